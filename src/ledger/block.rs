@@ -1,0 +1,183 @@
+//! Blocks: as ordered (what is to be executed), as executed (what is to be stored), and the facts
+//! about the ledger that every answer carries.
+
+use crate::{
+    AccountAddress, Accumulator, CheckedTransaction, ContractEvent, HashValue, Transaction, TransactionInfo,
+    Vendor, WriteSet,
+};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// A block whose content and order are decided, not executed yet.
+#[derive(Clone, Debug)]
+pub struct OrderedBlock {
+    /// Its height: the parent's plus one.
+    pub height: u64,
+    /// The epoch it belongs to.
+    pub epoch: u64,
+    /// The round within the epoch that decided it.
+    pub round: u64,
+    /// Who proposed it; zero on a chain of one node.
+    pub proposer: AccountAddress,
+    /// Block time, microseconds since the Unix epoch; above the parent's.
+    pub timestamp_usecs: u64,
+    /// The user transactions in order.
+    pub transactions: Vec<CheckedTransaction>,
+    /// The engine's proof that the order was agreed; kept with the block, empty on a chain of one node.
+    pub certificate: Bytes,
+}
+
+/// What a block hash covers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockHeader {
+    /// The parent's block hash; zero for genesis.
+    pub parent_hash: HashValue,
+    /// The height.
+    pub height: u64,
+    /// The epoch.
+    pub epoch: u64,
+    /// The round within the epoch.
+    pub round: u64,
+    /// Who proposed it.
+    pub proposer: AccountAddress,
+    /// Block time, microseconds since the Unix epoch.
+    pub timestamp_usecs: u64,
+    /// Root over the hashes of the ordered user transactions, the discarded ones included.
+    pub payload_root: HashValue,
+}
+
+impl BlockHeader {
+    /// The block hash.
+    pub fn hash(&self, vendor: &Vendor) -> HashValue {
+        vendor.seeds().block.hash_bcs(self)
+    }
+}
+
+/// An ordered transaction that the prologue refused: it is in no version, pays nothing, and is
+/// named here so that the payload root can be checked from what is stored.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DiscardedTransaction {
+    /// Its place among the ordered transactions, from 0.
+    pub position: u32,
+    /// Its hash.
+    pub hash: HashValue,
+    /// The validation status that refused it (rest-behaviour section 2.2).
+    pub status_code: u64,
+}
+
+/// A committed transaction with everything it did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExecutedTransaction {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// Its hash.
+    pub hash: HashValue,
+    /// What proves it.
+    pub info: TransactionInfo,
+    /// Its events in order.
+    pub events: Vec<ContractEvent>,
+    /// What it changed.
+    pub writes: WriteSet,
+    /// Root of the transaction accumulator after it.
+    pub accumulator_root: HashValue,
+}
+
+/// The end of the chain after a block: all that executing the next block needs beside the state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChainTip {
+    /// Height of the block.
+    pub height: u64,
+    /// Its block hash.
+    pub block_hash: HashValue,
+    /// Its last version.
+    pub version: u64,
+    /// Its epoch.
+    pub epoch: u64,
+    /// Its time, microseconds since the Unix epoch.
+    pub timestamp_usecs: u64,
+    /// The transaction accumulator after it.
+    pub accumulator: Accumulator,
+}
+
+/// An executed block: the whole of what is stored for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExecutedBlock {
+    /// What the block hash covers.
+    pub header: BlockHeader,
+    /// The version of the first transaction.
+    pub first_version: u64,
+    /// The committed transactions in order: metadata, user transactions, epilogue. Never empty.
+    pub transactions: Vec<ExecutedTransaction>,
+    /// The ordered transactions that were refused.
+    pub discarded: Vec<DiscardedTransaction>,
+    /// The engine's proof, empty on a chain of one node.
+    pub certificate: Bytes,
+    /// The end of the chain after this block.
+    pub tip: ChainTip,
+}
+
+impl ExecutedBlock {
+    /// The height.
+    pub fn height(&self) -> u64 {
+        self.header.height
+    }
+
+    /// The version of the last transaction.
+    pub fn last_version(&self) -> u64 {
+        self.tip.version
+    }
+
+    /// The committed transactions with their versions, in order.
+    pub fn versioned(&self) -> impl Iterator<Item = (u64, &ExecutedTransaction)> {
+        (self.first_version..).zip(&self.transactions)
+    }
+}
+
+/// A stored block without its transactions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockInfo {
+    /// What the block hash covers.
+    pub header: BlockHeader,
+    /// The block hash.
+    pub hash: HashValue,
+    /// Its first version.
+    pub first_version: u64,
+    /// Its last version.
+    pub last_version: u64,
+    /// The ordered transactions that were refused.
+    pub discarded: Vec<DiscardedTransaction>,
+    /// The engine's proof, empty on a chain of one node.
+    pub certificate: Bytes,
+}
+
+impl From<&ExecutedBlock> for BlockInfo {
+    fn from(block: &ExecutedBlock) -> Self {
+        Self {
+            header: block.header.clone(),
+            hash: block.tip.block_hash,
+            first_version: block.first_version,
+            last_version: block.tip.version,
+            discarded: block.discarded.clone(),
+            certificate: block.certificate.clone(),
+        }
+    }
+}
+
+/// The facts about the ledger that every answer carries in its headers (interface section 2.10).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LedgerInfo {
+    /// The chain id.
+    pub chain_id: u8,
+    /// The current epoch.
+    pub epoch: u64,
+    /// The newest version; always the last of a block.
+    pub version: u64,
+    /// The oldest version that can be read; always the first of a block.
+    pub oldest_version: u64,
+    /// The newest block's height.
+    pub block_height: u64,
+    /// The height of the block that `oldest_version` begins.
+    pub oldest_block_height: u64,
+    /// The newest block's time, microseconds since the Unix epoch.
+    pub timestamp_usecs: u64,
+}

@@ -1,0 +1,75 @@
+//! A chain: its id, its vendor word, its parameters, and the framework that follows from them.
+
+use crate::{Framework, Vendor};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Bounds and prices of a chain, fixed at genesis.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Parameters {
+    /// The lowest gas unit price, in the coin's smallest unit.
+    pub gas_unit_price_min: u64,
+    /// The highest gas unit price, in the coin's smallest unit.
+    pub gas_unit_price_max: u64,
+    /// The most gas units a transaction may allow itself.
+    pub max_gas_amount: u64,
+    /// The largest signed transaction, in bytes.
+    pub transaction_bytes_max: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            gas_unit_price_min: 100,
+            gas_unit_price_max: 10_000_000_000,
+            max_gas_amount: 20_000_000,
+            transaction_bytes_max: 64 * 1024,
+        }
+    }
+}
+
+/// A chain. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Chain(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    id: u8,
+    vendor: Vendor,
+    parameters: Parameters,
+    framework: Framework,
+}
+
+impl Chain {
+    /// The chain with this identity.
+    pub fn new(id: u8, vendor: Vendor, parameters: Parameters) -> Self {
+        let framework = Framework::new(&vendor);
+        Self(Arc::new(Parts {
+            id,
+            vendor,
+            parameters,
+            framework,
+        }))
+    }
+
+    /// The chain id.
+    pub fn id(&self) -> u8 {
+        self.0.id
+    }
+
+    /// The vendor word.
+    pub fn vendor(&self) -> &Vendor {
+        &self.0.vendor
+    }
+
+    /// Bounds and prices.
+    pub fn parameters(&self) -> &Parameters {
+        &self.0.parameters
+    }
+
+    /// The modules.
+    pub fn framework(&self) -> &Framework {
+        &self.0.framework
+    }
+}

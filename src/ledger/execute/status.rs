@@ -1,0 +1,89 @@
+//! Why a transaction is refused before it may cost anything (rest-behaviour section 2.2).
+
+use std::fmt;
+
+macro_rules! validation_statuses {
+    ($($variant:ident = $code:literal $name:literal,)*) => {
+        /// A validation status; its number is the interface's `vm_error_code`.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum ValidationStatus { $($variant = $code,)* }
+
+        impl ValidationStatus {
+            /// The name on the wire, such as `INVALID_SIGNATURE`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The status of a number, if this ledger knows it.
+            pub fn from_code(code: u64) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+validation_statuses! {
+    InvalidSignature = 1 "INVALID_SIGNATURE",
+    InvalidAuthKey = 2 "INVALID_AUTH_KEY",
+    SequenceNumberTooOld = 3 "SEQUENCE_NUMBER_TOO_OLD",
+    SequenceNumberTooNew = 4 "SEQUENCE_NUMBER_TOO_NEW",
+    InsufficientBalanceForTransactionFee = 5 "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
+    TransactionExpired = 6 "TRANSACTION_EXPIRED",
+    ExceededMaxTransactionSize = 10 "EXCEEDED_MAX_TRANSACTION_SIZE",
+    UnknownModule = 12 "UNKNOWN_MODULE",
+    MaxGasUnitsExceedsMaxGasUnitsBound = 13 "MAX_GAS_UNITS_EXCEEDS_MAX_GAS_UNITS_BOUND",
+    MaxGasUnitsBelowMinTransactionGasUnits = 14 "MAX_GAS_UNITS_BELOW_MIN_TRANSACTION_GAS_UNITS",
+    GasUnitPriceBelowMinBound = 15 "GAS_UNIT_PRICE_BELOW_MIN_BOUND",
+    GasUnitPriceAboveMaxBound = 16 "GAS_UNIT_PRICE_ABOVE_MAX_BOUND",
+    BadChainId = 23 "BAD_CHAIN_ID",
+    SequenceNumberTooBig = 24 "SEQUENCE_NUMBER_TOO_BIG",
+    FeatureUnderGating = 26 "FEATURE_UNDER_GATING",
+}
+
+impl ValidationStatus {
+    /// The number on the wire.
+    pub fn code(self) -> u64 {
+        self as u64
+    }
+}
+
+impl fmt::Display for ValidationStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A refusal by validation: the transaction is in no block and pays nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("Invalid transaction: Type: Validation Code: {status}{}", .detail.as_deref().map(|d| format!(" ({d})")).unwrap_or_default())]
+pub struct Discard {
+    /// The status.
+    pub status: ValidationStatus,
+    /// What exactly was wrong, where the status alone does not say.
+    pub detail: Option<String>,
+}
+
+impl Discard {
+    /// A refusal with its cause in words.
+    pub fn because(status: ValidationStatus, detail: impl fmt::Display) -> Self {
+        Self {
+            status,
+            detail: Some(detail.to_string()),
+        }
+    }
+
+    /// A refusal of something that decodes but is not executed on this ledger.
+    pub fn not_supported(what: &'static str) -> Self {
+        Self::because(
+            ValidationStatus::FeatureUnderGating,
+            format_args!("{what} is not supported"),
+        )
+    }
+}
+
+impl From<ValidationStatus> for Discard {
+    fn from(status: ValidationStatus) -> Self {
+        Self { status, detail: None }
+    }
+}

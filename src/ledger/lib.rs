@@ -1,0 +1,47 @@
+//! What a ledger is: its bytes and hashes, its programs, and the execution of blocks.
+//!
+//! Pure: no I/O, no clock, no threads, no async. The other crates of the node build on this one.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | addresses, hashes, type names, the vendor word | [`AccountAddress`], [`HashValue`], [`TypeTag`], [`Vendor`] |
+//! | what clients sign and the ledger keeps | [`transaction`], [`event`], [`block`] |
+//! | the state and changes of it | [`state`] |
+//! | modules, their ABI and the JSON of values | [`framework`] |
+//! | validation and execution | [`execute`] |
+//! | a chain's identity and first state | [`chain`], [`genesis`] |
+
+pub mod accumulator;
+mod address;
+pub mod block;
+pub mod chain;
+pub mod crypto;
+pub mod event;
+pub mod execute;
+pub mod framework;
+pub mod genesis;
+mod hash;
+pub mod state;
+pub mod transaction;
+mod types;
+mod vendor;
+
+pub use accumulator::Accumulator;
+pub use address::{AccountAddress, AddressError};
+pub use block::{
+    BlockHeader, BlockInfo, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo,
+    OrderedBlock,
+};
+pub use chain::{Chain, Parameters};
+pub use event::{ContractEvent, EventKey};
+pub use execute::{AccountFacts, Discard, ExecuteError, ValidationStatus};
+pub use framework::{AssetType, FormError, Framework};
+pub use genesis::{Genesis, GenesisAccount, GenesisError};
+pub use hash::{HashError, HashValue, Seed};
+pub use state::{StateError, StateKey, StateKeyParts, StateView, WriteOp, WriteSet};
+pub use transaction::{
+    CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, ReplayProtector, SignedTransaction,
+    Transaction, TransactionInfo, decode_signed_transaction,
+};
+pub use types::{Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag};
+pub use vendor::{Seeds, Vendor, VendorError};

@@ -1,0 +1,171 @@
+//! State keys in their storage encoding (rest-behaviour section 5): tag 0, BCS of an address and a
+//! path, whose first byte tells module, resource or resource group; tag 1, a table handle and a key.
+
+use crate::{AccountAddress, HashValue, ModuleId, StructTag, Vendor};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+const ACCESS_PATH: u8 = 0;
+const TABLE_ITEM: u8 = 1;
+const PATH_MODULE: u8 = 0;
+const PATH_RESOURCE: u8 = 1;
+const PATH_RESOURCE_GROUP: u8 = 2;
+
+/// A key of the state, as its encoded bytes. Cheap to clone; ordered by the bytes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StateKey(Bytes);
+
+/// What a state key names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum StateKeyParts {
+    Module(ModuleId),
+    Resource { address: AccountAddress, tag: StructTag },
+    ResourceGroup { address: AccountAddress, tag: StructTag },
+    TableItem { handle: AccountAddress, key: Bytes },
+}
+
+/// Bytes that are no state key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a state key: {0}")]
+pub struct StateKeyError(String);
+
+fn access_path(address: &AccountAddress, kind: u8, rest: &impl Serialize) -> StateKey {
+    let mut path = vec![kind];
+    bcs::serialize_into(&mut path, rest).expect("tags have a BCS form");
+    let mut bytes = Vec::with_capacity(path.len() + 36);
+    bytes.push(ACCESS_PATH);
+    bytes.extend_from_slice(address.as_bytes());
+    bcs::serialize_into(&mut bytes, serde_bytes::Bytes::new(&path)).expect("bytes have a BCS form");
+    StateKey(bytes.into())
+}
+
+impl StateKey {
+    /// The key of a resource.
+    pub fn resource(address: &AccountAddress, tag: &StructTag) -> Self {
+        access_path(address, PATH_RESOURCE, tag)
+    }
+
+    /// The key of a resource group at an address.
+    pub fn resource_group(address: &AccountAddress, tag: &StructTag) -> Self {
+        access_path(address, PATH_RESOURCE_GROUP, tag)
+    }
+
+    /// The key of a module.
+    pub fn module(id: &ModuleId) -> Self {
+        access_path(&id.address, PATH_MODULE, id)
+    }
+
+    /// The key of a table item; `key` is the BCS form of the item's key.
+    pub fn table_item(handle: &AccountAddress, key: &[u8]) -> Self {
+        let mut bytes = Vec::with_capacity(33 + key.len());
+        bytes.push(TABLE_ITEM);
+        bytes.extend_from_slice(handle.as_bytes());
+        bytes.extend_from_slice(key);
+        Self(bytes.into())
+    }
+
+    /// The storage encoding.
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// Takes bytes in the storage encoding, as they were written before.
+    pub fn from_encoded(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// The hash that names the key in lists of changes.
+    pub fn hash(&self, vendor: &Vendor) -> HashValue {
+        vendor.seeds().state_key.hash(&[&self.0])
+    }
+
+    /// What the key names.
+    ///
+    /// # Errors
+    /// When the bytes are no state key.
+    pub fn parts(&self) -> Result<StateKeyParts, StateKeyError> {
+        let error = |text: &str| StateKeyError(text.to_owned());
+        let Some((&tag, rest)) = self.0.split_first() else {
+            return Err(error("empty"));
+        };
+        if rest.len() < 32 {
+            return Err(error("too short"));
+        }
+        let (address, rest) = rest.split_at(32);
+        let address = AccountAddress::new(address.try_into().expect("32 bytes"));
+        match tag {
+            TABLE_ITEM => Ok(StateKeyParts::TableItem {
+                handle: address,
+                key: Bytes::copy_from_slice(rest),
+            }),
+            ACCESS_PATH => {
+                let path: &serde_bytes::Bytes =
+                    bcs::from_bytes(rest).map_err(|e| StateKeyError(e.to_string()))?;
+                let Some((&kind, tag)) = path.split_first() else {
+                    return Err(error("empty path"));
+                };
+                let struct_tag = || bcs::from_bytes(tag).map_err(|e| StateKeyError(e.to_string()));
+                match kind {
+                    PATH_MODULE => bcs::from_bytes(tag)
+                        .map(StateKeyParts::Module)
+                        .map_err(|e| StateKeyError(e.to_string())),
+                    PATH_RESOURCE => Ok(StateKeyParts::Resource {
+                        address,
+                        tag: struct_tag()?,
+                    }),
+                    PATH_RESOURCE_GROUP => Ok(StateKeyParts::ResourceGroup {
+                        address,
+                        tag: struct_tag()?,
+                    }),
+                    _ => Err(error("unknown kind of path")),
+                }
+            }
+            _ => Err(error("unknown tag")),
+        }
+    }
+}
+
+impl fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{}", hex::encode(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_round_trip() {
+        let tag: StructTag = "0x1::coin::CoinStore<0x1::m::A>".parse().unwrap();
+        let address = AccountAddress::from_low_u64(7);
+        let module: ModuleId = "0x1::coin".parse().unwrap();
+        let cases = [
+            (
+                StateKey::resource(&address, &tag),
+                StateKeyParts::Resource {
+                    address,
+                    tag: tag.clone(),
+                },
+            ),
+            (
+                StateKey::resource_group(&address, &tag),
+                StateKeyParts::ResourceGroup { address, tag },
+            ),
+            (StateKey::module(&module), StateKeyParts::Module(module)),
+            (
+                StateKey::table_item(&address, b"k"),
+                StateKeyParts::TableItem {
+                    handle: address,
+                    key: Bytes::from_static(b"k"),
+                },
+            ),
+        ];
+        for (key, parts) in cases {
+            assert_eq!(key.parts(), Ok(parts));
+        }
+        assert!(StateKey::from_encoded(Bytes::from_static(b"\0")).parts().is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! What a transaction changes in the state: each key at most once, in ascending order.
+
+use super::StateKey;
+use crate::{HashValue, Vendor};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// A change of one key. The order of the variants is the wire's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum WriteOp {
+    /// The key holds these bytes from now on.
+    Put(Bytes),
+    /// The key holds nothing from now on.
+    Delete,
+}
+
+impl WriteOp {
+    /// The new value, or `None` after a deletion.
+    pub fn value(&self) -> Option<&Bytes> {
+        match self {
+            Self::Put(bytes) => Some(bytes),
+            Self::Delete => None,
+        }
+    }
+}
+
+/// The changes of one transaction, ascending by key, each key once.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct WriteSet(Vec<(StateKey, WriteOp)>);
+
+impl WriteSet {
+    /// The changes of a map ordered by key.
+    pub fn from_sorted(changes: std::collections::BTreeMap<StateKey, WriteOp>) -> Self {
+        Self(changes.into_iter().collect())
+    }
+
+    /// The changes, ascending by key.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &(StateKey, WriteOp)> {
+        self.0.iter()
+    }
+
+    /// How many keys change.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The state change hash of a transaction with these changes.
+    pub fn hash(&self, vendor: &Vendor) -> HashValue {
+        vendor.seeds().write_set.hash_bcs(self)
+    }
+}

@@ -1,0 +1,24 @@
+//! Transactions: what clients sign (`raw`, `payload`, `authenticator`) and what the ledger keeps
+//! (`committed`). BCS forms and variant indices are the reference's (rest-behaviour section 5).
+
+mod authenticator;
+mod committed;
+mod payload;
+mod raw;
+
+pub use authenticator::{
+    AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
+    Scheme, TransactionAuthenticator, authentication_key,
+};
+pub use committed::{
+    AbortInfo, AbortLocation, BlockEndInfo, BlockEpilogue, BlockMetadata, ExecutionStatus, GenesisPayload,
+    Transaction, TransactionInfo, TransactionInfoV0,
+};
+pub use payload::{
+    EntryFunction, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script, ScriptArgument,
+    TransactionExecutable, TransactionPayload,
+};
+pub use raw::{
+    CheckedTransaction, RawTransaction, ReplayProtector, SIGNED_TRANSACTION_DEPTH_MAX, SignedTransaction,
+    decode_signed_transaction,
+};

@@ -1,0 +1,152 @@
+//! What a client signs and submits, its signing message and hash, and the proof that it was checked.
+
+use super::{TransactionAuthenticator, TransactionPayload, payload::EntryFunction};
+use crate::{AccountAddress, HashValue, Vendor};
+use serde::{Deserialize, Serialize};
+
+/// How deep a submitted transaction may nest in BCS; the reference's limit.
+pub const SIGNED_TRANSACTION_DEPTH_MAX: usize = 16;
+
+/// A transaction before it is signed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RawTransaction {
+    /// Who sends it.
+    pub sender: AccountAddress,
+    /// The sender's sequence number; ignored when the payload carries a nonce.
+    pub sequence_number: u64,
+    /// What it does.
+    pub payload: TransactionPayload,
+    /// The most gas units it may use.
+    pub max_gas_amount: u64,
+    /// What the sender pays for a gas unit, in the coin's smallest unit.
+    pub gas_unit_price: u64,
+    /// Unix seconds; a block of this time or later does not take it.
+    pub expiration_timestamp_secs: u64,
+    /// The chain it is for.
+    pub chain_id: u8,
+}
+
+/// What keeps a transaction from being executed twice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum ReplayProtector {
+    /// A number that the sender uses once before the transaction expires.
+    Nonce(u64),
+    /// The sender's sequence number.
+    SequenceNumber(u64),
+}
+
+impl RawTransaction {
+    /// The bytes that a single signer signs: the chain's seed, then the BCS bytes.
+    pub fn signing_message(&self, vendor: &Vendor) -> Vec<u8> {
+        let mut message = vendor.seeds().raw_transaction.as_bytes().to_vec();
+        bcs::serialize_into(&mut message, self).expect("a transaction has a BCS form");
+        message
+    }
+
+    /// The nonce of an orderless transaction, else the sequence number.
+    pub fn replay_protector(&self) -> ReplayProtector {
+        match self.payload.replay_protection_nonce() {
+            Some(nonce) => ReplayProtector::Nonce(nonce),
+            None => ReplayProtector::SequenceNumber(self.sequence_number),
+        }
+    }
+
+    /// The entry function it calls, in either wire form.
+    pub fn entry_function(&self) -> Option<&EntryFunction> {
+        self.payload.entry_function()
+    }
+}
+
+/// A transaction with its signatures.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SignedTransaction {
+    /// What was signed.
+    pub raw: RawTransaction,
+    /// By whom.
+    pub authenticator: TransactionAuthenticator,
+}
+
+impl SignedTransaction {
+    /// The transaction hash: over `Transaction::User(self)`, so it covers the signatures.
+    pub fn hash(&self, vendor: &Vendor) -> HashValue {
+        self.hash_of_bytes(
+            vendor,
+            &bcs::to_bytes(self).expect("a transaction has a BCS form"),
+        )
+    }
+
+    /// The transaction hash, when `bytes` are already known to be the BCS form of `self`.
+    fn hash_of_bytes(&self, vendor: &Vendor, bytes: &[u8]) -> HashValue {
+        const USER_TRANSACTION: &[u8] = &[0];
+        vendor.seeds().transaction.hash(&[USER_TRANSACTION, bytes])
+    }
+}
+
+/// Decodes the body of a submission.
+///
+/// # Errors
+/// When `bytes` are no signed transaction, nest too deep, have bytes left over, or use a variant
+/// that this ledger does not know; the text names it.
+pub fn decode_signed_transaction(bytes: &[u8]) -> Result<SignedTransaction, bcs::Error> {
+    bcs::from_bytes_with_limit(bytes, SIGNED_TRANSACTION_DEPTH_MAX)
+}
+
+/// A signed transaction whose signatures hold, with its hash and size.
+///
+/// Only [`CheckedTransaction::check`] makes one from outside data, so holding one is the proof.
+/// The authentication key of the signer is compared with the account by the prologue, against the
+/// state of the block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckedTransaction {
+    transaction: SignedTransaction,
+    hash: HashValue,
+    size_bytes: usize,
+}
+
+impl CheckedTransaction {
+    /// Checks the signatures.
+    ///
+    /// # Errors
+    /// The validation status that refuses the transaction: a signature that does not hold, or a
+    /// kind of signature that this ledger does not execute.
+    pub fn check(transaction: SignedTransaction, vendor: &Vendor) -> Result<Self, crate::execute::Discard> {
+        transaction.authenticator.check(&transaction.raw, vendor)?;
+        Ok(Self::trusted(transaction, vendor))
+    }
+
+    /// Takes a transaction that was checked before: read back from the node's own durable files.
+    pub fn trusted(transaction: SignedTransaction, vendor: &Vendor) -> Self {
+        let bytes = bcs::to_bytes(&transaction).expect("a transaction has a BCS form");
+        let hash = transaction.hash_of_bytes(vendor, &bytes);
+        Self {
+            transaction,
+            hash,
+            size_bytes: bytes.len(),
+        }
+    }
+
+    /// The transaction.
+    pub fn transaction(&self) -> &SignedTransaction {
+        &self.transaction
+    }
+
+    /// What was signed.
+    pub fn raw(&self) -> &RawTransaction {
+        &self.transaction.raw
+    }
+
+    /// The transaction hash.
+    pub fn hash(&self) -> HashValue {
+        self.hash
+    }
+
+    /// The length of the BCS form, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// Gives the transaction up.
+    pub fn into_transaction(self) -> SignedTransaction {
+        self.transaction
+    }
+}
