@@ -1,0 +1,82 @@
+//! What can go wrong with a data directory, each with the way out.
+
+use std::{path::PathBuf, sync::Arc};
+
+/// A store that cannot be opened, read or written. Cheap to clone: one failure may answer many.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// The directory holds files of something else.
+    #[error(
+        "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
+    )]
+    Foreign {
+        /// The directory.
+        directory: PathBuf,
+        /// A file that is not ours.
+        file: String,
+    },
+    /// The directory was written by a newer program.
+    #[error(
+        "{directory} has format {found}, this program knows up to {known}; use the program that wrote it, or a newer one"
+    )]
+    NewerFormat {
+        /// The directory.
+        directory: PathBuf,
+        /// The format it has.
+        found: u64,
+        /// The newest format that this program knows.
+        known: u64,
+    },
+    /// The directory is open already, in this process or another.
+    #[error("{directory} is in use by another node or store; stop that one, or name another directory")]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The file in the directory is no whole database.
+    #[error(
+        "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
+    )]
+    Damaged {
+        /// The directory.
+        directory: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// The directory could not be made, listed or read.
+    #[error("{directory} cannot be used: {source}; check that it is a directory this user may write to")]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system said.
+        source: Arc<std::io::Error>,
+    },
+    /// A row is missing or has bytes that its type does not.
+    #[error("the ledger contradicts itself: {0}; restore the data directory from a copy")]
+    Inconsistent(String),
+    /// Blocks were given that do not follow the newest one. Nothing was written.
+    #[error("the block does not follow the ledger: {0}")]
+    Gap(String),
+    /// The database failed: a full or failing disk, as a rule.
+    #[error("the database failed: {0}; check the disk, then restart")]
+    Database(Arc<redb::Error>),
+    /// An earlier write failed, so this writer takes no more.
+    #[error("an earlier write failed, nothing more is written until a restart: {0}")]
+    Poisoned(String),
+    /// Nothing has been committed yet, not even genesis.
+    #[error("the ledger is empty: genesis was not committed")]
+    Empty,
+    /// A ledger was there already when genesis was to be written.
+    #[error("the ledger has a genesis already")]
+    NotEmpty,
+    /// A snapshot was asked for at a version that is not durable yet or is pruned.
+    #[error("no snapshot at version {asked}: the durable ledger has versions {oldest} to {newest}")]
+    NoSuchMoment {
+        /// The version that was asked for.
+        asked: u64,
+        /// The oldest version.
+        oldest: u64,
+        /// The newest durable version.
+        newest: u64,
+    },
+}
