@@ -1,0 +1,127 @@
+// A node of this repository as a child process, for tests: its own directory, free ports, and no
+// process left behind.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+
+/** How long a node may take to say that it answers. Generous: the machine may be busy. */
+const READY_TIMEOUT_MS = 60_000;
+/** How long an orderly stop may take before it counts as stuck. */
+const STOP_TIMEOUT_MS = 30_000;
+/** How much of the log is kept for the message of a failure. */
+const LOG_LINES_MAX = 40;
+
+/** The binary: LEDGER_NODE_BIN, else the release build, else the debug build. */
+function binary() {
+  const candidates = process.env.LEDGER_NODE_BIN
+    ? [process.env.LEDGER_NODE_BIN]
+    : ["release", "debug"].map((profile) => join(REPOSITORY, "target", profile, "ledger-node"));
+  const found = candidates.find((path) => existsSync(path));
+  if (!found) throw new Error(`no node to test; looked for ${candidates.join(", ")}`);
+  return found;
+}
+
+/** Resolves to what `promise` gives, or rejects with `message()` after `ms`. */
+async function within(ms, promise, message) {
+  let timer;
+  const deadline = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message())), ms);
+  });
+  return Promise.race([promise, deadline]).finally(() => clearTimeout(timer));
+}
+
+export class NodeProcess {
+  #child;
+  #directory;
+  #exited;
+  #log = [];
+
+  /** Starts a node with `config/<preset>.toml` and waits until it answers. */
+  static async start(preset) {
+    const node = new NodeProcess();
+    node.#directory = await mkdtemp(join(tmpdir(), "ledger-node-sdk-"));
+    try {
+      await node.#run(preset);
+    } catch (error) {
+      await node.kill();
+      throw error;
+    }
+    return node;
+  }
+
+  async #run(preset) {
+    const listeners = ["api", "faucet", "admin"].flatMap((name) => ["--set", `${name}.listen=127.0.0.1:0`]);
+    const config = join(REPOSITORY, "config", `${preset}.toml`);
+    this.#child = spawn(
+      binary(),
+      ["run", "--config", config, ...listeners, "--data-dir", join(this.#directory, "data")],
+      { stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.#exited = new Promise((resolve) => {
+      this.#child.once("error", (error) => resolve({ error }));
+      this.#child.once("exit", (code, signal) => resolve({ code, signal }));
+    });
+    const ready = new Promise((resolve) => {
+      createInterface({ input: this.#child.stdout }).on("line", (line) => {
+        this.#keep(line);
+        if (line.startsWith("ready ")) resolve(line);
+      });
+    });
+    createInterface({ input: this.#child.stderr }).on("line", (line) => this.#keep(line));
+    const died = this.#exited.then((end) => {
+      throw new Error(`the node ended before it was ready: ${JSON.stringify(end)}\n${this.log()}`);
+    });
+    const line = await within(
+      READY_TIMEOUT_MS,
+      Promise.race([ready, died]),
+      () => `no ready line within ${READY_TIMEOUT_MS} ms\n${this.log()}`,
+    );
+    // ready api=http://127.0.0.1:1234 faucet=http://... admin=http://...
+    const urls = Object.fromEntries(line.split(" ").slice(1).map((part) => part.split("=", 2)));
+    for (const name of ["api", "faucet", "admin"]) {
+      if (!urls[name]) throw new Error(`the ready line names no ${name}: ${line}`);
+      this[name] = urls[name];
+    }
+  }
+
+  #keep(line) {
+    this.#log.push(line);
+    if (this.#log.length > LOG_LINES_MAX) this.#log.shift();
+  }
+
+  /** The last lines that the node printed. */
+  log() {
+    return this.#log.join("\n");
+  }
+
+  /** Asks the node to stop and gives its exit code; a node that does not stop is killed and reported. */
+  async stop() {
+    this.#child.kill("SIGTERM");
+    try {
+      const end = await within(
+        STOP_TIMEOUT_MS,
+        this.#exited,
+        () => `the node did not stop within ${STOP_TIMEOUT_MS} ms\n${this.log()}`,
+      );
+      return end.code ?? end.signal;
+    } finally {
+      await this.kill();
+    }
+  }
+
+  /** Ends the process in any case and removes its directory. */
+  async kill() {
+    if (this.#child) {
+      this.#child.kill("SIGKILL");
+      await this.#exited;
+    }
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
