@@ -1,0 +1,149 @@
+//! What a node's actors may be told: limits, times and sizes, each with its unit.
+//!
+//! The defaults here are the program's; `config/node.toml` states them for people.
+
+/// Settings of all actors.
+#[derive(Clone, Debug, Default)]
+pub struct NodeConfig {
+    /// The pool of pending transactions.
+    pub mempool: MempoolConfig,
+    /// Long polls.
+    pub wait: WaitConfig,
+    /// How blocks are cut.
+    pub sequencer: SequencerConfig,
+    /// Threads and queues in front of the store.
+    pub storage: StorageConfig,
+    /// What is kept of the past.
+    pub pruner: PrunerConfig,
+    /// How many requests may wait for each actor.
+    pub mailboxes: MailboxCapacities,
+}
+
+/// Limits of the pool. Transactions that a block has taken count until the block is durable.
+#[derive(Clone, Debug)]
+pub struct MempoolConfig {
+    /// The most transactions, at least 1.
+    pub capacity_transactions: usize,
+    /// The most bytes of all transactions together (their BCS forms).
+    pub capacity_bytes: usize,
+    /// The most transactions of one account, at least 1.
+    pub capacity_per_account: usize,
+    /// How long a transaction may stay, in seconds, whatever its own expiration says.
+    pub ttl_secs: u64,
+}
+
+impl Default for MempoolConfig {
+    fn default() -> Self {
+        Self {
+            capacity_transactions: 500_000,
+            capacity_bytes: 512 * 1024 * 1024,
+            capacity_per_account: 100,
+            ttl_secs: 600,
+        }
+    }
+}
+
+/// Limits of long polls.
+#[derive(Clone, Debug)]
+pub struct WaitConfig {
+    /// How long a wait may last, in milliseconds.
+    pub timeout_ms: u64,
+    /// How many may wait at once; who comes then is answered at once, as if it had not asked to wait.
+    pub capacity: usize,
+}
+
+impl Default for WaitConfig {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 1_000,
+            capacity: 20_000,
+        }
+    }
+}
+
+/// How blocks are cut.
+#[derive(Clone, Debug)]
+pub struct SequencerConfig {
+    /// The most user transactions of a block, at least 1.
+    pub block_transactions_max: usize,
+    /// The most bytes of a block's user transactions; a single larger one makes a block alone.
+    pub block_bytes_max: usize,
+    /// How many blocks may be ordered and not yet durable, at least 1.
+    pub blocks_in_flight_max: usize,
+    /// An idle node makes an empty block when its last one is this old, in seconds; 0: never.
+    pub heartbeat_secs: u64,
+}
+
+impl Default for SequencerConfig {
+    fn default() -> Self {
+        Self {
+            block_transactions_max: 5_000,
+            block_bytes_max: 3 * 1024 * 1024,
+            blocks_in_flight_max: 4,
+            heartbeat_secs: 0,
+        }
+    }
+}
+
+/// Threads and queues in front of the store.
+#[derive(Clone, Debug)]
+pub struct StorageConfig {
+    /// How many threads answer queries, at least 1.
+    pub readers: usize,
+    /// How many queries may wait for a thread, at least 1.
+    pub read_queue_capacity: usize,
+}
+
+impl Default for StorageConfig {
+    fn default() -> Self {
+        Self {
+            readers: 2,
+            read_queue_capacity: 1_024,
+        }
+    }
+}
+
+/// What is kept of the past.
+#[derive(Clone, Debug)]
+pub struct PrunerConfig {
+    /// Whether anything is ever removed.
+    pub enabled: bool,
+    /// How many of the newest versions stay readable.
+    pub window_versions: u64,
+    /// The most versions that one step removes, at least 1.
+    pub batch_versions: u64,
+}
+
+impl Default for PrunerConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            window_versions: 90_000_000,
+            batch_versions: 5_000,
+        }
+    }
+}
+
+/// How many requests may wait for each actor before the next is refused; each at least 1, and
+/// changeable while the node runs.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct MailboxCapacities {
+    pub mempool: usize,
+    pub sequencer: usize,
+    pub committer: usize,
+    pub storage: usize,
+    pub pruner: usize,
+}
+
+impl Default for MailboxCapacities {
+    fn default() -> Self {
+        Self {
+            mempool: 8_192,
+            sequencer: 1_024,
+            committer: 32_768,
+            storage: 8_192,
+            pruner: 1_024,
+        }
+    }
+}

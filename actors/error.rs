@@ -1,0 +1,159 @@
+//! What can go wrong between a caller and the actors, each with a cause the caller can act on.
+
+use ledger::{Discard, HashValue};
+use ledger_store::StoreError;
+use std::{fmt, path::PathBuf, sync::Arc};
+
+/// Why a transaction is not in the pool.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SubmitError {
+    /// Validation refused it.
+    #[error(transparent)]
+    Invalid(#[from] Discard),
+    /// The pool has given this sequence number to a block already.
+    #[error("transaction sequence number is {given}, current sequence number is {current}")]
+    SequenceNumberTooOld {
+        /// The transaction's.
+        given: u64,
+        /// The lowest that the pool would still take.
+        current: u64,
+    },
+    /// Another transaction with this sender and sequence number is in the pool, and this one may
+    /// not take its place; the text says why.
+    #[error("{0}")]
+    InvalidUpdate(&'static str),
+    /// The pool, or the account's share of it, is full.
+    #[error("{reason}")]
+    Full {
+        /// Which limit was met.
+        reason: String,
+    },
+    /// Too many requests wait for this actor.
+    #[error("the {actor} has too many requests waiting; try again soon")]
+    Overloaded {
+        /// The actor's name.
+        actor: &'static str,
+    },
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReadError {
+    /// Too many requests wait for this actor.
+    #[error("the {actor} has too many requests waiting; try again soon")]
+    Overloaded {
+        /// The actor's name.
+        actor: &'static str,
+    },
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ReadError> for SubmitError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Overloaded { actor } => Self::Overloaded { actor },
+            ReadError::Stopping => Self::Stopping,
+            ReadError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Why a mailbox was not tuned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TuneError {
+    /// There is no such actor.
+    #[error("there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner")]
+    UnknownActor(String),
+    /// A capacity of 0 would refuse everything.
+    #[error("a mailbox capacity is at least 1")]
+    CapacityZero,
+}
+
+/// Why a node does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The caller runs outside an actix system, which the actors' threads belong to.
+    #[error("the node must be started within an actix system")]
+    NoSystem,
+    /// A setting is below its smallest value; the text names the key.
+    #[error("{key} must be at least 1")]
+    ZeroSetting {
+        /// The key as it stands in the configuration.
+        key: &'static str,
+    },
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A thread could not be started.
+    #[error("a thread could not be started: {0}")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Why a node did not stop cleanly. Its threads are joined all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum StopError {
+    /// A fatal error had ended the work before.
+    #[error(transparent)]
+    Failed(#[from] FatalError),
+    /// The pool could not be saved: pending transactions are lost.
+    #[error("the pending transactions could not be saved to {}: {source}", path.display())]
+    SavePool {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A thread ended by a panic.
+    #[error("the thread {0} ended by a panic")]
+    Panicked(String),
+}
+
+/// A broken invariant or a failed disk: the node can do no more work. Whoever runs it ends the
+/// process; the next start continues from the last durable block.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{thread}: {cause}")]
+pub struct FatalError {
+    /// The thread that failed.
+    pub thread: &'static str,
+    /// What happened.
+    pub cause: Arc<str>,
+}
+
+/// Why a pending transaction left the pool unexecuted. Displays as the words that stand at the end
+/// of the 404 of such a transaction (design section 8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeaveReason {
+    /// Its own expiration, or the pool's time to live, has passed.
+    Expired {
+        /// Unix seconds.
+        at_secs: u64,
+    },
+    /// The pool needed its place; the text says for what.
+    Evicted(String),
+    /// A transaction with a higher gas price took its place.
+    Replaced(HashValue),
+    /// A block's prologue refused it.
+    Rejected(Discard),
+}
+
+impl fmt::Display for LeaveReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expired { at_secs } => write!(f, "expired at {at_secs}"),
+            Self::Evicted(why) => write!(f, "evicted {why}"),
+            Self::Replaced(by) => write!(f, "replaced by {by}"),
+            Self::Rejected(discard) => write!(f, "rejected: {}", discard.status),
+        }
+    }
+}

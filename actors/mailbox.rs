@@ -1,0 +1,301 @@
+//! The bounded mailbox in front of every actor.
+//!
+//! actix alone does not bound a mailbox: each sender owns a guaranteed slot, and `do_send` never
+//! looks at the capacity. So the bound is kept here: a *request*, which originates outside the
+//! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
+//! actors are bounded by their protocol, so they are always admitted and counted apart.
+
+use actix::{Actor, Addr, Context, Handler, Message, Recipient, dev::ToEnvelope};
+use serde::Serialize;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// What operators see of a mailbox. Counts are since the start of the node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MailboxStatus {
+    /// The actor.
+    pub actor: &'static str,
+    /// How many requests may wait.
+    pub capacity: usize,
+    /// How many requests wait now.
+    pub depth: usize,
+    /// The most requests that ever waited at once.
+    pub high_water: usize,
+    /// Requests admitted.
+    pub accepted: u64,
+    /// Requests refused because `capacity` were waiting.
+    pub refused: u64,
+    /// Messages of other actors; always admitted.
+    pub protocol: u64,
+    /// Requests and messages whose handler has returned.
+    pub handled: u64,
+    /// How long all that were handled had waited, in microseconds.
+    pub waited_micros: u64,
+    /// How long all handlers ran, in microseconds.
+    pub handled_micros: u64,
+}
+
+/// Why a request was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// As many requests wait as may.
+    Full,
+    /// The actor is gone: the node is stopping.
+    Closed,
+}
+
+/// The numbers of one mailbox. They are only counted, never used to order anything, hence relaxed.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    actor: &'static str,
+    capacity: AtomicUsize,
+    depth: AtomicUsize,
+    high_water: AtomicUsize,
+    accepted: AtomicU64,
+    refused: AtomicU64,
+    protocol: AtomicU64,
+    handled: AtomicU64,
+    waited_nanos: AtomicU64,
+    handled_nanos: AtomicU64,
+}
+
+impl Gauge {
+    fn new(actor: &'static str, capacity: usize) -> Self {
+        Self {
+            actor,
+            capacity: AtomicUsize::new(capacity),
+            depth: AtomicUsize::new(0),
+            high_water: AtomicUsize::new(0),
+            accepted: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            protocol: AtomicU64::new(0),
+            handled: AtomicU64::new(0),
+            waited_nanos: AtomicU64::new(0),
+            handled_nanos: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a place for a request, if there is one.
+    fn admit(&self) -> bool {
+        let capacity = self.capacity.load(Relaxed);
+        let place = self
+            .depth
+            .fetch_update(Relaxed, Relaxed, |depth| (depth < capacity).then_some(depth + 1));
+        match place {
+            Ok(before) => {
+                self.high_water.fetch_max(before + 1, Relaxed);
+                self.accepted.fetch_add(1, Relaxed);
+                true
+            }
+            Err(_) => {
+                self.refused.fetch_add(1, Relaxed);
+                false
+            }
+        }
+    }
+
+    fn status(&self) -> MailboxStatus {
+        MailboxStatus {
+            actor: self.actor,
+            capacity: self.capacity.load(Relaxed),
+            depth: self.depth.load(Relaxed),
+            high_water: self.high_water.load(Relaxed),
+            accepted: self.accepted.load(Relaxed),
+            refused: self.refused.load(Relaxed),
+            protocol: self.protocol.load(Relaxed),
+            handled: self.handled.load(Relaxed),
+            waited_micros: self.waited_nanos.load(Relaxed) / 1_000,
+            handled_micros: self.handled_nanos.load(Relaxed) / 1_000,
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A place among the waiting requests; given back when handling begins, or when the message is
+/// dropped unhandled because its actor is gone.
+#[derive(Debug)]
+struct Place(Arc<Gauge>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.depth.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A message on its way, with what is measured of it.
+#[derive(Debug)]
+pub(crate) struct Mail<M> {
+    message: M,
+    sent: Instant,
+    gauge: Arc<Gauge>,
+    place: Option<Place>,
+}
+
+impl<M> Message for Mail<M> {
+    type Result = ();
+}
+
+impl<M: Message<Result = ()>> Mail<M> {
+    /// Has `actor` handle the message, and counts it.
+    pub(crate) fn deliver<A>(self, actor: &mut A, context: &mut A::Context)
+    where
+        A: Actor + Handler<M, Result = ()>,
+    {
+        let Self {
+            message,
+            sent,
+            gauge,
+            place,
+        } = self;
+        drop(place);
+        let begun = Instant::now();
+        actor.handle(message, context);
+        gauge.waited_nanos.fetch_add(nanos(begun - sent), Relaxed);
+        gauge.handled_nanos.fetch_add(nanos(begun.elapsed()), Relaxed);
+        gauge.handled.fetch_add(1, Relaxed);
+    }
+}
+
+/// Lets an actor be reached through a [`Mailbox`]: every message it handles also comes as mail.
+macro_rules! receives_mail {
+    ($actor:ty) => {
+        impl<M> actix::Handler<$crate::mailbox::Mail<M>> for $actor
+        where
+            M: actix::Message<Result = ()>,
+            Self: actix::Handler<M, Result = ()>,
+        {
+            type Result = ();
+
+            fn handle(&mut self, mail: $crate::mailbox::Mail<M>, context: &mut Self::Context) {
+                mail.deliver(self, context);
+            }
+        }
+    };
+}
+pub(crate) use receives_mail;
+
+/// The way to an actor. Cheap to clone; all clones share the bound and the counts.
+#[derive(Debug)]
+pub(crate) struct Mailbox<A: Actor> {
+    address: Addr<A>,
+    gauge: Arc<Gauge>,
+}
+
+impl<A: Actor> Clone for Mailbox<A> {
+    fn clone(&self) -> Self {
+        Self {
+            address: self.address.clone(),
+            gauge: Arc::clone(&self.gauge),
+        }
+    }
+}
+
+impl<A: Actor<Context = Context<A>>> Mailbox<A> {
+    /// A mailbox in front of `address` that admits `capacity` waiting requests.
+    pub(crate) fn new(actor: &'static str, capacity: usize, address: Addr<A>) -> Self {
+        let gauge = Arc::new(Gauge::new(actor, capacity));
+        Self { address, gauge }
+    }
+
+    /// The actor's name.
+    pub(crate) fn actor(&self) -> &'static str {
+        self.gauge.actor
+    }
+
+    /// Admits a request from outside, or refuses it at once.
+    pub(crate) fn request<M>(&self, message: M) -> Result<(), Refused>
+    where
+        M: Message<Result = ()> + Send + 'static,
+        A: Handler<Mail<M>>,
+        A::Context: ToEnvelope<A, Mail<M>>,
+    {
+        if !self.address.connected() {
+            return Err(Refused::Closed);
+        }
+        if !self.gauge.admit() {
+            return Err(Refused::Full);
+        }
+        self.address.do_send(Mail {
+            message,
+            sent: Instant::now(),
+            place: Some(Place(Arc::clone(&self.gauge))),
+            gauge: Arc::clone(&self.gauge),
+        });
+        Ok(())
+    }
+
+    /// Sends a message of the node's own protocols.
+    pub(crate) fn tell<M>(&self, message: M)
+    where
+        M: Message<Result = ()> + Send + 'static,
+        A: Handler<Mail<M>>,
+        A::Context: ToEnvelope<A, Mail<M>>,
+    {
+        self.port().tell(message);
+    }
+
+    /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
+    pub(crate) fn port<M>(&self) -> Port<M>
+    where
+        M: Message<Result = ()> + Send + 'static,
+        A: Handler<Mail<M>>,
+        A::Context: ToEnvelope<A, Mail<M>>,
+    {
+        Port {
+            recipient: self.address.clone().recipient(),
+            gauge: Arc::clone(&self.gauge),
+        }
+    }
+
+    /// The numbers.
+    pub(crate) fn status(&self) -> MailboxStatus {
+        self.gauge.status()
+    }
+
+    /// Changes how many requests may wait, for the next request on. Those that wait already stay.
+    pub(crate) fn set_capacity(&self, capacity: usize) {
+        self.gauge.capacity.store(capacity, Relaxed);
+    }
+}
+
+/// The way to whoever handles protocol messages of type `M`.
+pub(crate) struct Port<M: Send + 'static> {
+    recipient: Recipient<Mail<M>>,
+    gauge: Arc<Gauge>,
+}
+
+impl<M: Send + 'static> Clone for Port<M> {
+    fn clone(&self) -> Self {
+        Self {
+            recipient: self.recipient.clone(),
+            gauge: Arc::clone(&self.gauge),
+        }
+    }
+}
+
+impl<M: Send + 'static> std::fmt::Debug for Port<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Port").field(&self.gauge.actor).finish()
+    }
+}
+
+impl<M: Send + 'static> Port<M> {
+    /// Sends a message. Messages to an actor that is gone are dropped: the node is stopping.
+    pub(crate) fn tell(&self, message: M) {
+        self.gauge.protocol.fetch_add(1, Relaxed);
+        self.recipient.do_send(Mail {
+            message,
+            sent: Instant::now(),
+            place: None,
+            gauge: Arc::clone(&self.gauge),
+        });
+    }
+}

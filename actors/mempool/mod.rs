@@ -1,0 +1,5 @@
+//! The mempool.
+
+mod gas;
+
+pub use gas::GasEstimate;
