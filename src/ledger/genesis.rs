@@ -1,7 +1,27 @@
 //! Genesis: the state that a chain starts with, from a file or as a development chain.
 
-use crate::{AccountAddress, Chain, ExecutedBlock, HashValue, Parameters, Vendor, crypto::Ed25519PrivateKey};
+use crate::{
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus, HashValue,
+    Parameters, StateKey, Transaction, Vendor,
+    accumulator::root_of,
+    crypto::Ed25519PrivateKey,
+    execute::{BlockState, Context, Failure, Output, commit_output},
+    framework::modules::{
+        account::Account,
+        block::{
+            BlockResource, ChainId, CurrentTimeMicroseconds, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM,
+            NewBlockEvent,
+        },
+        coin::{Coin, CoinInfo, CoinStore},
+        event::EventHandle,
+        optional_aggregator::OptionalAggregator,
+        vendor_coin::DECIMALS,
+    },
+    transaction::GenesisPayload,
+};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Everything that decides a chain's first state; the form of the genesis file (TOML).
 ///
@@ -68,21 +88,59 @@ pub struct DevelopmentAccount {
 impl Genesis {
     /// How many funded accounts a development chain starts with.
     pub const DEVELOPMENT_ACCOUNTS: u8 = 5;
+    /// What each of them holds, in the coin's smallest unit.
+    pub const DEVELOPMENT_BALANCE: u64 = 1_000_000_000_000;
+    /// What the faucet of a development chain holds, in the coin's smallest unit.
+    pub const FAUCET_BALANCE: u64 = 1_000_000_000_000_000_000;
 
     /// A development chain: a faucet and a few funded accounts, all with known keys.
     pub fn development(chain_id: u8, vendor: Vendor, parameters: Parameters) -> Self {
-        let _ = (chain_id, vendor, parameters);
-        todo!()
+        let faucet = development_key("faucet");
+        let mut accounts = vec![GenesisAccount {
+            address: faucet.public_key().account_address(),
+            balance: Self::FAUCET_BALANCE,
+            authentication_key: None,
+        }];
+        accounts.extend(
+            Self::development_accounts()
+                .into_iter()
+                .map(|account| GenesisAccount {
+                    address: account.address,
+                    balance: Self::DEVELOPMENT_BALANCE,
+                    authentication_key: None,
+                }),
+        );
+        Self {
+            chain_id,
+            vendor,
+            development: true,
+            faucet_private_key: Some(hex::encode(faucet.seed())),
+            parameters,
+            accounts,
+        }
     }
 
     /// The funded accounts of a development chain; they are the same on every one.
     pub fn development_accounts() -> Vec<DevelopmentAccount> {
-        todo!()
+        let account = |number: u8| {
+            let private_key = development_key(&format!("account {number}"));
+            DevelopmentAccount {
+                address: private_key.public_key().account_address(),
+                private_key,
+            }
+        };
+        (0..Self::DEVELOPMENT_ACCOUNTS).map(account).collect()
     }
 
     /// The faucet's private key, on a development chain that has one.
     pub fn faucet_key(&self) -> Option<Ed25519PrivateKey> {
-        todo!()
+        if !self.development {
+            return None;
+        }
+        let digits = self.faucet_private_key.as_deref()?;
+        let mut seed = [0; 32];
+        hex::decode_to_slice(digits.strip_prefix("0x").unwrap_or(digits), &mut seed).ok()?;
+        Some(Ed25519PrivateKey::from_seed(&seed))
     }
 
     /// Checks the genesis and gives the chain that it starts.
@@ -90,14 +148,147 @@ impl Genesis {
     /// # Errors
     /// The first contradiction.
     pub fn chain(&self) -> Result<Chain, GenesisError> {
-        todo!()
+        if self.faucet_private_key.is_some() && !self.development {
+            return Err(GenesisError::FaucetKey(
+                "a faucet key is only for development chains",
+            ));
+        }
+        if self.faucet_private_key.is_some() && self.faucet_key().is_none() {
+            return Err(GenesisError::FaucetKey("the faucet key is not 64 hex digits"));
+        }
+        if self.parameters.gas_unit_price_min > self.parameters.gas_unit_price_max {
+            return Err(GenesisError::Parameters(
+                "gas_unit_price_min is above gas_unit_price_max",
+            ));
+        }
+        let mut addresses = BTreeSet::from([
+            AccountAddress::ZERO,
+            AccountAddress::ONE,
+            AccountAddress::NATIVE_ASSET,
+        ]);
+        if let Some(account) = self
+            .accounts
+            .iter()
+            .find(|account| !addresses.insert(account.address))
+        {
+            return Err(GenesisError::Account(account.address));
+        }
+        Ok(Chain::new(
+            self.chain_id,
+            self.vendor.clone(),
+            self.parameters.clone(),
+        ))
     }
 
     /// Block 0 of `chain`, which [`Genesis::chain`] gave: one transaction, version 0, time 0.
+    ///
+    /// # Panics
+    /// Never: a checked genesis has a state.
     pub fn block(&self, chain: &Chain) -> ExecutedBlock {
-        let _ = chain;
-        todo!()
+        let empty = |_: &StateKey| Ok(None);
+        let state = BlockState::new(&empty);
+        let mut context = Context::unmetered(chain, &state);
+        self.write_state(chain, &mut context)
+            .expect("genesis reads an empty state without limits");
+        let (writes, events) = context.finish();
+        let payload = GenesisPayload::Direct {
+            writes: writes.clone(),
+            events: events.clone(),
+        };
+        let transaction = Transaction::Genesis(payload);
+        let hash = transaction.hash(chain.vendor());
+        let seeds = chain.vendor().seeds();
+        let header = BlockHeader {
+            parent_hash: HashValue::ZERO,
+            height: 0,
+            epoch: 0,
+            round: 0,
+            proposer: AccountAddress::ZERO,
+            timestamp_usecs: 0,
+            payload_root: root_of([hash], &seeds.transaction_accumulator),
+        };
+        let mut accumulator = Accumulator::default();
+        let output = Output {
+            gas_used: 0,
+            status: ExecutionStatus::Success,
+            events,
+            writes,
+        };
+        let executed = commit_output(chain, &mut accumulator, transaction, hash, output);
+        let tip = ChainTip {
+            height: 0,
+            block_hash: header.hash(chain.vendor()),
+            version: 0,
+            // Genesis ends epoch 0 (framework-notes section 4).
+            epoch: 1,
+            timestamp_usecs: 0,
+            accumulator,
+        };
+        ExecutedBlock {
+            header,
+            first_version: 0,
+            transactions: vec![executed],
+            discarded: Vec::new(),
+            certificate: Bytes::new(),
+            tip,
+        }
     }
+
+    fn write_state(&self, chain: &Chain, context: &mut Context<'_>) -> Result<(), Failure> {
+        let framework = AccountAddress::ONE;
+        let coin = std::slice::from_ref(context.native_coin());
+        for account in &self.accounts {
+            let mut resource = Account::implicit(account.address);
+            if let Some(key) = account.authentication_key {
+                resource.authentication_key = key.as_bytes().to_vec();
+            }
+            let store = CoinStore {
+                coin: Coin {
+                    value: account.balance,
+                },
+                frozen: false,
+                deposit_events: resource.new_event_handle(account.address),
+                withdraw_events: resource.new_event_handle(account.address),
+            };
+            context.write_resource(account.address, &[], &resource)?;
+            context.write_resource(account.address, coin, &store)?;
+        }
+        let supply: u128 = self
+            .accounts
+            .iter()
+            .map(|account| u128::from(account.balance))
+            .sum();
+        let info = CoinInfo {
+            name: format!("{} Coin", chain.vendor().camel()),
+            symbol: chain.vendor().upper().to_owned(),
+            decimals: DECIMALS,
+            supply: Some(OptionalAggregator::unlimited(supply)),
+        };
+        context.write_resource(framework, coin, &info)?;
+        context.write_resource(framework, &[], &ChainId { id: self.chain_id })?;
+        context.write_resource(framework, &[], &CurrentTimeMicroseconds { microseconds: 0 })?;
+        let mut account = Account::implicit(framework);
+        // Streams 0 to 2 of 0x1 are its account's and the reconfiguration's; blocks have 3 and 4.
+        account.guid_creation_num = EPOCH_INTERVAL_STREAM + 1;
+        context.write_resource(framework, &[], &account)?;
+        let mut block = BlockResource {
+            height: 0,
+            epoch_interval: EPOCH_INTERVAL_USECS,
+            new_block_events: EventHandle::new(framework, NEW_BLOCK_STREAM),
+            update_epoch_interval_events: EventHandle::new(framework, EPOCH_INTERVAL_STREAM),
+        };
+        context.emit_to(&mut block.new_block_events, &NewBlockEvent::genesis())?;
+        context.write_resource(framework, &[], &block)
+    }
+}
+
+/// The nominal length of an epoch, as the reference's main network has it: two hours.
+const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
+
+/// A key that everyone can compute; only for chains without value.
+fn development_key(role: &str) -> Ed25519PrivateKey {
+    let seed = HashValue::sha3_of(&[b"ledger-node development ", role.as_bytes()]);
+    Ed25519PrivateKey::from_seed(seed.as_bytes())
 }
 
 mod text {

@@ -1,6 +1,23 @@
 //! Runs a block: metadata, user transactions in order, epilogue.
 
-use crate::{Chain, ChainTip, ExecutedBlock, OrderedBlock, StateError, StateView};
+use super::{
+    BlockState, Context, Failure,
+    user::{Outcome, execute_user},
+};
+use crate::{
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ContractEvent, DiscardedTransaction,
+    ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, OrderedBlock, StateError, StateView,
+    Transaction, TransactionInfo, WriteSet,
+    accumulator::root_of,
+    event::event_root,
+    framework::modules::{
+        block::{BlockResource, CurrentTimeMicroseconds, NewBlockEvent},
+        coin::CoinInfo,
+    },
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, TransactionInfoV0},
+};
+
+const USECS_PER_SEC: u64 = 1_000_000;
 
 /// Why a block could not be executed; nothing of it may be committed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -18,6 +35,51 @@ pub enum ExecuteError {
     },
 }
 
+/// What a transaction did, before it has a place in the ledger.
+pub(crate) struct Output {
+    /// Gas units charged.
+    pub(crate) gas_used: u64,
+    /// How it ended.
+    pub(crate) status: ExecutionStatus,
+    /// Its events.
+    pub(crate) events: Vec<ContractEvent>,
+    /// What it changed.
+    pub(crate) writes: WriteSet,
+}
+
+/// Gives a transaction its info, and its place at the end of the accumulator.
+pub(crate) fn commit_output(
+    chain: &Chain,
+    accumulator: &mut Accumulator,
+    transaction: Transaction,
+    hash: HashValue,
+    output: Output,
+) -> ExecutedTransaction {
+    let vendor = chain.vendor();
+    let info = TransactionInfo::V0(TransactionInfoV0 {
+        gas_used: output.gas_used,
+        status: output.status,
+        transaction_hash: hash,
+        event_root_hash: event_root(&output.events, vendor),
+        state_change_hash: output.writes.hash(vendor),
+        state_checkpoint_hash: None,
+        auxiliary_info_hash: None,
+    });
+    let seeds = vendor.seeds();
+    accumulator.append(
+        seeds.transaction_info.hash_bcs(&info),
+        &seeds.transaction_accumulator,
+    );
+    ExecutedTransaction {
+        transaction,
+        hash,
+        info,
+        events: output.events,
+        writes: output.writes,
+        accumulator_root: accumulator.root(&seeds.transaction_accumulator),
+    }
+}
+
 /// Executes `block` on the state that `view` shows, right after `tip`. A pure function: the same
 /// state, tip and block give the same hashes.
 ///
@@ -29,6 +91,222 @@ pub fn execute_block(
     view: &dyn StateView,
     block: OrderedBlock,
 ) -> Result<ExecutedBlock, ExecuteError> {
-    let _ = (chain, tip, view, block);
-    todo!()
+    let header = header(chain, tip, &block)?;
+    let mut run = Run {
+        chain,
+        hash: header.hash(chain.vendor()),
+        state: BlockState::new(view),
+        accumulator: tip.accumulator.clone(),
+        committed: Vec::with_capacity(block.transactions.len() + 2),
+        discarded: Vec::new(),
+        fees: 0,
+    };
+    run.begin(&header)?;
+    let now_secs = header.timestamp_usecs / USECS_PER_SEC;
+    for (position, transaction) in (0u32..).zip(block.transactions) {
+        let (hash, outcome) = (
+            transaction.hash(),
+            execute_user(chain, &run.state, &transaction, now_secs)?,
+        );
+        match outcome {
+            Outcome::Kept { output, fee } => {
+                run.fees += u128::from(fee);
+                run.keep(Transaction::User(transaction.into_transaction()), hash, output);
+            }
+            Outcome::Discarded(discard) => {
+                run.discarded.push(DiscardedTransaction {
+                    position,
+                    hash,
+                    status_code: discard.status.code(),
+                });
+            }
+        }
+    }
+    run.end(header.height)?;
+    let tip = ChainTip {
+        height: header.height,
+        block_hash: run.hash,
+        version: tip.version + run.committed.len() as u64,
+        epoch: header.epoch,
+        timestamp_usecs: header.timestamp_usecs,
+        accumulator: run.accumulator,
+    };
+    Ok(ExecutedBlock {
+        first_version: tip.version + 1 - run.committed.len() as u64,
+        header,
+        transactions: run.committed,
+        discarded: run.discarded,
+        certificate: block.certificate,
+        tip,
+    })
+}
+
+fn header(chain: &Chain, tip: &ChainTip, block: &OrderedBlock) -> Result<BlockHeader, ExecuteError> {
+    let invariant = |reason: String| {
+        Err(ExecuteError::Invariant {
+            height: block.height,
+            reason,
+        })
+    };
+    if block.height != tip.height + 1 {
+        return invariant(format!("does not follow height {}", tip.height));
+    }
+    if block.timestamp_usecs <= tip.timestamp_usecs {
+        return invariant(format!(
+            "its time {} us is not above its parent's",
+            block.timestamp_usecs
+        ));
+    }
+    let hashes = block.transactions.iter().map(crate::CheckedTransaction::hash);
+    Ok(BlockHeader {
+        parent_hash: tip.block_hash,
+        height: block.height,
+        epoch: block.epoch,
+        round: block.round,
+        proposer: block.proposer,
+        timestamp_usecs: block.timestamp_usecs,
+        payload_root: root_of(hashes, &chain.vendor().seeds().transaction_accumulator),
+    })
+}
+
+/// A block while it is executed.
+struct Run<'a> {
+    chain: &'a Chain,
+    hash: HashValue,
+    state: BlockState<'a>,
+    accumulator: Accumulator,
+    committed: Vec<ExecutedTransaction>,
+    discarded: Vec<DiscardedTransaction>,
+    /// All fees of the block, in the coin's smallest unit; they are burnt.
+    fees: u128,
+}
+
+impl Run<'_> {
+    fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
+        self.state.apply(&output.writes);
+        self.committed.push(commit_output(
+            self.chain,
+            &mut self.accumulator,
+            transaction,
+            hash,
+            output,
+        ));
+    }
+
+    /// Runs one of the block's own transactions.
+    fn system(
+        &mut self,
+        height: u64,
+        transaction: Transaction,
+        body: impl FnOnce(&mut Context<'_>) -> Result<(), Failure>,
+    ) -> Result<(), ExecuteError> {
+        let mut context = Context::unmetered(self.chain, &self.state);
+        body(&mut context).map_err(|failure| match failure {
+            Failure::State(error) => ExecuteError::State(error),
+            other => ExecuteError::Invariant {
+                height,
+                reason: format!("its own transaction failed: {other:?}"),
+            },
+        })?;
+        let (writes, events) = context.finish();
+        let hash = transaction.hash(self.chain.vendor());
+        self.keep(
+            transaction,
+            hash,
+            Output {
+                gas_used: 0,
+                status: ExecutionStatus::Success,
+                events,
+                writes,
+            },
+        );
+        Ok(())
+    }
+
+    /// The block metadata transaction: time and height of the ledger move on.
+    fn begin(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
+        let hash = self.hash;
+        let metadata = BlockMetadata {
+            id: hash,
+            epoch: header.epoch,
+            round: header.round,
+            proposer: header.proposer,
+            previous_block_votes_bitvec: Vec::new(),
+            failed_proposer_indices: Vec::new(),
+            timestamp_usecs: header.timestamp_usecs,
+        };
+        self.system(header.height, Transaction::BlockMetadata(metadata), |context| {
+            let at = AccountAddress::ONE;
+            context.write_resource(
+                at,
+                &[],
+                &CurrentTimeMicroseconds {
+                    microseconds: header.timestamp_usecs,
+                },
+            )?;
+            let mut resource: BlockResource = context
+                .read_resource(at, &[])?
+                .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
+            resource.height = header.height;
+            context.emit_to(&mut resource.new_block_events, &new_block_event(header, hash))?;
+            context.write_resource(at, &[], &resource)
+        })
+    }
+
+    /// The block epilogue transaction: the fees of the block leave the supply, once for all of its
+    /// transactions, so that these do not depend on one another.
+    fn end(&mut self, height: u64) -> Result<(), ExecuteError> {
+        let block_end_info = BlockEndInfo::V0 {
+            block_gas_limit_reached: false,
+            block_output_limit_reached: false,
+            block_effective_block_gas_units: self.committed.iter().map(|t| t.info.v0().gas_used).sum(),
+            block_approx_output_size: self.committed.iter().map(output_bytes).sum(),
+        };
+        let epilogue = BlockEpilogue::V0 {
+            block_id: self.hash,
+            block_end_info,
+        };
+        let fees = self.fees;
+        self.system(height, Transaction::BlockEpilogue(epilogue), |context| {
+            if fees == 0 { Ok(()) } else { burn(context, fees) }
+        })
+    }
+}
+
+fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
+    NewBlockEvent {
+        hash: AccountAddress::new(*hash.as_bytes()),
+        epoch: header.epoch,
+        round: header.round,
+        height: header.height,
+        previous_block_votes_bitvec: Vec::new(),
+        proposer: header.proposer,
+        failed_proposer_indices: Vec::new(),
+        time_microseconds: header.timestamp_usecs,
+    }
+}
+
+fn output_bytes(transaction: &ExecutedTransaction) -> u64 {
+    let writes = transaction.writes.iter();
+    let writes: usize = writes
+        .map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, bytes::Bytes::len))
+        .sum();
+    let events: usize = transaction.events.iter().map(|event| event.data().len()).sum();
+    (writes + events) as u64
+}
+
+/// Takes `fees` out of the supply of the chain's coin.
+fn burn(context: &mut Context<'_>, fees: u128) -> Result<(), Failure> {
+    let coin = std::slice::from_ref(context.native_coin());
+    let broken = || StateError("the supply of the chain's coin is below the fees of a block".to_owned());
+    let mut info: CoinInfo = context
+        .read_resource(AccountAddress::ONE, coin)?
+        .ok_or_else(broken)?;
+    let supply = info
+        .supply
+        .as_mut()
+        .and_then(|supply| supply.integer.as_mut())
+        .ok_or_else(broken)?;
+    supply.value = supply.value.checked_sub(fees).ok_or_else(broken)?;
+    context.write_resource(AccountAddress::ONE, coin, &info)
 }

@@ -1,8 +1,14 @@
 //! The rules that a transaction must meet before it may cost anything: the same function decides
 //! at submission, against the newest committed facts, and in a block's prologue, against its state.
 
-use super::Discard;
-use crate::{AccountAddress, Chain, CheckedTransaction, HashValue, StateError, StateView};
+use super::{Discard, ValidationStatus as Status, context::decode_resource, gas::intrinsic_units};
+use crate::{
+    AccountAddress, Chain, CheckedTransaction, HashValue, StateError, StateKey, StateView,
+    framework::modules::{
+        account::Account,
+        coin::{CoinStore, store_tag},
+    },
+};
 
 /// Sequence numbers from here on are refused (`SEQUENCE_NUMBER_TOO_BIG`).
 pub const SEQUENCE_NUMBER_MAX: u64 = 1 << 63;
@@ -25,15 +31,35 @@ impl AccountFacts {
     /// # Errors
     /// When the state cannot be read.
     pub fn read(chain: &Chain, view: &dyn StateView, address: &AccountAddress) -> Result<Self, StateError> {
-        let _ = (chain, view, address);
-        todo!()
+        let framework = chain.framework();
+        let account_tag = framework.tag_of::<Account>(&[]);
+        let account = view.get(&StateKey::resource(address, &account_tag))?;
+        let (sequence_number, key) = match account {
+            Some(bytes) => {
+                let account: Account = decode_resource(&bytes, &account_tag)?;
+                (account.sequence_number, account.authentication_key)
+            }
+            None => (0, address.as_bytes().to_vec()),
+        };
+        // A key of another length matches no signature, as a zeroed one must.
+        let authentication_key = HashValue::new(key.try_into().unwrap_or_default());
+        let store_tag = store_tag(framework.native_coin());
+        let balance = match view.get(&StateKey::resource(address, &store_tag))? {
+            Some(bytes) => decode_resource::<CoinStore>(&bytes, &store_tag)?.coin.value,
+            None => 0,
+        };
+        Ok(Self {
+            sequence_number,
+            authentication_key,
+            balance,
+        })
     }
 }
 
 /// Checks a submitted transaction against the newest committed facts of its sender. A sequence
 /// number above the account's is fine here: the pool parks it.
 ///
-/// `now_secs` is Unix time. Order of the checks: rest-behaviour section 2.2, last paragraph.
+/// `now_secs` is Unix time.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -43,6 +69,118 @@ pub fn validate_for_admission(
     transaction: &CheckedTransaction,
     now_secs: u64,
 ) -> Result<(), Discard> {
-    let _ = (chain, sender, transaction, now_secs);
-    todo!()
+    match validate_in_block(chain, sender, transaction, now_secs) {
+        Err(discard) if discard.status == Status::SequenceNumberTooNew => check_balance(sender, transaction),
+        verdict => verdict,
+    }
+}
+
+/// Checks a transaction against the state it is about to run on; `now_secs` is block time. The order
+/// of the checks is the reference's (rest-behaviour section 2.2, framework-notes section 6).
+///
+/// # Errors
+/// The first rule that is broken.
+pub(super) fn validate_in_block(
+    chain: &Chain,
+    sender: &AccountFacts,
+    transaction: &CheckedTransaction,
+    now_secs: u64,
+) -> Result<(), Discard> {
+    check_form(chain, transaction)?;
+    let raw = transaction.raw();
+    if now_secs >= raw.expiration_timestamp_secs {
+        return Err(Status::TransactionExpired.into());
+    }
+    if raw.chain_id != chain.id() {
+        let detail = format!(
+            "the transaction is for chain {}, this is chain {}",
+            raw.chain_id,
+            chain.id()
+        );
+        return Err(Discard::because(Status::BadChainId, detail));
+    }
+    let signed_by = transaction
+        .transaction()
+        .authenticator
+        .sender_authentication_key()?;
+    if signed_by != sender.authentication_key {
+        return Err(Status::InvalidAuthKey.into());
+    }
+    check_sequence_number(sender, raw.sequence_number)?;
+    check_balance(sender, transaction)
+}
+
+/// What needs no state: kind, size, gas.
+fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Discard> {
+    let raw = transaction.raw();
+    let parameters = chain.parameters();
+    raw.payload.executable_entry_function()?;
+    let bound = |broken: bool, status: Status, bound: u64| {
+        if broken {
+            Err(Discard::because(status, format_args!("the bound is {bound}")))
+        } else {
+            Ok(())
+        }
+    };
+    let size_max = parameters.transaction_bytes_max;
+    bound(
+        transaction.size_bytes() as u64 > size_max,
+        Status::ExceededMaxTransactionSize,
+        size_max,
+    )?;
+    let gas_max = parameters.max_gas_amount;
+    bound(
+        raw.max_gas_amount > gas_max,
+        Status::MaxGasUnitsExceedsMaxGasUnitsBound,
+        gas_max,
+    )?;
+    let gas_min = intrinsic_units(transaction.size_bytes());
+    bound(
+        raw.max_gas_amount < gas_min,
+        Status::MaxGasUnitsBelowMinTransactionGasUnits,
+        gas_min,
+    )?;
+    let price_min = parameters.gas_unit_price_min;
+    bound(
+        raw.gas_unit_price < price_min,
+        Status::GasUnitPriceBelowMinBound,
+        price_min,
+    )?;
+    let price_max = parameters.gas_unit_price_max;
+    bound(
+        raw.gas_unit_price > price_max,
+        Status::GasUnitPriceAboveMaxBound,
+        price_max,
+    )
+}
+
+fn check_sequence_number(sender: &AccountFacts, given: u64) -> Result<(), Discard> {
+    let current = sender.sequence_number;
+    let detail = || format!("transaction sequence number is {given}, current sequence number is {current}");
+    if given >= SEQUENCE_NUMBER_MAX {
+        Err(Status::SequenceNumberTooBig.into())
+    } else if given < current {
+        Err(Discard::because(Status::SequenceNumberTooOld, detail()))
+    } else if given > current {
+        Err(Discard::because(Status::SequenceNumberTooNew, detail()))
+    } else {
+        Ok(())
+    }
+}
+
+/// The sender must hold the fee of all the gas that the transaction allows itself.
+fn check_balance(sender: &AccountFacts, transaction: &CheckedTransaction) -> Result<(), Discard> {
+    let raw = transaction.raw();
+    let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
+    if u128::from(sender.balance) < fee_max {
+        let detail = format!(
+            "the account holds {}, max_gas_amount x gas_unit_price is {fee_max}",
+            sender.balance
+        );
+        return Err(Discard::because(
+            Status::InsufficientBalanceForTransactionFee,
+            detail,
+        ));
+    }
+    Ok(())
 }

@@ -1,100 +1,114 @@
-//! The framework: native modules, each declared once, from which come dispatch, the ABI, and the
-//! JSON form of every value.
+//! The framework: native modules at `0x1`, each declared once in Rust, from which come dispatch, the
+//! ABI, and the JSON form of every value.
+//!
+//! A module is one file in `modules/` with one `module()` function; [`modules`] lists them.
 
-use crate::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, StateError, StateView, StructTag, TypeTag,
-    Vendor,
-};
-use bytes::Bytes;
+mod abi;
+pub(crate) mod abort;
+mod balance;
+mod call;
+pub(crate) mod declare;
+mod function;
+pub mod modules;
+pub(crate) mod signature;
+mod value;
+
+pub use abort::{Category, ErrorConstant};
+pub use balance::{AssetType, balance};
+pub use declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
+pub use function::{Function, Inputs, Signer};
+pub use signature::Signature;
+
+use crate::{AccountAddress, Identifier, ModuleId, StructTag, TypeTag, Vendor};
+use signature::with_vendor;
+use std::collections::BTreeMap;
 
 /// The modules of a chain.
 #[derive(Debug)]
-pub struct Framework {}
+pub struct Framework {
+    vendor: Vendor,
+    native_coin: TypeTag,
+    modules: BTreeMap<Identifier, ModuleDeclaration>,
+}
 
 /// A value or a call that does not fit the framework's declarations; the text says where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FormError(pub String);
 
-/// Which asset a balance is asked of: interface section 4.8.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AssetType {
-    /// A fungible asset, by the address of its metadata.
-    FungibleAsset(AccountAddress),
-    /// A coin, by its type.
-    Coin(StructTag),
-}
-
 impl Framework {
     /// The modules of a chain with this vendor word.
     pub fn new(vendor: &Vendor) -> Self {
-        let _ = vendor;
-        todo!()
+        let modules = modules::all()
+            .into_iter()
+            .map(|module| (with_vendor(module.name, vendor), module));
+        Self {
+            vendor: vendor.clone(),
+            native_coin: modules::vendor_coin::native_coin(vendor),
+            modules: modules.collect(),
+        }
     }
 
-    /// The ABI of a module as the interface's JSON, or `None` where there is no such module.
-    pub fn module_abi(&self, id: &ModuleId) -> Option<serde_json::Value> {
-        let _ = id;
-        todo!()
+    /// The type of the chain's own coin.
+    pub fn native_coin(&self) -> &TypeTag {
+        &self.native_coin
     }
 
     /// The names of the modules at `address`, ascending.
     pub fn module_names(&self, address: &AccountAddress) -> Vec<Identifier> {
-        let _ = address;
-        todo!()
+        if *address == AccountAddress::ONE {
+            self.modules.keys().cloned().collect()
+        } else {
+            Vec::new()
+        }
     }
 
-    /// The JSON form of a BCS value (rest-behaviour section 4, "Encoding rules").
-    ///
-    /// # Errors
-    /// When the type is not declared or the bytes are not a value of it.
-    pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<serde_json::Value, FormError> {
-        let _ = (tag, bytes);
-        todo!()
+    fn module(&self, id: &ModuleId) -> Option<&ModuleDeclaration> {
+        if id.address == AccountAddress::ONE {
+            self.modules.get(&id.name)
+        } else {
+            None
+        }
     }
 
-    /// The BCS form of a JSON value.
-    ///
-    /// # Errors
-    /// When the type is not declared or the JSON is not a value of it.
-    pub fn value_from_json(&self, tag: &TypeTag, value: &serde_json::Value) -> Result<Vec<u8>, FormError> {
-        let _ = (tag, value);
-        todo!()
+    /// The entry function of a module.
+    pub(crate) fn function(&self, module: &ModuleId, name: &Identifier) -> Option<&Function> {
+        self.module(module)?
+            .functions
+            .iter()
+            .find(|function| *name == function.name)
     }
 
-    /// An entry function call from the interface's JSON: `function` is `0x1::module::name`.
-    ///
-    /// # Errors
-    /// With the reference's texts: unknown function, wrong number of arguments, an argument that
-    /// is no value of its type.
-    pub fn call_from_json(
-        &self,
-        function: &str,
-        type_arguments: &[String],
-        arguments: &[serde_json::Value],
-    ) -> Result<EntryFunction, FormError> {
-        let _ = (function, type_arguments, arguments);
-        todo!()
+    /// The name of the function at a place of its module's declaration.
+    pub(crate) fn function_at(&self, module: &ModuleId, place: u16) -> Option<&'static str> {
+        self.module(module)?
+            .functions
+            .get(usize::from(place))
+            .map(|function| function.name)
     }
 
-    /// The arguments of a call as JSON; those that cannot be decoded are hex strings.
-    pub fn arguments_to_json(&self, call: &EntryFunction) -> Vec<serde_json::Value> {
-        let _ = call;
-        todo!()
+    fn struct_declaration(&self, tag: &StructTag) -> Option<&StructDeclaration> {
+        let module = self.module(&tag.module_id())?;
+        module.structs.iter().find(|declared| {
+            tag.name == declared.name || tag.name == with_vendor(declared.name, &self.vendor)
+        })
     }
-}
 
-/// The balance of `asset` that `owner` holds; 0 where there is no account or no such asset.
-///
-/// # Errors
-/// When the state cannot be read.
-pub fn balance(
-    chain: &Chain,
-    view: &dyn StateView,
-    owner: &AccountAddress,
-    asset: &AssetType,
-) -> Result<u64, StateError> {
-    let _ = (chain, view, owner, asset);
-    let _: Option<Bytes> = None;
-    todo!()
+    /// The tag of a declared struct of this chain.
+    pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
+        StructTag {
+            address: AccountAddress::ONE,
+            module: with_vendor(T::MODULE, &self.vendor),
+            name: with_vendor(T::NAME, &self.vendor),
+            type_args: type_args.to_vec(),
+        }
+    }
+
+    /// The id of a framework module, the vendor word put into its name.
+    pub(crate) fn module_id(&self, name: &str) -> ModuleId {
+        ModuleId {
+            address: AccountAddress::ONE,
+            name: with_vendor(name, &self.vendor),
+        }
+    }
 }

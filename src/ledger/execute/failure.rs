@@ -1,0 +1,137 @@
+//! How a function of the framework fails: the transaction is kept, pays, and changes nothing else.
+
+use crate::{
+    Chain, ExecutionStatus, ModuleId, StateError,
+    framework::ErrorConstant,
+    transaction::{AbortInfo, AbortLocation},
+};
+
+macro_rules! miscellaneous_statuses {
+    ($($variant:ident = $code:literal $name:literal,)*) => {
+        /// A failure before the function's own code ran. The numbers lie in the reference's class of
+        /// verification errors (1000-1999); the names are what `vm_status` shows.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[allow(missing_docs)]
+        pub enum MiscellaneousStatus { $($variant = $code,)* }
+
+        impl MiscellaneousStatus {
+            /// The name that `vm_status` shows for a code.
+            pub fn name_of(code: u64) -> Option<&'static str> {
+                match code { $($code => Some($name),)* _ => None }
+            }
+        }
+    };
+}
+
+miscellaneous_statuses! {
+    LinkerError = 1028 "LINKER_ERROR",
+    NumberOfTypeArgumentsMismatch = 1080 "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
+    NumberOfArgumentsMismatch = 1108 "NUMBER_OF_ARGUMENTS_MISMATCH",
+    NumberOfSignerArgumentsMismatch = 1109 "NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH",
+    FailedToDeserializeArgument = 1124 "FAILED_TO_DESERIALIZE_ARGUMENT",
+}
+
+/// Why a transaction did not do what it was to do.
+#[derive(Debug, Clone)]
+pub enum Failure {
+    /// A function refused.
+    Abort {
+        /// Which module, the vendor word left open.
+        module: &'static str,
+        /// Why.
+        error: ErrorConstant,
+    },
+    /// More gas than the transaction allowed itself.
+    OutOfGas,
+    /// The call does not fit the function.
+    Miscellaneous(MiscellaneousStatus),
+    /// The state could not be read: nothing is committed, execution stops.
+    State(StateError),
+}
+
+impl From<MiscellaneousStatus> for Failure {
+    fn from(status: MiscellaneousStatus) -> Self {
+        Self::Miscellaneous(status)
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+impl Failure {
+    /// The status that the ledger keeps.
+    ///
+    /// # Errors
+    /// A state that cannot be read has no status: the block stops.
+    pub(super) fn into_status(self, chain: &Chain) -> Result<ExecutionStatus, StateError> {
+        Ok(match self {
+            Self::Abort { module, error } => ExecutionStatus::MoveAbort {
+                location: AbortLocation::Module(chain.framework().module_id(module)),
+                code: error.code(),
+                info: Some(AbortInfo {
+                    reason_name: error.name.to_owned(),
+                    description: error.description.to_owned(),
+                }),
+            },
+            Self::OutOfGas => ExecutionStatus::OutOfGas,
+            Self::Miscellaneous(status) => ExecutionStatus::MiscellaneousError(Some(status as u64)),
+            Self::State(error) => return Err(error),
+        })
+    }
+}
+
+impl ExecutionStatus {
+    /// The interface's `vm_status` text (rest-behaviour section 4).
+    pub fn vm_status(&self, chain: &Chain) -> String {
+        match self {
+            Self::Success => "Executed successfully".to_owned(),
+            Self::OutOfGas => "Out of gas".to_owned(),
+            Self::MoveAbort {
+                location: AbortLocation::Script,
+                code,
+                ..
+            } => format!("Move abort: code {code:#x}"),
+            Self::MoveAbort {
+                location: AbortLocation::Module(module),
+                code,
+                info: None,
+            } => {
+                format!("Move abort in {module}: {code:#x}")
+            }
+            Self::MoveAbort {
+                location: AbortLocation::Module(module),
+                code,
+                info: Some(info),
+            } => {
+                format!(
+                    "Move abort in {module}: {}({code:#x}): {}",
+                    info.reason_name, info.description
+                )
+            }
+            Self::ExecutionFailure {
+                location,
+                function,
+                code_offset,
+            } => {
+                let place = match location {
+                    AbortLocation::Script => "script".to_owned(),
+                    AbortLocation::Module(module) => function_name(chain, module, *function),
+                };
+                format!("Execution failed in {place} at code offset {code_offset}")
+            }
+            Self::MiscellaneousError(code) => code
+                .and_then(MiscellaneousStatus::name_of)
+                .map_or_else(|| "UNKNOWN_STATUS".to_owned(), str::to_owned),
+        }
+    }
+}
+
+fn function_name(chain: &Chain, module: &ModuleId, function: u16) -> String {
+    match chain.framework().function_at(module, function) {
+        Some(name) => format!("{module}::{name}"),
+        None => module.to_string(),
+    }
+}

@@ -1,0 +1,68 @@
+//! The ABI of a module as the interface's JSON (rest-behaviour section 4, "Module").
+
+use super::{Framework, Function, StructDeclaration, signature::with_vendor};
+use crate::{AccountAddress, ModuleId};
+use serde_json::{Value, json};
+
+impl Framework {
+    /// The ABI of a module, or `None` where there is no such module.
+    pub fn module_abi(&self, id: &ModuleId) -> Option<Value> {
+        let module = self.module(id)?;
+        let functions: Vec<Value> = module
+            .functions
+            .iter()
+            .map(|function| self.function_abi(function))
+            .collect();
+        let structs: Vec<Value> = module
+            .structs
+            .iter()
+            .map(|declared| self.struct_abi(declared))
+            .collect();
+        Some(json!({
+            "address": AccountAddress::ONE.to_string(),
+            "name": id.name.as_str(),
+            "friends": [],
+            "exposed_functions": functions,
+            "structs": structs,
+        }))
+    }
+
+    fn function_abi(&self, function: &Function) -> Value {
+        let parameters: Vec<String> = function
+            .parameters
+            .iter()
+            .map(|parameter| parameter.display(&self.vendor).to_string())
+            .collect();
+        json!({
+            "name": function.name,
+            "visibility": "public",
+            "is_entry": true,
+            "is_view": false,
+            "generic_type_params": type_parameters(function.type_parameters),
+            "params": parameters,
+            "return": [],
+        })
+    }
+
+    fn struct_abi(&self, declared: &StructDeclaration) -> Value {
+        let fields: Vec<Value> = declared
+            .fields
+            .iter()
+            .map(|(name, signature)| json!({"name": name, "type": signature.display(&self.vendor).to_string()}))
+            .collect();
+        json!({
+            "name": with_vendor(declared.name, &self.vendor).as_str(),
+            "is_native": false,
+            "is_event": declared.is_event,
+            "is_enum": false,
+            "abilities": declared.abilities,
+            "generic_type_params": type_parameters(declared.type_parameters),
+            "fields": fields,
+            "variants": [],
+        })
+    }
+}
+
+fn type_parameters(count: usize) -> Vec<Value> {
+    vec![json!({"constraints": []}); count]
+}

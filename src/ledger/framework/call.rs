@@ -1,0 +1,129 @@
+//! Calls of entry functions in the interface's JSON, read and printed by the declaration.
+
+use super::{FormError, Framework, Function, Signature};
+use crate::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
+use serde_json::Value;
+
+fn unknown_function(function: &str) -> FormError {
+    FormError(format!("could not find entry function by {function}"))
+}
+
+impl Function {
+    /// The declared types of the arguments a transaction carries: all but the signers.
+    fn argument_types(&self) -> impl Iterator<Item = &Signature> {
+        self.parameters
+            .iter()
+            .filter(|parameter| !matches!(parameter, Signature::SignerReference))
+    }
+}
+
+impl Framework {
+    /// A call from the interface's JSON; `function` is `0x1::module::name`.
+    ///
+    /// # Errors
+    /// An unknown function, a wrong number of arguments, or an argument that is no value of its type.
+    pub fn call_from_json(
+        &self,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, FormError> {
+        let (module, name) = function
+            .rsplit_once("::")
+            .ok_or_else(|| unknown_function(function))?;
+        let module: ModuleId = module.parse().map_err(|_| unknown_function(function))?;
+        let name: Identifier = name.trim().parse().map_err(|_| unknown_function(function))?;
+        let declared = self
+            .function(&module, &name)
+            .ok_or_else(|| unknown_function(function))?;
+        let type_args = parse_type_arguments(declared, type_arguments)?;
+        let expected: Vec<TypeTag> = declared
+            .argument_types()
+            .map(|signature| signature.resolve(&type_args, &self.vendor))
+            .collect::<Option<_>>()
+            .ok_or_else(|| unknown_function(function))?;
+        if expected.len() != arguments.len() {
+            let printed: Vec<String> = expected.iter().map(json_type).collect();
+            return Err(FormError(format!(
+                "expected {} arguments [{}], but got {} ({})",
+                expected.len(),
+                printed.join(", "),
+                arguments.len(),
+                Value::from(arguments.to_vec())
+            )));
+        }
+        let args = expected
+            .iter()
+            .zip(arguments)
+            .enumerate()
+            .map(|(i, (tag, value))| {
+                self.value_from_json(tag, value).map(Into::into).map_err(|error| {
+                    FormError(format!(
+                        "parse arguments[{i}] failed, expect {}, caused by error: {error}",
+                        json_type(tag)
+                    ))
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(EntryFunction {
+            module,
+            function: name,
+            type_args,
+            args,
+        })
+    }
+
+    /// The arguments of a call as JSON; those that cannot be decoded are hex strings.
+    pub fn arguments_to_json(&self, call: &EntryFunction) -> Vec<Value> {
+        let declared = self.function(&call.module, &call.function);
+        let types: Vec<Option<TypeTag>> = declared
+            .into_iter()
+            .flat_map(Function::argument_types)
+            .map(|signature| signature.resolve(&call.type_args, &self.vendor))
+            .collect();
+        let hex_form = |bytes: &[u8]| Value::String(format!("0x{}", hex::encode(bytes)));
+        call.args
+            .iter()
+            .enumerate()
+            .map(|(i, bytes)| match types.get(i) {
+                Some(Some(tag)) => self.value_to_json(tag, bytes).unwrap_or_else(|_| hex_form(bytes)),
+                _ => hex_form(bytes),
+            })
+            .collect()
+    }
+}
+
+fn parse_type_arguments(declared: &Function, texts: &[String]) -> Result<Vec<TypeTag>, FormError> {
+    if texts.len() != declared.type_parameters {
+        return Err(FormError(format!(
+            "expected {} type arguments, but got {}",
+            declared.type_parameters,
+            texts.len()
+        )));
+    }
+    let parse = |(i, text): (usize, &String)| {
+        let error = |cause: String| FormError(format!("parse type_arguments[{i}] failed: {cause}"));
+        let tag: TypeTag = text
+            .parse()
+            .map_err(|e: crate::TypeParseError| error(e.to_string()))?;
+        // One level is left for the struct that the argument will stand in.
+        if tag.depth() >= TYPE_DEPTH_MAX {
+            Err(error("nested too deep".to_owned()))
+        } else {
+            Ok(tag)
+        }
+    };
+    texts.iter().enumerate().map(parse).collect()
+}
+
+/// How an expected type is called in messages: what JSON carries, and what it stands for.
+fn json_type(tag: &TypeTag) -> String {
+    match tag {
+        TypeTag::Bool => "bool".to_owned(),
+        TypeTag::U8 | TypeTag::U16 | TypeTag::U32 | TypeTag::I8 | TypeTag::I16 | TypeTag::I32 => {
+            format!("integer<{tag}>")
+        }
+        TypeTag::Vector(item) if **item != TypeTag::U8 => format!("array<{}>", json_type(item)),
+        other => format!("string<{other}>"),
+    }
+}

@@ -1,0 +1,51 @@
+//! `0x1::transaction_fee`: the statement that closes every user transaction. Also
+//! `0x1::transaction_validation`, which only has abort codes here.
+
+use crate::framework::{
+    abort::{Category, ErrorConstant},
+    declare::{ModuleDeclaration, MoveStruct, move_structs},
+};
+
+/// After its own transfer the payer no longer holds the fee.
+pub const EOUT_OF_GAS: ErrorConstant = ErrorConstant::new(
+    "EOUT_OF_GAS",
+    Category::OutOfRange,
+    1005,
+    "the account no longer holds the fee after the transaction",
+);
+
+move_structs! {
+    module "transaction_fee";
+
+    /// What a transaction was charged (framework-notes section 7).
+    FeeStatement as "FeeStatement" has ["drop", "store"] event true {
+        /// All of it, in gas units.
+        total_charge_gas_units: u64,
+        /// For execution, in gas units.
+        execution_gas_units: u64,
+        /// For reading and writing, in gas units.
+        io_gas_units: u64,
+        /// For storage, in the coin's smallest unit.
+        storage_fee_octas: u64,
+        /// Given back for storage, in the coin's smallest unit.
+        storage_fee_refund_octas: u64,
+    }
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "transaction_fee",
+        structs: vec![FeeStatement::declaration()],
+        functions: vec![],
+        errors: &[],
+    }
+}
+
+pub(super) fn validation_module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "transaction_validation",
+        structs: vec![],
+        functions: vec![],
+        errors: &[EOUT_OF_GAS],
+    }
+}

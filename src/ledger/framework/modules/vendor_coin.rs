@@ -1,0 +1,36 @@
+//! `0x1::{vendor}_coin`: the type of the chain's own coin, in which fees are paid.
+
+use crate::{
+    StructTag, TypeTag, Vendor,
+    framework::declare::{ModuleDeclaration, StructDeclaration},
+};
+
+/// Decimal places of the chain's coin.
+pub const DECIMALS: u8 = 8;
+
+/// The type of the chain's coin.
+pub fn native_coin(vendor: &Vendor) -> TypeTag {
+    let module = format!("{}_coin", vendor.lower());
+    let name = format!("{}Coin", vendor.camel());
+    StructTag::framework(&module, &name, vec![]).into()
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let coin = StructDeclaration {
+        name: "{Vendor}Coin",
+        abilities: &["key"],
+        is_event: false,
+        type_parameters: 0,
+        // A struct without fields has one hidden byte (framework-notes section 5).
+        fields: vec![(
+            "dummy_field",
+            <bool as crate::framework::declare::MoveType>::signature(),
+        )],
+    };
+    ModuleDeclaration {
+        name: "{vendor}_coin",
+        structs: vec![coin],
+        functions: vec![],
+        errors: &[],
+    }
+}

@@ -1,0 +1,137 @@
+//! A chain in memory: genesis, accounts with keys, and blocks executed one after the other.
+
+// Each test binary uses its own part of the kit.
+#![allow(dead_code)]
+
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
+    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateError, StateKey, StateView, TypeTag,
+    Vendor,
+    crypto::Ed25519PrivateKey,
+    execute::execute_block,
+    transaction::{TransactionAuthenticator, TransactionPayload},
+};
+use std::collections::HashMap;
+
+/// A chain with its whole state in memory.
+pub struct MemoryChain {
+    pub chain: Chain,
+    pub tip: ChainTip,
+    pub state: HashMap<StateKey, Bytes>,
+    pub blocks: Vec<ExecutedBlock>,
+}
+
+impl StateView for MemoryChain {
+    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
+        Ok(self.state.get(key).cloned())
+    }
+}
+
+/// Unix seconds that the chain's first blocks have.
+pub const START_SECS: u64 = 1_700_000_000;
+
+impl MemoryChain {
+    pub fn development() -> Self {
+        let parameters = Parameters {
+            gas_unit_price_min: 1,
+            ..Parameters::default()
+        };
+        Self::new(&Genesis::development(4, Vendor::default(), parameters))
+    }
+
+    pub fn new(genesis: &Genesis) -> Self {
+        let chain = genesis.chain().unwrap();
+        let block = genesis.block(&chain);
+        let mut this = Self {
+            chain,
+            tip: block.tip.clone(),
+            state: HashMap::new(),
+            blocks: Vec::new(),
+        };
+        this.apply(block);
+        this
+    }
+
+    fn apply(&mut self, block: ExecutedBlock) {
+        for (key, op) in block.transactions.iter().flat_map(|t| t.writes.iter()) {
+            match op.value() {
+                Some(value) => self.state.insert(key.clone(), value.clone()),
+                None => self.state.remove(key),
+            };
+        }
+        self.tip = block.tip.clone();
+        self.blocks.push(block);
+    }
+
+    /// Executes the next block, a second after the last one.
+    pub fn execute(&mut self, transactions: Vec<CheckedTransaction>) -> &ExecutedBlock {
+        let block = OrderedBlock {
+            height: self.tip.height + 1,
+            epoch: self.tip.epoch,
+            round: self.tip.height + 1,
+            proposer: AccountAddress::ZERO,
+            timestamp_usecs: (START_SECS + self.tip.height) * 1_000_000,
+            transactions,
+            certificate: Bytes::new(),
+        };
+        let executed = execute_block(&self.chain, &self.tip, &*self, block).unwrap();
+        self.apply(executed);
+        self.blocks.last().unwrap()
+    }
+
+    pub fn facts(&self, address: &AccountAddress) -> AccountFacts {
+        AccountFacts::read(&self.chain, self, address).unwrap()
+    }
+
+    pub fn call(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
+        let (module, name) = function.rsplit_once("::").unwrap();
+        EntryFunction {
+            module: module.parse().unwrap(),
+            function: name.parse().unwrap(),
+            type_args: type_args
+                .iter()
+                .map(|text| text.parse::<TypeTag>().unwrap())
+                .collect(),
+            args: args.into_iter().map(Bytes::from).collect(),
+        }
+    }
+
+    pub fn transfer(&self, to: AccountAddress, amount: u64) -> EntryFunction {
+        let function = format!("0x1::{}_account::transfer", self.chain.vendor().lower());
+        self.call(
+            &function,
+            &[],
+            vec![bcs::to_bytes(&to).unwrap(), bcs::to_bytes(&amount).unwrap()],
+        )
+    }
+
+    /// A transaction with the sender's next sequence number and generous limits.
+    pub fn raw(&self, key: &Ed25519PrivateKey, call: EntryFunction) -> RawTransaction {
+        let sender = key.public_key().account_address();
+        RawTransaction {
+            sender,
+            sequence_number: self.facts(&sender).sequence_number,
+            payload: TransactionPayload::EntryFunction(call),
+            max_gas_amount: 100_000,
+            gas_unit_price: 1,
+            expiration_timestamp_secs: START_SECS + 1_000_000,
+            chain_id: self.chain.id(),
+        }
+    }
+
+    pub fn sign(&self, key: &Ed25519PrivateKey, raw: RawTransaction) -> CheckedTransaction {
+        let signature = key.sign(&raw.signing_message(self.chain.vendor()));
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: key.public_key(),
+            signature,
+        };
+        CheckedTransaction::check(SignedTransaction { raw, authenticator }, self.chain.vendor()).unwrap()
+    }
+
+    /// Signs and executes one call in a block of its own.
+    pub fn run(&mut self, key: &Ed25519PrivateKey, call: EntryFunction) -> &ExecutedBlock {
+        let transaction = self.sign(key, self.raw(key, call));
+        self.execute(vec![transaction])
+    }
+}
