@@ -310,7 +310,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
 
     const failed = await waitFor(pending, { checkSuccess: false });
     assert.equal(failed.success, false);
-    assert.match(failed.vm_status, /^Move abort in 0x1::[a-z_]+: EINSUFFICIENT_BALANCE\(0x1000[0-9a-f]\): .+/);
+    assert.match(failed.vm_status, /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/);
     assert.ok(fee(failed) > 0, "a failed transaction pays its gas");
     assert.equal(await balance(bob), before - fee(failed));
     assert.equal(await sequenceNumber(bob), (sequence + 1n).toString());
