@@ -329,3 +329,61 @@ mod optional_text {
             .transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn development() -> Genesis {
+        Genesis::development(4, Vendor::default(), Parameters::default())
+    }
+
+    #[test]
+    fn development_keys_do_not_change() {
+        // Users put these keys into their scripts: a change of the derivation must be deliberate.
+        let first = Genesis::development_accounts().remove(0);
+        assert_eq!(hex::encode(first.private_key.seed()), FIRST_SEED);
+        assert_eq!(first.address, first.private_key.public_key().account_address());
+    }
+
+    const FIRST_SEED: &str = "9fa385ca3ce16409177586c546dcd6270125ff28c8608247894941abcac1e5cb";
+
+    #[test]
+    fn the_same_genesis_has_the_same_block() {
+        let genesis = development();
+        let block = |genesis: &Genesis| genesis.block(&genesis.chain().unwrap());
+        assert_eq!(block(&genesis), block(&genesis.clone()));
+        let mut other = development();
+        other.accounts[0].balance -= 1;
+        assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |change: fn(&mut Genesis)| {
+            let mut genesis = development();
+            change(&mut genesis);
+            genesis.chain().unwrap_err()
+        };
+        assert!(matches!(
+            refused(|g| g.development = false),
+            GenesisError::FaucetKey(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.faucet_private_key = Some("12".into())),
+            GenesisError::FaucetKey(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.gas_unit_price_min = u64::MAX),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.accounts[1].address = g.accounts[0].address),
+            GenesisError::Account(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.accounts[1].address = AccountAddress::ONE),
+            GenesisError::Account(_)
+        ));
+    }
+}
