@@ -1,1 +1,30 @@
-//! placeholder
+//! The REST interface of a ledger node: one route table, one file per resource, one error table.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which routes there are | `routes.rs` |
+//! | what a route does | `endpoints/` |
+//! | every error with its status and code | `error.rs` |
+//! | how things look as JSON, as BCS | `json/`, `wire.rs` |
+//! | limits on requests | `admission.rs`, `body.rs`, [`ApiConfig`] |
+//!
+//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but a count of
+//! requests in flight. Signatures are checked where the request is, on the HTTP worker's thread.
+
+mod admission;
+mod answer;
+mod body;
+mod call;
+mod endpoints;
+mod error;
+mod format;
+mod headers;
+mod json;
+mod params;
+mod routes;
+mod state;
+mod wire;
+
+pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
+pub use routes::configure;
+pub use state::{ApiConfig, ApiState};

@@ -1,0 +1,68 @@
+//! A successful answer: status, the moment of the ledger it was read at, and the body in the form
+//! that the client asked for.
+
+use crate::{
+    error::{ApiError, Problem},
+    format::Format,
+    headers::LedgerHeaders,
+};
+use actix_web::{HttpResponse, http::StatusCode};
+use bytes::Bytes;
+use ledger::LedgerInfo;
+use serde::Serialize;
+
+/// A successful answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    ledger_info: LedgerInfo,
+    format: Format,
+    body: Bytes,
+}
+
+impl Answer {
+    /// Status 200 with the value as JSON.
+    ///
+    /// # Errors
+    /// 500 when the value has no JSON form.
+    pub fn json(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
+        let body = serde_json::to_vec(value).map_err(|cause| {
+            Problem::internal("writing the answer as JSON failed", &cause).at(ledger_info)
+        })?;
+        Ok(Self::bytes(ledger_info, Format::Json, body.into()))
+    }
+
+    /// Status 200 with the value as BCS.
+    ///
+    /// # Errors
+    /// 500 when the value has no BCS form.
+    pub fn bcs(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
+        let body = bcs::to_bytes(value)
+            .map_err(|cause| Problem::internal("writing the answer as BCS failed", &cause).at(ledger_info))?;
+        Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
+    }
+
+    /// Status 200 with a body that is already written.
+    pub fn bytes(ledger_info: LedgerInfo, format: Format, body: Bytes) -> Self {
+        Self {
+            status: StatusCode::OK,
+            ledger_info,
+            format,
+            body,
+        }
+    }
+
+    /// The same answer with another status.
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The answer on the wire.
+    pub fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status)
+            .content_type(self.format.media_type())
+            .body(self.body);
+        headers.write(&self.ledger_info, response.headers_mut());
+        response
+    }
+}

@@ -1,0 +1,112 @@
+//! One request on its way through a handler: what it asks for and whom it may ask.
+
+use crate::{
+    answer::Answer,
+    body,
+    error::{ApiError, Problem},
+    format::Format,
+    params,
+    state::ApiState,
+};
+use actix_web::{HttpRequest, dev::Payload};
+use bytes::Bytes;
+use ledger::{Chain, LedgerInfo};
+use ledger_actors::NodeHandle;
+use ledger_store::{Snapshot, StoreError};
+use serde::Serialize;
+use std::{fmt::Display, str::FromStr};
+
+/// One request.
+pub(crate) struct Call {
+    pub state: ApiState,
+    pub request: HttpRequest,
+    pub payload: Payload,
+}
+
+impl Call {
+    /// The node.
+    pub fn node(&self) -> &NodeHandle {
+        self.state.node()
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &Chain {
+        self.node().chain()
+    }
+
+    /// The form of the answer.
+    pub fn format(&self) -> Format {
+        Format::from_accept(self.request.headers())
+    }
+
+    /// A path parameter; see [`params::path`].
+    pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
+        params::path(&self.request, name)
+    }
+
+    /// A query parameter; see [`params::query`].
+    pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        params::query(&self.request, name)
+    }
+
+    /// The body, under the configured limit, and the place of its type among `media_types`; see
+    /// [`body::read`].
+    pub async fn body(&mut self, media_types: &[&str]) -> Result<(usize, Bytes), Problem> {
+        let limit_bytes = self.state.config().max_body_bytes;
+        body::read(&self.request, &mut self.payload, limit_bytes, media_types).await
+    }
+
+    /// Answers a question on one snapshot. Whatever the question finds, also that there is nothing,
+    /// is of the same moment as the ledger info of the answer.
+    pub async fn read<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+    {
+        let (ledger_info, found) = self.node().read(question).await?;
+        match found {
+            Ok(found) => Ok((ledger_info, found)),
+            Err(problem) => Err(problem.at(ledger_info)),
+        }
+    }
+
+    /// Answers a question about the state at the query parameter `ledger_version`, or at the newest
+    /// version without it. Whether that version can be read is decided on the same snapshot.
+    pub async fn read_state<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+    {
+        let asked = self.query("ledger_version")?;
+        self.read(
+            move |snapshot| match readable_version(asked, snapshot.ledger_info()) {
+                Ok(version) => question(snapshot, version),
+                Err(problem) => Ok(Err(problem)),
+            },
+        )
+        .await
+    }
+
+    /// The answer in the form that the client asked for; only that form is made.
+    pub fn answer<J: Serialize, B: Serialize>(
+        &self,
+        ledger_info: LedgerInfo,
+        json: impl FnOnce() -> J,
+        bcs: impl FnOnce() -> B,
+    ) -> Result<Answer, ApiError> {
+        match self.format() {
+            Format::Json => Answer::json(ledger_info, &json()),
+            Format::Bcs => Answer::bcs(ledger_info, &bcs()),
+        }
+    }
+}
+
+/// The version to read the state at.
+fn readable_version(asked: Option<u64>, ledger_info: &LedgerInfo) -> Result<u64, Problem> {
+    match asked {
+        None => Ok(ledger_info.version),
+        Some(version) if version > ledger_info.version => Err(Problem::VersionNotFound(version)),
+        Some(version) if version < ledger_info.oldest_version => Err(Problem::VersionPruned(version)),
+        Some(version) => Ok(version),
+    }
+}

@@ -1,0 +1,127 @@
+//! What the state holds at an address: account, resource, module, balance. All of them take
+//! `ledger_version`.
+
+use crate::{
+    answer::Answer,
+    call::Call,
+    error::{ApiError, Problem},
+    format::Format,
+    json::{ModuleJson, ResourceJson, Text, hex_text},
+};
+use ledger::{
+    AccountAddress, AssetType, Identifier, ModuleId, StateKey, StructTag,
+    framework::{self, modules::account::Account},
+};
+use serde::Serialize;
+use std::str::FromStr;
+
+#[derive(Serialize)]
+struct AccountJson {
+    sequence_number: Text<u64>,
+    authentication_key: String,
+}
+
+/// `GET /v1/accounts/{address}`
+///
+/// Every address is an account: until something is written there it reads as the implicit one, with
+/// sequence number 0 and itself as authentication key.
+pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let key = StateKey::resource(&address, &call.chain().framework().tag_of::<Account>(&[]));
+    let (ledger_info, stored) = call
+        .read_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
+        .await?;
+    let undecodable =
+        |cause: bcs::Error| Problem::internal("an account cannot be decoded", &cause).at(ledger_info);
+    match (call.format(), stored) {
+        (Format::Bcs, Some(bytes)) => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
+        (Format::Bcs, None) => Answer::bcs(ledger_info, &Account::implicit(address)),
+        (Format::Json, stored) => {
+            let account: Account = match stored {
+                Some(bytes) => bcs::from_bytes(&bytes).map_err(undecodable)?,
+                None => Account::implicit(address),
+            };
+            let json = AccountJson {
+                sequence_number: Text(account.sequence_number),
+                authentication_key: hex_text(&account.authentication_key),
+            };
+            Answer::json(ledger_info, &json)
+        }
+    }
+}
+
+/// `GET /v1/accounts/{address}/resource/{resource_type}`
+pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let tag: StructTag = call.path("resource_type")?;
+    let asked = tag.clone();
+    let (ledger_info, bytes) = call
+        .read_state(move |snapshot, version| {
+            let found = snapshot.state_value(&StateKey::resource(&address, &asked), version)?;
+            Ok(found.ok_or(Problem::ResourceNotFound {
+                address,
+                tag: asked,
+                version,
+            }))
+        })
+        .await?;
+    match call.format() {
+        Format::Json => Answer::json(ledger_info, &ResourceJson::new(call.chain(), tag, &bytes)),
+        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
+    }
+}
+
+/// `GET /v1/accounts/{address}/module/{module_name}`
+pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let name: Identifier = call.path("module_name")?;
+    let id = ModuleId { address, name };
+    let asked = id.clone();
+    let (ledger_info, bytes) = call
+        .read_state(move |snapshot, version| {
+            let found = snapshot.state_value(&StateKey::module(&asked), version)?;
+            Ok(found.ok_or(Problem::ModuleNotFound {
+                address,
+                name: asked.name,
+                version,
+            }))
+        })
+        .await?;
+    match call.format() {
+        Format::Json => Answer::json(ledger_info, &ModuleJson::new(call.chain(), &id, &bytes)),
+        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
+    }
+}
+
+/// `GET /v1/accounts/{address}/balance/{asset_type}`
+///
+/// A number, not text: the interface says so (section 4.8). 0 for what is unknown.
+pub(crate) async fn balance(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let AssetName(asset) = call.path("asset_type")?;
+    let chain = call.chain().clone();
+    let (ledger_info, balance) = call
+        .read_state(move |snapshot, version| {
+            let balance = framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
+            Ok(balance.map_err(|cause| Problem::internal("reading a balance failed", &cause)))
+        })
+        .await?;
+    call.answer(ledger_info, || balance, || balance)
+}
+
+/// An asset in a path: an address, with or without `0x`, or a coin type.
+struct AssetName(AssetType);
+
+impl FromStr for AssetName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self(AssetType::FungibleAsset(address)));
+        }
+        let tag = text
+            .parse()
+            .map_err(|cause| format!("neither an address nor a struct tag: {cause}"))?;
+        Ok(Self(AssetType::Coin(tag)))
+    }
+}

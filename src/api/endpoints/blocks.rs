@@ -1,0 +1,110 @@
+//! A block, with or without its transactions (interface section 4.2).
+
+use crate::{
+    answer::Answer,
+    call::Call,
+    error::{ApiError, Problem},
+    format::Format,
+    json::BlockJson,
+    wire::BlockBcs,
+};
+use actix_web::web;
+use ledger::{BlockInfo, Chain, ContractEvent, ExecutedTransaction, LedgerInfo, WriteOp};
+use ledger_store::{Snapshot, StoreError, StoredTransaction};
+
+/// The most transactions of a block in one answer; the reference's number. The first ones are
+/// given; a client sees by the last one's version that there are more.
+const TRANSACTIONS_MAX: usize = 10_000;
+
+/// The answer ends with the transaction that brings what was read to this many bytes. As JSON it
+/// is about four times as much, which is what one request may cost in memory.
+const TRANSACTION_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What was read of a block.
+struct Found {
+    block: BlockInfo,
+    transactions: Option<Vec<StoredTransaction>>,
+}
+
+/// `GET /v1/blocks/by_height/{block_height}`
+pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
+    let height: u64 = call.path("block_height")?;
+    let with_transactions = call.query("with_transactions")?.unwrap_or(false);
+    let (ledger_info, found) = call
+        .read(move |snapshot| at_height(snapshot, height, with_transactions))
+        .await?;
+    let (chain, format) = (call.chain().clone(), call.format());
+    if found.transactions.is_none() {
+        return render(&chain, format, ledger_info, &found);
+    }
+    // Thousands of transactions take long enough to hold up the worker's other requests.
+    web::block(move || render(&chain, format, ledger_info, &found))
+        .await
+        .unwrap_or_else(|cause| Err(Problem::internal("writing the answer was interrupted", &cause).into()))
+}
+
+fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
+    let transactions = found.transactions.as_deref();
+    match format {
+        Format::Json => Answer::json(ledger_info, &BlockJson::new(chain, &found.block, transactions)),
+        Format::Bcs => Answer::bcs(ledger_info, &BlockBcs::new(&found.block, transactions)),
+    }
+}
+
+fn at_height(
+    snapshot: &Snapshot,
+    height: u64,
+    with_transactions: bool,
+) -> Result<Result<Found, Problem>, StoreError> {
+    let ledger_info = snapshot.ledger_info();
+    if height > ledger_info.block_height {
+        return Ok(Err(Problem::BlockNotFound(height)));
+    }
+    if height < ledger_info.oldest_block_height {
+        return Ok(Err(Problem::BlockPruned(height)));
+    }
+    let missing = || StoreError::Inconsistent(format!("block {height} is missing"));
+    let block = snapshot.block(height)?.ok_or_else(missing)?;
+    let transactions = if with_transactions {
+        Some(transactions_of(snapshot, &block)?)
+    } else {
+        None
+    };
+    Ok(Ok(Found { block, transactions }))
+}
+
+fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredTransaction>, StoreError> {
+    let mut transactions = Vec::new();
+    let mut bytes = 0;
+    for version in (block.first_version..=block.last_version).take(TRANSACTIONS_MAX) {
+        let missing = || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
+        let transaction = snapshot.transaction(version)?.ok_or_else(missing)?;
+        bytes += size_bytes(&transaction.executed);
+        transactions.push(transaction);
+        if bytes >= TRANSACTION_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(transactions)
+}
+
+/// About how many bytes a transaction holds: those of its values, and a constant for the rest.
+fn size_bytes(executed: &ExecutedTransaction) -> usize {
+    const FIXED: usize = 512;
+    let value_bytes = |op: &WriteOp| op.value().map_or(0, |value| value.len());
+    let writes = executed
+        .writes
+        .iter()
+        .map(|(key, op)| key.as_bytes().len() + value_bytes(op));
+    let events = executed
+        .events
+        .iter()
+        .map(ContractEvent::data)
+        .map(|data| data.len());
+    let arguments = executed
+        .transaction
+        .as_user()
+        .and_then(|transaction| transaction.raw.entry_function())
+        .map_or(0, |call| call.args.iter().map(|argument| argument.len()).sum());
+    FIXED + arguments + writes.sum::<usize>() + events.sum::<usize>()
+}

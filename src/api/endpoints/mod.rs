@@ -1,0 +1,10 @@
+//! What each route does, one file per resource. A handler reads its parameters, asks the node, and
+//! says how the answer looks; everything else is the same for all and lies around it.
+
+pub(crate) mod accounts;
+pub(crate) mod blocks;
+pub(crate) mod gas;
+pub(crate) mod health;
+pub(crate) mod index;
+pub(crate) mod submit;
+pub(crate) mod transactions;

@@ -1,0 +1,57 @@
+//! Submitting a transaction, as JSON or as BCS (interface section 4.1).
+//!
+//! The signature is checked here, on the HTTP worker's thread, so that the actors see only
+//! transactions whose signatures hold.
+
+use crate::{
+    answer::Answer,
+    call::Call,
+    error::{ApiError, Problem},
+    format::{Format, JSON},
+    json::{PendingJson, SubmitRequest},
+};
+use actix_web::http::StatusCode;
+use bytes::Bytes;
+use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
+
+/// `POST /v1/transactions`
+pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
+    let state = call.state.clone();
+    let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
+    let signed = match media_type {
+        0 => from_json(call.chain(), &body)?,
+        _ => from_bcs(&body)?,
+    };
+    let node = call.node();
+    // Refusals are decided against the newest moment of the ledger, which is the head.
+    let refused = |problem: Problem| problem.at(*node.head().ledger_info());
+    let checked = CheckedTransaction::check(signed, node.chain().vendor())
+        .map_err(|discard| refused(discard.into()))?;
+    let accepted = node
+        .submit(checked)
+        .await
+        .map_err(|error| refused(error.into()))?;
+    let answer = match call.format() {
+        Format::Json => {
+            let pending = PendingJson::new(call.chain(), &accepted.transaction);
+            Answer::json(accepted.ledger_info, &pending)?
+        }
+        // The client can hash what it sent, so the BCS answer is the empty one of the reference.
+        Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
+    };
+    Ok(answer.with_status(StatusCode::ACCEPTED))
+}
+
+fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
+    let request: SubmitRequest = serde_json::from_slice(body)
+        .map_err(|cause| Problem::Syntax(format!("parse request payload error: {cause}")))?;
+    request.into_signed(chain)
+}
+
+fn from_bcs(body: &[u8]) -> Result<SignedTransaction, Problem> {
+    decode_signed_transaction(body).map_err(|cause| {
+        Problem::InvalidInput(format!(
+            "Failed to deserialize input into SignedTransaction: {cause}"
+        ))
+    })
+}

@@ -1,0 +1,318 @@
+//! The one error table: every way a request can fail, with its status, `error_code` and message
+//! (interface section 7; rest-behaviour section 2; design sections 6 and 8).
+//!
+//! [`Problem::row`] is the table and `Display` gives the messages; nothing else in the node turns
+//! an error into an HTTP answer. Not in it, because nothing can raise them here:
+//! `account_not_found` (an account without an account resource reads as sequence number 0 and its
+//! own address as key, so every account is found), and those of routes that are not served.
+
+use crate::headers::LedgerHeaders;
+use actix_web::{
+    HttpResponse,
+    http::{StatusCode, header},
+};
+use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
+use ledger_actors::{LeaveReason, ReadError, SubmitError};
+use serde::Serialize;
+
+/// What a client is asked to wait after a 503, in seconds. A full mailbox or reader queue drains
+/// in milliseconds; one second is the smallest pause the header can ask for.
+const RETRY_AFTER_SECS: u64 = 1;
+
+/// The body of every error answer (interface section 7).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorBody {
+    /// What went wrong, for people.
+    pub message: String,
+    /// What went wrong, for programs.
+    pub error_code: ErrorCode,
+    /// The validation status that refused a transaction (rest-behaviour section 2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vm_error_code: Option<u64>,
+}
+
+/// The `error_code` of an answer, a closed list of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum ErrorCode {
+    ResourceNotFound,
+    ModuleNotFound,
+    VersionNotFound,
+    TransactionNotFound,
+    BlockNotFound,
+    VersionPruned,
+    BlockPruned,
+    InvalidInput,
+    InvalidTransactionUpdate,
+    SequenceNumberTooOld,
+    VmError,
+    HealthCheckFailed,
+    MempoolIsFull,
+    InternalError,
+    WebFrameworkError,
+}
+
+/// What a transaction was asked for by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransactionName {
+    /// Its hash.
+    #[error("Transaction hash({0})")]
+    Hash(HashValue),
+    /// Its version.
+    #[error("Ledger version({0})")]
+    Version(u64),
+}
+
+fn words_after(reason: Option<&LeaveReason>) -> String {
+    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
+}
+
+/// Why a request is not answered with what it asked for. One variant is one row of the table.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Problem {
+    /// No such resource at the address.
+    #[error("Resource not found by Address({address}), Struct tag({tag}) and Ledger version({version})")]
+    ResourceNotFound {
+        /// Where it was looked for.
+        address: AccountAddress,
+        /// Its type.
+        tag: StructTag,
+        /// At which version.
+        version: u64,
+    },
+    /// No such module at the address.
+    #[error("Module not found by Address({address}), Module name({name}) and Ledger version({version})")]
+    ModuleNotFound {
+        /// Where it was looked for.
+        address: AccountAddress,
+        /// Its name.
+        name: Identifier,
+        /// At which version.
+        version: u64,
+    },
+    /// A version above the newest one.
+    #[error("Ledger version not found by Ledger version({0})")]
+    VersionNotFound(u64),
+    /// A transaction that is neither pending nor committed.
+    #[error("Transaction not found by {name}{}", words_after(.left.as_ref()))]
+    TransactionNotFound {
+        /// What it was asked for by.
+        name: TransactionName,
+        /// Why it left the pool, while that is remembered.
+        left: Option<LeaveReason>,
+    },
+    /// A height above the newest block's.
+    #[error("Block not found by Block height({0})")]
+    BlockNotFound(u64),
+    /// A version below the window.
+    #[error("Ledger version({0}) has been pruned")]
+    VersionPruned(u64),
+    /// A block below the window.
+    #[error("Block({0}) has been pruned")]
+    BlockPruned(u64),
+    /// Input that reads well and makes no sense; the text says why.
+    #[error("{0}")]
+    InvalidInput(String),
+    /// The pool holds a transaction of the same sender and number that this one may not replace.
+    #[error("{0}")]
+    InvalidUpdate(&'static str),
+    /// The pool has given this sequence number to a block already.
+    #[error("transaction sequence number is {given}, current sequence number is {current}")]
+    SequenceNumberTooOld {
+        /// The transaction's.
+        given: u64,
+        /// The sender's next one.
+        current: u64,
+    },
+    /// Validation refused the transaction.
+    #[error(transparent)]
+    Refused(#[from] Discard),
+    /// The newest block is older than the asker allows.
+    #[error("{0}")]
+    HealthCheck(String),
+    /// The pool has no room.
+    #[error("{0}")]
+    PoolFull(String),
+    /// An actor's mailbox or queue is full.
+    #[error("the node is overloaded: the {0} actor takes no more requests at the moment")]
+    Overloaded(&'static str),
+    /// More requests are in flight than `api.max_in_flight` allows.
+    #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
+    TooManyInFlight(usize),
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The node failed; the cause is in its log, not in the answer.
+    #[error("internal error: {0}")]
+    Internal(&'static str),
+    /// A path parameter, query parameter or body that is not of its declared type.
+    #[error("{0}")]
+    Syntax(String),
+    /// No such route.
+    #[error("not found: no route {0}")]
+    UnknownRoute(String),
+    /// The route knows other methods.
+    #[error("method not allowed, use {0}")]
+    MethodNotAllowed(String),
+    /// A POST that says neither how long its body is nor that it is chunked.
+    #[error("missing `Content-Length` header")]
+    LengthRequired,
+    /// A body above `api.max_body_bytes`.
+    #[error("payload too large: a body has at most {limit_bytes} bytes")]
+    BodyTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A path and query above the limit.
+    #[error("the path and query of a request have at most {limit_bytes} bytes")]
+    UriTooLong {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A body of a type that the route does not take.
+    #[error("the `Content-Type` requested by the client is not supported: {0}")]
+    UnsupportedContentType(String),
+    /// A body without a type.
+    #[error("missing `Content-Type` header")]
+    MissingContentType,
+}
+
+impl Problem {
+    /// Status and `error_code`: the table.
+    pub fn row(&self) -> (StatusCode, ErrorCode) {
+        use ErrorCode as Code;
+        use StatusCode as Status;
+        match self {
+            Self::ResourceNotFound { .. } => (Status::NOT_FOUND, Code::ResourceNotFound),
+            Self::ModuleNotFound { .. } => (Status::NOT_FOUND, Code::ModuleNotFound),
+            Self::VersionNotFound(_) => (Status::NOT_FOUND, Code::VersionNotFound),
+            Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
+            Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
+            Self::VersionPruned(_) => (Status::GONE, Code::VersionPruned),
+            Self::BlockPruned(_) => (Status::GONE, Code::BlockPruned),
+            Self::InvalidInput(_) => (Status::BAD_REQUEST, Code::InvalidInput),
+            Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
+            Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
+            Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
+            Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
+            Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
+            Self::Overloaded(_) | Self::TooManyInFlight(_) | Self::Stopping => {
+                (Status::SERVICE_UNAVAILABLE, Code::InternalError)
+            }
+            Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
+            Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
+            Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),
+            Self::MethodNotAllowed(_) => (Status::METHOD_NOT_ALLOWED, Code::WebFrameworkError),
+            Self::LengthRequired => (Status::LENGTH_REQUIRED, Code::WebFrameworkError),
+            Self::BodyTooLarge { .. } => (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError),
+            Self::UriTooLong { .. } => (Status::URI_TOO_LONG, Code::WebFrameworkError),
+            Self::UnsupportedContentType(_) | Self::MissingContentType => {
+                (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError)
+            }
+        }
+    }
+
+    /// The validation status, where one refused a transaction: now, or later while it was pending.
+    fn vm_error_code(&self) -> Option<u64> {
+        match self {
+            Self::Refused(discard)
+            | Self::TransactionNotFound {
+                left: Some(LeaveReason::Rejected(discard)),
+                ..
+            } => Some(discard.status.code()),
+            _ => None,
+        }
+    }
+
+    /// The body of the answer.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody {
+            message: self.to_string(),
+            error_code: self.row().1,
+            vm_error_code: self.vm_error_code(),
+        }
+    }
+
+    /// The answer, without ledger headers: for listeners that have none.
+    pub fn response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.row().0);
+        match self {
+            Self::Overloaded(_) | Self::TooManyInFlight(_) | Self::Stopping => {
+                response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
+            }
+            Self::MethodNotAllowed(allowed) => {
+                response.insert_header((header::ALLOW, allowed.as_str()));
+            }
+            _ => {}
+        }
+        response.json(self.body())
+    }
+
+    /// A failure inside the node: logs the cause and says only `what` to the client.
+    pub fn internal(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%cause, "{what}");
+        Self::Internal(what)
+    }
+
+    /// The same problem, as decided at this moment of the ledger.
+    pub(crate) fn at(self, ledger_info: LedgerInfo) -> ApiError {
+        ApiError {
+            problem: self,
+            ledger_info: Some(ledger_info),
+        }
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Overloaded { actor } => Self::Overloaded(actor),
+            ReadError::Stopping => Self::Stopping,
+            ReadError::Store(cause) => Self::internal("reading the ledger failed", &cause),
+        }
+    }
+}
+
+impl From<SubmitError> for Problem {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Invalid(discard) => Self::Refused(discard),
+            SubmitError::SequenceNumberTooOld { given, current } => {
+                Self::SequenceNumberTooOld { given, current }
+            }
+            SubmitError::InvalidUpdate(why) => Self::InvalidUpdate(why),
+            SubmitError::Full { reason } => Self::PoolFull(reason),
+            SubmitError::Overloaded { actor } => Self::Overloaded(actor),
+            SubmitError::Stopping => Self::Stopping,
+            SubmitError::Store(cause) => Self::internal("reading the ledger failed", &cause),
+        }
+    }
+}
+
+/// A problem, with the moment of the ledger at which it was decided where there is one.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    pub problem: Problem,
+    pub ledger_info: Option<LedgerInfo>,
+}
+
+impl<P: Into<Problem>> From<P> for ApiError {
+    fn from(problem: P) -> Self {
+        Self {
+            problem: problem.into(),
+            ledger_info: None,
+        }
+    }
+}
+
+impl ApiError {
+    /// The answer, with the ledger headers of its moment.
+    pub(crate) fn response(&self, headers: &LedgerHeaders) -> HttpResponse {
+        let mut response = self.problem.response();
+        if let Some(ledger_info) = &self.ledger_info {
+            headers.write(ledger_info, response.headers_mut());
+        }
+        response
+    }
+}

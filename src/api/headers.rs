@@ -1,0 +1,89 @@
+//! The seven ledger headers of every successful answer (interface section 2.10), their names made
+//! once from the chain's vendor word.
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use ledger::{LedgerInfo, Vendor};
+
+/// The names of the ledger headers on one chain.
+#[derive(Debug)]
+pub(crate) struct LedgerHeaders {
+    chain_id: HeaderName,
+    version: HeaderName,
+    oldest_version: HeaderName,
+    timestamp_usecs: HeaderName,
+    epoch: HeaderName,
+    block_height: HeaderName,
+    oldest_block_height: HeaderName,
+}
+
+impl LedgerHeaders {
+    /// The names with this vendor word.
+    ///
+    /// # Panics
+    /// Never: a vendor word is letters only, which may stand in a header name.
+    pub fn new(vendor: &Vendor) -> Self {
+        let name = |rest: &str| {
+            HeaderName::try_from(format!("x-{}-{rest}", vendor.lower()))
+                .expect("a vendor word is letters only")
+        };
+        Self {
+            chain_id: name("chain-id"),
+            version: name("ledger-version"),
+            oldest_version: name("ledger-oldest-version"),
+            timestamp_usecs: name("ledger-timestampusec"),
+            epoch: name("epoch"),
+            block_height: name("block-height"),
+            oldest_block_height: name("oldest-block-height"),
+        }
+    }
+
+    /// Writes the facts of one moment of the ledger.
+    pub fn write(&self, ledger_info: &LedgerInfo, headers: &mut HeaderMap) {
+        let values = [
+            (&self.chain_id, u64::from(ledger_info.chain_id)),
+            (&self.version, ledger_info.version),
+            (&self.oldest_version, ledger_info.oldest_version),
+            (&self.timestamp_usecs, ledger_info.timestamp_usecs),
+            (&self.epoch, ledger_info.epoch),
+            (&self.block_height, ledger_info.block_height),
+            (&self.oldest_block_height, ledger_info.oldest_block_height),
+        ];
+        for (name, value) in values {
+            headers.insert(name.clone(), HeaderValue::from(value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_carry_the_vendor_word() {
+        let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
+        let ledger_info = LedgerInfo {
+            chain_id: 4,
+            epoch: 1,
+            version: 9,
+            oldest_version: 2,
+            block_height: 3,
+            oldest_block_height: 1,
+            timestamp_usecs: 77,
+        };
+        let mut map = HeaderMap::new();
+        headers.write(&ledger_info, &mut map);
+        let expected = [
+            ("X-APTOS-CHAIN-ID", "4"),
+            ("X-APTOS-LEDGER-VERSION", "9"),
+            ("X-APTOS-LEDGER-OLDEST-VERSION", "2"),
+            ("X-APTOS-LEDGER-TIMESTAMPUSEC", "77"),
+            ("X-APTOS-EPOCH", "1"),
+            ("X-APTOS-BLOCK-HEIGHT", "3"),
+            ("X-APTOS-OLDEST-BLOCK-HEIGHT", "1"),
+        ];
+        assert_eq!(map.len(), expected.len());
+        for (name, value) in expected {
+            assert_eq!(map.get(name).unwrap(), value, "{name}");
+        }
+    }
+}

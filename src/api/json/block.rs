@@ -1,0 +1,43 @@
+//! A block (interface section 2.6).
+
+use super::{CommittedJson, Text, TransactionJson};
+use ledger::{BlockInfo, Chain, HashValue};
+use ledger_store::StoredTransaction;
+use serde::Serialize;
+
+/// A block, with its transactions where they were asked for.
+#[derive(Serialize)]
+pub(crate) struct BlockJson<'a> {
+    block_height: Text<u64>,
+    block_hash: Text<HashValue>,
+    block_timestamp: Text<u64>,
+    first_version: Text<u64>,
+    last_version: Text<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transactions: Option<Vec<TransactionJson<'a>>>,
+}
+
+impl<'a> BlockJson<'a> {
+    /// The view of a block.
+    pub fn new(chain: &Chain, block: &BlockInfo, transactions: Option<&'a [StoredTransaction]>) -> Self {
+        let timestamp_usecs = block.header.timestamp_usecs;
+        let view = |stored: &'a StoredTransaction| {
+            TransactionJson::committed(
+                chain,
+                CommittedJson {
+                    version: stored.version,
+                    timestamp_usecs,
+                    executed: &stored.executed,
+                },
+            )
+        };
+        Self {
+            block_height: Text(block.header.height),
+            block_hash: Text(block.hash),
+            block_timestamp: Text(timestamp_usecs),
+            first_version: Text(block.first_version),
+            last_version: Text(block.last_version),
+            transactions: transactions.map(|all| all.iter().map(view).collect()),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Bytes as JSON text in hex: read with or without `0x`, written with it.
+
+use super::hex_text;
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// Bytes of any length.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct HexBytes(pub Bytes);
+
+/// Bytes of one length; any other is refused when read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct HexArray<const N: usize>(pub [u8; N]);
+
+fn digits(text: &str) -> &str {
+    text.strip_prefix("0x").unwrap_or(text)
+}
+
+impl Serialize for HexBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex_text(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for HexBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = hex::decode(digits(&text)).map_err(D::Error::custom)?;
+        Ok(Self(bytes.into()))
+    }
+}
+
+impl<const N: usize> Serialize for HexArray<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex_text(&self.0))
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for HexArray<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = digits(&text);
+        if digits.len() != 2 * N {
+            return Err(D::Error::custom(format_args!(
+                "expected {} hex digits, got {}",
+                2 * N,
+                digits.len()
+            )));
+        }
+        let mut bytes = [0; N];
+        hex::decode_to_slice(digits, &mut bytes).map_err(D::Error::custom)?;
+        Ok(Self(bytes))
+    }
+}

@@ -1,0 +1,147 @@
+//! What a transaction does (interface section 2.2). The newer wire form is shown as the older one
+//! with the nonce beside it, as in the reference: JSON has one form of each call.
+
+use super::{Text, hex_text};
+use ledger::{
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, TypeTag,
+    transaction::{
+        ExtraConfig, InnerPayload, MultisigPayload, Script, ScriptArgument, TransactionExecutable,
+        TransactionPayload,
+    },
+};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// A payload.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum PayloadJson<'a> {
+    EntryFunctionPayload {
+        function: FunctionName<'a>,
+        type_arguments: Vec<Text<&'a TypeTag>>,
+        arguments: Vec<Value>,
+    },
+    ScriptPayload {
+        code: Bytecode,
+        type_arguments: Vec<Text<&'a TypeTag>>,
+        arguments: Vec<Value>,
+    },
+    ModuleBundlePayload {
+        modules: Vec<Bytecode>,
+    },
+    MultisigPayload {
+        multisig_address: Text<AccountAddress>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        transaction_payload: Option<Box<PayloadJson<'a>>>,
+    },
+    /// The newer wire form may call nothing at all.
+    EmptyPayload {},
+}
+
+/// The bytes of a program, without an ABI: the ledger does not read them.
+#[derive(Serialize)]
+pub(crate) struct Bytecode {
+    bytecode: String,
+}
+
+/// `0x1::module::function`.
+pub(crate) struct FunctionName<'a>(&'a ModuleId, &'a Identifier);
+
+impl Serialize for FunctionName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}::{}", self.0, self.1))
+    }
+}
+
+impl<'a> PayloadJson<'a> {
+    /// The view of a payload in either wire form.
+    pub fn new(chain: &Chain, payload: &'a TransactionPayload) -> Self {
+        match payload {
+            TransactionPayload::EntryFunction(call) => Self::entry_function(chain, call),
+            TransactionPayload::Script(script) => Self::script(script),
+            TransactionPayload::ModuleBundle(modules) => Self::ModuleBundlePayload {
+                modules: modules.iter().map(|module| Bytecode::new(module)).collect(),
+            },
+            TransactionPayload::Multisig(multisig) => Self::MultisigPayload {
+                multisig_address: Text(multisig.multisig_address),
+                transaction_payload: multisig.payload.as_ref().map(|payload| {
+                    Box::new(match payload {
+                        MultisigPayload::EntryFunction(call) => Self::entry_function(chain, call),
+                        MultisigPayload::Script(script) => Self::script(script),
+                    })
+                }),
+            },
+            TransactionPayload::Payload(inner) => Self::inner(chain, inner),
+            TransactionPayload::EncryptedPayload(never) => match *never {},
+        }
+    }
+
+    fn inner(chain: &Chain, inner: &'a InnerPayload) -> Self {
+        let InnerPayload::V1 {
+            executable,
+            extra_config,
+        } = inner;
+        let call = match executable {
+            TransactionExecutable::EntryFunction(call) => Some(Self::entry_function(chain, call)),
+            TransactionExecutable::Script(script) => Some(Self::script(script)),
+            TransactionExecutable::Empty => None,
+            TransactionExecutable::Encrypted(never) => match *never {},
+        };
+        let multisig_address = match extra_config {
+            ExtraConfig::V1 { multisig_address, .. } => *multisig_address,
+            ExtraConfig::V2(never) => match *never {},
+        };
+        match multisig_address {
+            Some(address) => Self::MultisigPayload {
+                multisig_address: Text(address),
+                transaction_payload: call.map(Box::new),
+            },
+            None => call.unwrap_or(Self::EmptyPayload {}),
+        }
+    }
+
+    fn entry_function(chain: &Chain, call: &'a EntryFunction) -> Self {
+        Self::EntryFunctionPayload {
+            function: FunctionName(&call.module, &call.function),
+            type_arguments: call.type_args.iter().map(Text).collect(),
+            arguments: chain.framework().arguments_to_json(call),
+        }
+    }
+
+    fn script(script: &'a Script) -> Self {
+        Self::ScriptPayload {
+            code: Bytecode::new(&script.code),
+            type_arguments: script.type_args.iter().map(Text).collect(),
+            arguments: script.args.iter().map(script_argument).collect(),
+        }
+    }
+}
+
+impl Bytecode {
+    fn new(bytes: &[u8]) -> Self {
+        Self {
+            bytecode: hex_text(bytes),
+        }
+    }
+}
+
+/// Integers of 32 bits and less are numbers, larger ones text (rest-behaviour section 4). Those of
+/// 256 bits are shown as their little-endian bytes, as no script that carries them is executed.
+fn script_argument(argument: &ScriptArgument) -> Value {
+    match argument {
+        ScriptArgument::U8(value) => (*value).into(),
+        ScriptArgument::U16(value) => (*value).into(),
+        ScriptArgument::U32(value) => (*value).into(),
+        ScriptArgument::I8(value) => (*value).into(),
+        ScriptArgument::I16(value) => (*value).into(),
+        ScriptArgument::I32(value) => (*value).into(),
+        ScriptArgument::Bool(value) => (*value).into(),
+        ScriptArgument::U64(value) => value.to_string().into(),
+        ScriptArgument::U128(value) => value.to_string().into(),
+        ScriptArgument::I64(value) => value.to_string().into(),
+        ScriptArgument::I128(value) => value.to_string().into(),
+        ScriptArgument::Address(value) => value.to_string().into(),
+        ScriptArgument::U8Vector(bytes) | ScriptArgument::Serialized(bytes) => hex_text(bytes).into(),
+        ScriptArgument::U256(bytes) | ScriptArgument::I256(bytes) => hex_text(bytes).into(),
+    }
+}

@@ -1,0 +1,63 @@
+//! The fields that a client signed, shown alike while the transaction is pending and after it is
+//! committed, and the pending transaction itself (interface section 2.5).
+
+use super::{Text, payload::PayloadJson, signature::SignatureJson};
+use ledger::{AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction};
+use serde::Serialize;
+
+/// What an orderless transaction shows for a sequence number, whatever its client sent: the number
+/// has no meaning for it (rest-behaviour section 4).
+const ORDERLESS_SEQUENCE_NUMBER: u64 = u64::MAX;
+
+/// The fields that a client signed, and how.
+#[derive(Serialize)]
+pub(crate) struct RequestJson<'a> {
+    sender: Text<AccountAddress>,
+    sequence_number: Text<u64>,
+    max_gas_amount: Text<u64>,
+    gas_unit_price: Text<u64>,
+    expiration_timestamp_secs: Text<u64>,
+    payload: PayloadJson<'a>,
+    signature: SignatureJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay_protection_nonce: Option<Text<u64>>,
+}
+
+impl<'a> RequestJson<'a> {
+    /// The view of what a client signed.
+    pub fn new(chain: &Chain, transaction: &'a SignedTransaction) -> Self {
+        let raw = &transaction.raw;
+        let nonce = raw.payload.replay_protection_nonce();
+        Self {
+            sender: Text(raw.sender),
+            sequence_number: Text(match nonce {
+                Some(_) => ORDERLESS_SEQUENCE_NUMBER,
+                None => raw.sequence_number,
+            }),
+            max_gas_amount: Text(raw.max_gas_amount),
+            gas_unit_price: Text(raw.gas_unit_price),
+            expiration_timestamp_secs: Text(raw.expiration_timestamp_secs),
+            payload: PayloadJson::new(chain, &raw.payload),
+            signature: SignatureJson::from(&transaction.authenticator),
+            replay_protection_nonce: nonce.map(Text),
+        }
+    }
+}
+
+/// A pending transaction as the answer to its submission shows it: without `type`.
+#[derive(Serialize)]
+pub(crate) struct PendingJson<'a> {
+    hash: Text<HashValue>,
+    #[serde(flatten)]
+    request: RequestJson<'a>,
+}
+
+impl<'a> PendingJson<'a> {
+    /// The view of a pending transaction.
+    pub fn new(chain: &Chain, transaction: &'a CheckedTransaction) -> Self {
+        Self {
+            hash: Text(transaction.hash()),
+            request: RequestJson::new(chain, transaction.transaction()),
+        }
+    }
+}

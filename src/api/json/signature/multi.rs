@@ -1,0 +1,49 @@
+//! Several ed25519 keys with a threshold. On the wire the keys and the threshold are one byte
+//! vector, the signatures and a bitmap another; JSON shows the parts.
+
+use super::hex_form::HexArray;
+use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
+use serde::{Deserialize, Serialize};
+
+/// Keys, threshold, signatures, and which keys signed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct MultiEd25519Json {
+    public_keys: Vec<HexArray<32>>,
+    signatures: Vec<HexArray<64>>,
+    threshold: u8,
+    bitmap: HexArray<4>,
+}
+
+/// The whole pieces of `N` bytes; what is left over at the end is in no piece. The byte vectors of
+/// a signature that holds leave nothing over.
+fn pieces<const N: usize>(bytes: &[u8]) -> Vec<HexArray<N>> {
+    let (pieces, _) = bytes.as_chunks::<N>();
+    pieces.iter().copied().map(HexArray).collect()
+}
+
+fn joined<const N: usize>(pieces: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
+    let mut bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
+    bytes.extend_from_slice(end);
+    bytes.into()
+}
+
+impl MultiEd25519Json {
+    pub fn new(public_key: &MultiEd25519PublicKey, signature: &MultiEd25519Signature) -> Self {
+        let (&threshold, keys) = public_key.0.split_last().unwrap_or((&0, &[]));
+        let (signatures, bitmap) = signature.0.split_last_chunk::<4>().unwrap_or((&[], &[0; 4]));
+        Self {
+            public_keys: pieces(keys),
+            signatures: pieces(signatures),
+            threshold,
+            bitmap: HexArray(*bitmap),
+        }
+    }
+
+    pub fn public_key(&self) -> MultiEd25519PublicKey {
+        MultiEd25519PublicKey(joined(&self.public_keys, &[self.threshold]))
+    }
+
+    pub fn signature(&self) -> MultiEd25519Signature {
+        MultiEd25519Signature(joined(&self.signatures, &self.bitmap.0))
+    }
+}

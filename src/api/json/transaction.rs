@@ -1,0 +1,235 @@
+//! A transaction of the ledger, pending or committed, in the interface's union with `type`.
+
+use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson, status::vm_status};
+use ledger::{
+    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, Transaction,
+    WriteSet,
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
+};
+use serde::Serialize;
+
+/// A transaction, pending or committed.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum TransactionJson<'a> {
+    PendingTransaction(Box<PendingJson<'a>>),
+    UserTransaction(Box<UserJson<'a>>),
+    GenesisTransaction(Box<GenesisJson<'a>>),
+    BlockMetadataTransaction(Box<BlockMetadataJson<'a>>),
+    StateCheckpointTransaction(Box<StateCheckpointJson>),
+    BlockEpilogueTransaction(Box<BlockEpilogueJson>),
+}
+
+/// What every committed transaction has.
+#[derive(Serialize)]
+struct InfoJson {
+    version: Text<u64>,
+    hash: Text<HashValue>,
+    state_change_hash: Text<HashValue>,
+    event_root_hash: Text<HashValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state_checkpoint_hash: Option<Text<HashValue>>,
+    gas_used: Text<u64>,
+    success: bool,
+    vm_status: String,
+    accumulator_root_hash: Text<HashValue>,
+    changes: Vec<ChangeJson>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct UserJson<'a> {
+    #[serde(flatten)]
+    info: InfoJson,
+    #[serde(flatten)]
+    request: RequestJson<'a>,
+    events: Vec<EventJson<'a>>,
+    timestamp: Text<u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct GenesisJson<'a> {
+    #[serde(flatten)]
+    info: InfoJson,
+    payload: GenesisPayloadJson<'a>,
+    events: Vec<EventJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum GenesisPayloadJson<'a> {
+    WriteSetPayload { write_set: WriteSetJson<'a> },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WriteSetJson<'a> {
+    DirectWriteSet {
+        changes: Vec<ChangeJson>,
+        events: Vec<EventJson<'a>>,
+    },
+}
+
+#[derive(Serialize)]
+pub(crate) struct BlockMetadataJson<'a> {
+    #[serde(flatten)]
+    info: InfoJson,
+    id: Text<HashValue>,
+    epoch: Text<u64>,
+    round: Text<u64>,
+    events: Vec<EventJson<'a>>,
+    previous_block_votes_bitvec: &'a [u8],
+    proposer: Text<AccountAddress>,
+    failed_proposer_indices: &'a [u32],
+    timestamp: Text<u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct StateCheckpointJson {
+    #[serde(flatten)]
+    info: InfoJson,
+    timestamp: Text<u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct BlockEpilogueJson {
+    #[serde(flatten)]
+    info: InfoJson,
+    timestamp: Text<u64>,
+    block_end_info: BlockEndInfoJson,
+}
+
+/// The two sizes are numbers, not text, as in the reference.
+#[derive(Serialize)]
+struct BlockEndInfoJson {
+    block_gas_limit_reached: bool,
+    block_output_limit_reached: bool,
+    block_effective_block_gas_units: u64,
+    block_approx_output_size: u64,
+}
+
+/// A committed transaction and where it stands in the ledger.
+#[derive(Clone, Copy)]
+pub(crate) struct CommittedJson<'a> {
+    /// Its version.
+    pub version: u64,
+    /// The time of its block, in microseconds since the Unix epoch.
+    pub timestamp_usecs: u64,
+    /// It and what it did.
+    pub executed: &'a ExecutedTransaction,
+}
+
+impl<'a> TransactionJson<'a> {
+    /// The view of a pending transaction.
+    pub fn pending(chain: &Chain, transaction: &'a CheckedTransaction) -> Self {
+        Self::PendingTransaction(Box::new(PendingJson::new(chain, transaction)))
+    }
+
+    /// The view of a committed transaction.
+    pub fn committed(chain: &Chain, committed: CommittedJson<'a>) -> Self {
+        let CommittedJson {
+            version,
+            timestamp_usecs,
+            executed,
+        } = committed;
+        let info = InfoJson::new(chain, version, executed);
+        let events = || EventJson::all(chain, &executed.events);
+        let timestamp = Text(timestamp_usecs);
+        match &executed.transaction {
+            Transaction::User(transaction) => Self::UserTransaction(Box::new(UserJson {
+                info,
+                request: RequestJson::new(chain, transaction),
+                events: events(),
+                timestamp,
+            })),
+            Transaction::Genesis(payload) => Self::GenesisTransaction(Box::new(GenesisJson {
+                info,
+                payload: GenesisPayloadJson::new(chain, payload),
+                events: events(),
+            })),
+            Transaction::BlockMetadata(metadata) => {
+                Self::BlockMetadataTransaction(Box::new(BlockMetadataJson::new(info, metadata, events())))
+            }
+            Transaction::StateCheckpoint(_) => {
+                Self::StateCheckpointTransaction(Box::new(StateCheckpointJson { info, timestamp }))
+            }
+            Transaction::BlockEpilogue(BlockEpilogue::V0 { block_end_info, .. }) => {
+                Self::BlockEpilogueTransaction(Box::new(BlockEpilogueJson {
+                    info,
+                    timestamp,
+                    block_end_info: block_end_info.into(),
+                }))
+            }
+            Transaction::Validator(never) => match *never {},
+            Transaction::BlockMetadataExt(never) => match *never {},
+        }
+    }
+}
+
+impl InfoJson {
+    fn new(chain: &Chain, version: u64, executed: &ExecutedTransaction) -> Self {
+        let info = executed.info.v0();
+        Self {
+            version: Text(version),
+            hash: Text(executed.hash),
+            state_change_hash: Text(info.state_change_hash),
+            event_root_hash: Text(info.event_root_hash),
+            state_checkpoint_hash: info.state_checkpoint_hash.map(Text),
+            gas_used: Text(info.gas_used),
+            success: info.status.is_success(),
+            vm_status: vm_status(&info.status),
+            accumulator_root_hash: Text(executed.accumulator_root),
+            changes: ChangeJson::all(chain, &executed.writes),
+        }
+    }
+}
+
+impl<'a> GenesisPayloadJson<'a> {
+    fn new(chain: &Chain, payload: &'a GenesisPayload) -> Self {
+        let GenesisPayload::Direct { writes, events } = payload;
+        Self::WriteSetPayload {
+            write_set: WriteSetJson::new(chain, writes, events),
+        }
+    }
+}
+
+impl<'a> WriteSetJson<'a> {
+    fn new(chain: &Chain, writes: &WriteSet, events: &'a [ContractEvent]) -> Self {
+        Self::DirectWriteSet {
+            changes: ChangeJson::all(chain, writes),
+            events: EventJson::all(chain, events),
+        }
+    }
+}
+
+impl<'a> BlockMetadataJson<'a> {
+    fn new(info: InfoJson, metadata: &'a BlockMetadata, events: Vec<EventJson<'a>>) -> Self {
+        Self {
+            info,
+            id: Text(metadata.id),
+            epoch: Text(metadata.epoch),
+            round: Text(metadata.round),
+            events,
+            previous_block_votes_bitvec: &metadata.previous_block_votes_bitvec,
+            proposer: Text(metadata.proposer),
+            failed_proposer_indices: &metadata.failed_proposer_indices,
+            timestamp: Text(metadata.timestamp_usecs),
+        }
+    }
+}
+
+impl From<&BlockEndInfo> for BlockEndInfoJson {
+    fn from(info: &BlockEndInfo) -> Self {
+        let BlockEndInfo::V0 {
+            block_gas_limit_reached,
+            block_output_limit_reached,
+            block_effective_block_gas_units,
+            block_approx_output_size,
+        } = *info;
+        Self {
+            block_gas_limit_reached,
+            block_output_limit_reached,
+            block_effective_block_gas_units,
+            block_approx_output_size,
+        }
+    }
+}
