@@ -16,8 +16,10 @@ refused_when_decoded!(
 );
 
 /// A transaction of the ledger. The order of the variants is the wire's.
+///
+/// User transactions are nearly all there are, so boxing the largest variant would only cost.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Transaction {
     User(SignedTransaction),
     Genesis(GenesisPayload),

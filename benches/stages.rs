@@ -1,0 +1,155 @@
+//! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
+//! validation, execution in blocks of several sizes. `cargo bench --bench stages`.
+
+use bytes::Bytes;
+use divan::{Bencher, counter::ItemsCount};
+use ledger::{
+    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
+    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateKey, StateView, Vendor,
+    crypto::Ed25519PrivateKey,
+    decode_signed_transaction,
+    execute::{execute_block, validate_for_admission},
+    transaction::{TransactionAuthenticator, TransactionPayload},
+};
+use std::collections::HashMap;
+
+const NOW_SECS: u64 = 1_700_000_000;
+const ACCOUNTS: u64 = 10_000;
+
+fn main() {
+    divan::main();
+}
+
+/// A chain at genesis with many funded accounts, its state in memory.
+struct Fixture {
+    chain: Chain,
+    tip: ChainTip,
+    state: HashMap<StateKey, Bytes>,
+}
+
+fn key(number: u64) -> Ed25519PrivateKey {
+    let mut seed = [7; 32];
+    seed[..8].copy_from_slice(&number.to_le_bytes());
+    Ed25519PrivateKey::from_seed(&seed)
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let mut genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        genesis
+            .accounts
+            .extend((0..ACCOUNTS).map(|number| ledger::GenesisAccount {
+                address: key(number).public_key().account_address(),
+                balance: 1 << 50,
+                authentication_key: None,
+            }));
+        let chain = genesis.chain().expect("a valid genesis");
+        let block: ExecutedBlock = genesis.block(&chain);
+        let writes = block.transactions[0].writes.iter();
+        let state = writes
+            .filter_map(|(key, op)| Some((key.clone(), op.value()?.clone())))
+            .collect();
+        Self {
+            chain,
+            tip: block.tip,
+            state,
+        }
+    }
+
+    fn transfer(&self, number: u64) -> SignedTransaction {
+        let key = key(number);
+        let to = self::key((number + 1) % ACCOUNTS).public_key().account_address();
+        let encode = |value: Vec<u8>| Bytes::from(value);
+        let call = EntryFunction {
+            module: "0x1::node_account".parse().expect("a module"),
+            function: "transfer".parse().expect("a name"),
+            type_args: vec![],
+            args: vec![
+                encode(bcs::to_bytes(&to).expect("BCS")),
+                encode(bcs::to_bytes(&1u64).expect("BCS")),
+            ],
+        };
+        let raw = RawTransaction {
+            sender: key.public_key().account_address(),
+            sequence_number: 0,
+            payload: TransactionPayload::EntryFunction(call),
+            max_gas_amount: 100_000,
+            gas_unit_price: 100,
+            expiration_timestamp_secs: NOW_SECS + 600,
+            chain_id: 4,
+        };
+        let signature = key.sign(&raw.signing_message(self.chain.vendor()));
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: key.public_key(),
+            signature,
+        };
+        SignedTransaction { raw, authenticator }
+    }
+
+    fn block(&self, size: u64) -> OrderedBlock {
+        let trusted = |number| CheckedTransaction::trusted(self.transfer(number), self.chain.vendor());
+        OrderedBlock {
+            height: 1,
+            epoch: 1,
+            round: 1,
+            proposer: AccountAddress::ZERO,
+            timestamp_usecs: NOW_SECS * 1_000_000,
+            transactions: (0..size).map(trusted).collect(),
+            certificate: Bytes::new(),
+        }
+    }
+}
+
+impl StateView for Fixture {
+    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, ledger::StateError> {
+        Ok(self.state.get(key).cloned())
+    }
+}
+
+#[divan::bench]
+fn decode(bencher: Bencher) {
+    let bytes = bcs::to_bytes(&Fixture::new().transfer(1)).expect("BCS");
+    bencher.bench(|| decode_signed_transaction(&bytes).expect("a transaction"));
+}
+
+#[divan::bench]
+fn hash_and_size(bencher: Bencher) {
+    let fixture = Fixture::new();
+    let transaction = fixture.transfer(1);
+    bencher
+        .with_inputs(|| transaction.clone())
+        .bench_values(|transaction| CheckedTransaction::trusted(transaction, fixture.chain.vendor()));
+}
+
+#[divan::bench]
+fn check_signature(bencher: Bencher) {
+    let fixture = Fixture::new();
+    let transaction = fixture.transfer(1);
+    bencher.bench(|| {
+        transaction
+            .authenticator
+            .check(&transaction.raw, fixture.chain.vendor())
+            .expect("it holds")
+    });
+}
+
+#[divan::bench]
+fn validate(bencher: Bencher) {
+    let fixture = Fixture::new();
+    let transaction = CheckedTransaction::trusted(fixture.transfer(1), fixture.chain.vendor());
+    let facts =
+        AccountFacts::read(&fixture.chain, &fixture, &transaction.raw().sender).expect("state in memory");
+    bencher.bench(|| validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid"));
+}
+
+#[divan::bench(args = [1, 10, 100, 1_000])]
+fn execute(bencher: Bencher, size: u64) {
+    let fixture = Fixture::new();
+    let block = fixture.block(size);
+    bencher
+        .counter(ItemsCount::new(size))
+        .with_inputs(|| block.clone())
+        .bench_values(|block| {
+            execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes")
+        });
+}
