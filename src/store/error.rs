@@ -63,6 +63,9 @@ pub enum StoreError {
     /// An earlier write failed, so this writer takes no more.
     #[error("an earlier write failed, nothing more is written until a restart: {0}")]
     Poisoned(String),
+    /// The system gave no random bytes for a new directory's secret.
+    #[error("the system gave no random bytes: {0}")]
+    NoRandomness(String),
     /// Nothing has been committed yet, not even genesis.
     #[error("the ledger is empty: genesis was not committed")]
     Empty,
@@ -80,3 +83,22 @@ pub enum StoreError {
         newest: u64,
     },
 }
+
+macro_rules! from_redb {
+    ($($error:ident),*) => {$(
+        impl From<redb::$error> for StoreError {
+            fn from(error: redb::$error) -> Self {
+                Self::Database(Arc::new(error.into()))
+            }
+        }
+    )*};
+}
+
+from_redb!(
+    StorageError,
+    TableError,
+    TransactionError,
+    CommitError,
+    CursorError,
+    SetDurabilityError
+);

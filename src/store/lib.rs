@@ -1,13 +1,36 @@
 //! The durable ledger on redb: commit blocks, answer queries on one snapshot, prune.
 //!
 //! Synchronous, no actors: one [`StoreWriter`] for one thread, as many [`StoreReader`]s as wanted.
+//! Every commit is atomic and durable when it returns, and visible to snapshots only then.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | opening a directory, and what is refused | `store`, `open` |
+//! | tables and rows | `schema` |
+//! | the write path: rows, then index entries, then the head | `writer`, `check` |
+//! | finding rows by hash, key, account or stream | `index`, `digest` |
+//! | the window's lower end | `prune`, `base` |
+//! | what readers see | `view`, `reader`, `snapshot`, `query` |
 
+mod base;
+mod check;
+mod digest;
 mod error;
+mod index;
+mod open;
+mod prune;
+mod query;
+mod reader;
+mod schema;
 mod snapshot;
 mod store;
+mod view;
 mod writer;
 
 pub use error::StoreError;
-pub use snapshot::{Query, Snapshot, StateAt, StoreReader, StoredTransaction};
+pub use prune::Pruned;
+pub use query::Query;
+pub use reader::StoreReader;
+pub use snapshot::{Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
-pub use writer::{Pruned, StoreWriter};
+pub use writer::StoreWriter;

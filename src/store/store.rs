@@ -1,7 +1,11 @@
-//! Opening a data directory.
+//! An opened data directory, until it is split into its writer and its readers.
 
-use crate::{StoreError, StoreReader, StoreWriter};
-use ledger::{ExecutedBlock, Genesis};
+use crate::{
+    StoreError, StoreReader, StoreWriter, open,
+    schema::{META, META_GENESIS},
+};
+use ledger::{ExecutedBlock, Genesis, HashValue};
+use redb::ReadableDatabase;
 use std::path::Path;
 
 /// How a store is opened.
@@ -11,18 +15,23 @@ pub struct StoreOptions {
     pub cache_bytes: u64,
 }
 
-/// An opened data directory, exclusively ours.
+/// An opened data directory, exclusively ours. It is free again when the store, its writer and
+/// every reader and snapshot are dropped.
 #[derive(Debug)]
-pub struct Store(());
+pub struct Store {
+    writer: StoreWriter,
+}
 
 impl Store {
     /// Opens the ledger in `directory`, which is created if absent.
     ///
     /// # Errors
-    /// When the directory holds something else, a newer format, damage, or is open already.
+    /// When the directory holds something else, a newer format, damage, or is open already, here
+    /// or in another process.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
-        let _ = (directory, options);
-        todo!()
+        let database = open::open_file(directory, options)?;
+        let writer = open::load(database, directory)?;
+        Ok(Self { writer })
     }
 
     /// Opens the ledger that `backend` holds.
@@ -33,8 +42,9 @@ impl Store {
         backend: impl redb::StorageBackend,
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
-        let _ = (backend, options);
-        todo!()
+        let database = open::open_backend(backend, options)?;
+        let writer = open::load(database, Path::new(open::BACKEND))?;
+        Ok(Self { writer })
     }
 
     /// The genesis the ledger started with, or `None` when nothing is committed yet.
@@ -42,20 +52,40 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn genesis(&self) -> Result<Option<Genesis>, StoreError> {
-        todo!()
+        let meta = self.writer.database.begin_read()?.open_table(META)?;
+        let Some(genesis) = meta.get(META_GENESIS)? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(genesis.value())
+            .map(Some)
+            .map_err(|error| StoreError::Inconsistent(format!("the genesis is unreadable: {error}")))
     }
 
-    /// Commits block 0; durable when it returns.
+    /// Commits block 0 together with the genesis that it came from; durable when it returns.
     ///
     /// # Errors
     /// When there is a ledger already, `block` is no block 0, or the database fails.
     pub fn initialize(&mut self, genesis: &Genesis, block: &ExecutedBlock) -> Result<(), StoreError> {
-        let _ = (genesis, block);
-        todo!()
+        if self.writer.published.get().is_some() {
+            return Err(StoreError::NotEmpty);
+        }
+        if block.height() != 0 || block.first_version != 0 || block.header.parent_hash != HashValue::ZERO {
+            return Err(StoreError::Gap(
+                "genesis has height 0, version 0 and no parent".to_owned(),
+            ));
+        }
+        let json = serde_json::to_vec(genesis)
+            .map_err(|error| StoreError::Inconsistent(format!("the genesis has no JSON form: {error}")))?;
+        self.writer.commit_first(genesis.chain_id, block, |transaction| {
+            let mut meta = transaction.open_table(META)?;
+            meta.insert(META_GENESIS, json.as_slice())?;
+            Ok(())
+        })
     }
 
     /// The one writer, and a reader to be cloned.
     pub fn split(self) -> (StoreWriter, StoreReader) {
-        todo!()
+        let reader = StoreReader::new(self.writer.published.clone());
+        (self.writer, reader)
     }
 }

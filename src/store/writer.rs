@@ -1,40 +1,237 @@
-//! The one writer.
+//! The one writer: appends blocks and prunes, each in one durable commit.
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    check::{check_consistent, check_follows},
+    digest::DigestKey,
+    index::{
+        Catalog, Kind, Recent,
+        entry::Gathered,
+        merge::{Upkeep, Workplace, flush, work},
+    },
+    schema::{
+        BLOCKS, EVENTS, Head, META, META_CATALOG, META_HEAD, RUNS, TRANSACTIONS, Tables, WRITES, encode,
+        encode_block, encode_transaction,
+    },
+    view::{Published, View, no_recent},
+};
 use ledger::ExecutedBlock;
-use std::sync::Arc;
+use redb::{Database, ReadableDatabase, Table, WriteTransaction};
+use std::{borrow::Borrow, ops::Bound, sync::Arc};
 
 /// Writes blocks; there is exactly one of a store.
 #[derive(Debug)]
-pub struct StoreWriter(());
-
-/// What a step of pruning left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pruned {
-    /// The oldest version that can be read now; the first of a block.
-    pub oldest_version: u64,
-    /// The height of that block.
-    pub oldest_block_height: u64,
-    /// Whether nothing is left to do for the bound that was given.
-    pub done: bool,
+pub struct StoreWriter {
+    pub(crate) database: Database,
+    pub(crate) published: Published,
+    pub(crate) digests: DigestKey,
+    pub(crate) upkeep: Upkeep,
+    poisoned: Option<String>,
 }
 
 impl StoreWriter {
-    /// Commits consecutive blocks together; all of them are durable when it returns, or none is.
-    ///
-    /// # Errors
-    /// [`StoreError::Gap`] when the blocks do not follow the newest one; else the writer is poisoned.
-    pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
-        let _ = blocks;
-        todo!()
+    pub(crate) fn new(database: Database, digests: DigestKey, published: Published) -> Self {
+        Self {
+            database,
+            published,
+            digests,
+            upkeep: Upkeep::default(),
+            poisoned: None,
+        }
     }
 
-    /// One bounded step of removing what lies below `below_version`.
+    /// Commits consecutive blocks together; all of them are durable and visible to new snapshots
+    /// when it returns.
     ///
     /// # Errors
-    /// When the database fails; the writer is poisoned then.
-    pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
-        let _ = (below_version, versions_max);
-        todo!()
+    /// [`StoreError::Gap`] and [`StoreError::Inconsistent`] when the blocks do not follow the
+    /// newest one or contradict themselves; nothing is written then. After any other error the
+    /// blocks may or may not be there after a restart, all or none, and the writer is poisoned:
+    /// every later call fails.
+    pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
+        self.check_usable()?;
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let view = self.published.get().ok_or(StoreError::Empty)?;
+        check_follows(&view.head.tip, blocks)?;
+        for block in blocks {
+            check_consistent(block)?;
+        }
+        let mut head = view.head.clone();
+        self.poison_on_error(|writer| writer.append(Some(&view), &mut head, blocks, |_| Ok(())))
     }
+
+    /// Commits the first block, and what `also` writes, on an empty database.
+    pub(crate) fn commit_first(
+        &mut self,
+        chain_id: u8,
+        block: &ExecutedBlock,
+        also: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.check_usable()?;
+        check_consistent(block)?;
+        let mut head = Head {
+            chain_id,
+            tip: block.tip.clone(),
+            oldest_version: block.first_version,
+            oldest_block_height: block.height(),
+        };
+        self.poison_on_error(|writer| writer.append(None, &mut head, &[block], also))
+    }
+
+    pub(crate) fn check_usable(&self) -> Result<(), StoreError> {
+        match &self.poisoned {
+            Some(cause) => Err(StoreError::Poisoned(cause.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a write; should it fail, no later one is tried.
+    pub(crate) fn poison_on_error<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let result = write(self);
+        if let Err(error) = &result {
+            self.poisoned = Some(error.to_string());
+        }
+        result
+    }
+
+    fn append<B: Borrow<ExecutedBlock>>(
+        &mut self,
+        view: Option<&View>,
+        head: &mut Head,
+        blocks: &[B],
+        also: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let transaction = self.begin()?;
+        also(&transaction)?;
+        let mut gathered = Gathered::new(self.digests);
+        append_rows(&transaction, blocks, &mut gathered)?;
+        if let Some(block) = blocks.last() {
+            head.tip = block.borrow().tip.clone();
+        }
+
+        let (before, mut recent) = match view {
+            Some(view) => (view.catalog.clone(), view.recent.clone()),
+            None => (Arc::new(Catalog::default()), no_recent()),
+        };
+        let mut catalog = Catalog::clone(&before);
+        {
+            let mut table = transaction.open_table(RUNS)?;
+            for ((kind, recent), entries) in Kind::OF_ROWS.into_iter().zip(&mut recent).zip(gathered.packed())
+            {
+                let arrivals = entries.len() / kind.width();
+                recent.push(entries);
+                if let Some(view) = view {
+                    let mut place = Workplace {
+                        sources: &view.tables.runs,
+                        table: &mut table,
+                        oldest_version: head.oldest_version,
+                    };
+                    work(&mut catalog, kind, &mut self.upkeep, arrivals, &mut place)?;
+                }
+                if recent.len() >= self.upkeep.pace.flush_entries {
+                    flush(&mut catalog, kind, &recent.take(), head.tip.version, &mut table)?;
+                    catalog.start_jobs(kind);
+                }
+            }
+        }
+        let catalog = if catalog == *before {
+            before
+        } else {
+            Arc::new(catalog)
+        };
+        let is_same = view.is_some_and(|view| Arc::ptr_eq(&view.catalog, &catalog));
+        self.finish(transaction, head.clone(), catalog, !is_same, recent)
+    }
+
+    /// Begins a durable write.
+    pub(crate) fn begin(&self) -> Result<WriteTransaction, StoreError> {
+        let mut transaction = self.database.begin_write()?;
+        // Keeps the page allocator's state beside the data: a node that was killed opens at once,
+        // instead of reading the whole file.
+        transaction.set_quick_repair(true);
+        Ok(transaction)
+    }
+
+    /// Writes the head, commits, and shows the new moment to readers.
+    pub(crate) fn finish(
+        &mut self,
+        transaction: WriteTransaction,
+        head: Head,
+        catalog: Arc<Catalog>,
+        is_catalog_new: bool,
+        recent: [Recent; 4],
+    ) -> Result<(), StoreError> {
+        {
+            let mut meta = transaction.open_table(META)?;
+            meta.insert(META_HEAD, encode(&head)?.as_slice())?;
+            if is_catalog_new {
+                meta.insert(META_CATALOG, encode(&*catalog)?.as_slice())?;
+            }
+        }
+        transaction.commit()?;
+        let tables = Tables::open(&self.database.begin_read()?)?;
+        self.published.set(View {
+            head,
+            tables,
+            catalog,
+            recent,
+            digests: self.digests,
+        });
+        Ok(())
+    }
+}
+
+/// Appends the rows of blocks and gathers their index entries.
+fn append_rows<B: Borrow<ExecutedBlock>>(
+    transaction: &WriteTransaction,
+    blocks: &[B],
+    gathered: &mut Gathered,
+) -> Result<(), StoreError> {
+    let blocks = || blocks.iter().map(Borrow::borrow);
+    append(&mut transaction.open_table(BLOCKS)?, |push| {
+        blocks().try_for_each(|block| push(block.height(), &encode_block(block)?))
+    })?;
+    append(&mut transaction.open_table(TRANSACTIONS)?, |push| {
+        for block in blocks() {
+            for (version, executed) in block.versioned() {
+                gathered.add(version, executed);
+                push(version, &encode_transaction(block.height(), executed)?)?;
+            }
+        }
+        Ok(())
+    })?;
+    append(&mut transaction.open_table(EVENTS)?, |push| {
+        for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
+            for (number, event) in (0..).zip(&executed.events) {
+                push((version, number), &encode(event)?)?;
+            }
+        }
+        Ok(())
+    })?;
+    append(&mut transaction.open_table(WRITES)?, |push| {
+        for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
+            for (number, write) in (0..).zip(executed.writes.iter()) {
+                push((version, number), &encode(write)?)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Appends rows with ascending keys at the end of a table: a cursor costs a quarter of inserts.
+fn append<K>(
+    table: &mut Table<'_, K, &'static [u8]>,
+    rows: impl FnOnce(&mut dyn FnMut(K, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError>,
+) -> Result<(), StoreError>
+where
+    K: for<'k> redb::Key<SelfType<'k> = K> + 'static,
+{
+    let mut cursor = table.upper_bound_mut(Bound::<K>::Unbounded)?;
+    rows(&mut |key, row| Ok(cursor.insert_before(key, row)?))?;
+    Ok(cursor.close()?)
 }

@@ -1,0 +1,59 @@
+//! What blocks must be like before anything of them is written.
+
+use crate::StoreError;
+use ledger::{ChainTip, ExecutedBlock};
+use std::sync::Arc;
+
+/// Checks that `blocks` follow `tip` and each other without a hole.
+pub(crate) fn check_follows(tip: &ChainTip, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
+    let mut tip = tip;
+    for block in blocks {
+        let height = block.height();
+        let gap = |what: &str, expected: String, found: String| {
+            Err(StoreError::Gap(format!(
+                "block {height} has {what} {found}, expected {expected}"
+            )))
+        };
+        if Some(height) != tip.height.checked_add(1) {
+            return gap("height", format!("one above {}", tip.height), height.to_string());
+        }
+        if Some(block.first_version) != tip.version.checked_add(1) {
+            let expected = format!("one above {}", tip.version);
+            return gap("first version", expected, block.first_version.to_string());
+        }
+        if block.header.parent_hash != tip.block_hash {
+            let found = block.header.parent_hash.to_string();
+            return gap("parent", tip.block_hash.to_string(), found);
+        }
+        tip = &block.tip;
+    }
+    Ok(())
+}
+
+/// Checks that a block's parts agree where the store writes only one of them.
+pub(crate) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> {
+    let height = block.height();
+    let contradicts = |what: &str| {
+        Err(StoreError::Inconsistent(format!(
+            "block {height}, not written: {what}"
+        )))
+    };
+    if block.transactions.is_empty() {
+        return contradicts("it has no transaction");
+    }
+    let end = block.first_version.checked_add(block.transactions.len() as u64);
+    if end != block.tip.version.checked_add(1) {
+        return contradicts("its tip is not at its last transaction");
+    }
+    if block.tip.height != height
+        || block.tip.epoch != block.header.epoch
+        || block.tip.timestamp_usecs != block.header.timestamp_usecs
+    {
+        return contradicts("header and tip differ");
+    }
+    let mut transactions = block.transactions.iter();
+    if transactions.any(|executed| executed.info.v0().transaction_hash != executed.hash) {
+        return contradicts("a transaction's info names another hash");
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Which runs there are, which of them are being merged, and which are being deleted.
+//!
+//! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
+//! interrupts goes on where its last durable step ended.
+
+use super::entry::Kind;
+use serde::{Deserialize, Serialize};
+
+/// How many runs of a level become one of the next. Fewer means more copying, more means more
+/// runs to search.
+pub(crate) const FAN_IN: usize = 4;
+
+/// A finished run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// Its number, which begins the keys of its blocks.
+    pub id: u64,
+    /// How often its entries were merged.
+    pub level: u32,
+    /// No entry is of an older version.
+    pub first_version: u64,
+    /// No entry is of a newer version.
+    pub last_version: u64,
+    /// How many entries it holds.
+    pub entries: u64,
+}
+
+/// A merge under way.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// The level of the sources.
+    pub level: u32,
+    /// The runs that are merged, oldest first; neighbours in the list of runs.
+    pub sources: Vec<u64>,
+    /// The number of the run that is written.
+    pub output: u64,
+    /// How many entries were written.
+    pub written: u64,
+    /// The last entry that was taken from a source; empty before the first step.
+    pub last_taken: Vec<u8>,
+}
+
+/// The runs of one index.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Runs {
+    /// Oldest first; levels never rise.
+    pub list: Vec<Run>,
+    /// At most one a level.
+    pub jobs: Vec<Job>,
+    /// Entries of versions from here on are in no run yet.
+    pub recent_from: u64,
+}
+
+/// The runs of all indices.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Catalog {
+    next_run: u64,
+    indices: [Runs; Kind::ALL.len()],
+    /// Runs that nothing names any more and whose blocks are being deleted.
+    pub garbage: Vec<u64>,
+}
+
+impl Catalog {
+    /// The runs of an index.
+    pub(crate) fn runs(&self, kind: Kind) -> &Runs {
+        &self.indices[kind as usize]
+    }
+
+    /// The runs of an index, to change them.
+    pub(crate) fn runs_mut(&mut self, kind: Kind) -> &mut Runs {
+        &mut self.indices[kind as usize]
+    }
+
+    /// A number no run had before.
+    pub(crate) fn new_run(&mut self) -> u64 {
+        self.next_run += 1;
+        self.next_run
+    }
+
+    /// Adds a run that is newer than all others of its index.
+    pub(crate) fn add(&mut self, kind: Kind, run: Run) {
+        self.runs_mut(kind).list.push(run);
+    }
+
+    /// Starts a merge on every level that has enough idle runs for one.
+    pub(crate) fn start_jobs(&mut self, kind: Kind) {
+        let levels: Vec<u32> = {
+            let mut levels: Vec<u32> = self.runs(kind).list.iter().map(|run| run.level).collect();
+            levels.dedup();
+            levels
+        };
+        for level in levels {
+            let runs = self.runs(kind);
+            if runs.jobs.iter().any(|job| job.level == level) {
+                continue;
+            }
+            let of_level = runs.list.iter().filter(|run| run.level == level);
+            let sources: Vec<u64> = of_level.take(FAN_IN).map(|run| run.id).collect();
+            if sources.len() == FAN_IN {
+                let output = self.new_run();
+                self.runs_mut(kind).jobs.push(Job {
+                    level,
+                    sources,
+                    output,
+                    written: 0,
+                    last_taken: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// Puts the output of a finished merge in the place of its sources.
+    pub(crate) fn finish(&mut self, kind: Kind, job: &Job) {
+        let runs = self.runs_mut(kind);
+        runs.jobs.retain(|other| other.output != job.output);
+        let is_source = |run: &Run| job.sources.contains(&run.id);
+        let sources: Vec<Run> = runs.list.iter().filter(|run| is_source(run)).cloned().collect();
+        let place = runs.list.iter().position(is_source).unwrap_or(runs.list.len());
+        runs.list.retain(|run| !is_source(run));
+        if job.written > 0
+            && let (Some(oldest), Some(newest)) = (sources.first(), sources.last())
+        {
+            runs.list.insert(
+                place,
+                Run {
+                    id: job.output,
+                    level: job.level + 1,
+                    first_version: oldest.first_version,
+                    last_version: newest.last_version,
+                    entries: job.written,
+                },
+            );
+        }
+        self.garbage.extend(sources.iter().map(|run| run.id));
+    }
+
+    /// Drops the runs of an index whose every entry is below `oldest_version`, and merges of only
+    /// such runs.
+    pub(crate) fn drop_below(&mut self, kind: Kind, oldest_version: u64) {
+        let runs = self.runs_mut(kind);
+        let is_below = |run: &Run| run.last_version < oldest_version;
+        let below: Vec<u64> = runs
+            .list
+            .iter()
+            .filter(|run| is_below(run))
+            .map(|run| run.id)
+            .collect();
+        let is_kept = |id: &u64| !below.contains(id);
+        // A run that is being merged is dropped when the merge ends without it, or with it.
+        let (kept, dropped): (Vec<Job>, Vec<Job>) = std::mem::take(&mut runs.jobs)
+            .into_iter()
+            .partition(|job| job.sources.iter().any(is_kept));
+        let merging: Vec<u64> = kept.iter().flat_map(|job| job.sources.clone()).collect();
+        runs.jobs = kept;
+        runs.list
+            .retain(|run| !below.contains(&run.id) || merging.contains(&run.id));
+        self.garbage
+            .extend(below.iter().filter(|id| !merging.contains(id)));
+        self.garbage.extend(dropped.iter().map(|job| job.output));
+    }
+}

@@ -1,0 +1,101 @@
+//! Looking through an index: the entries in memory and all runs, by time.
+
+use super::{
+    catalog::Runs,
+    entry::Kind,
+    recent::{Packed, Recent},
+    run,
+};
+use crate::{StoreError, schema::RunTable};
+use std::{
+    ops::{ControlFlow, RangeInclusive},
+    sync::Arc,
+};
+
+/// An index at one moment.
+pub(crate) struct Index<'a> {
+    pub kind: Kind,
+    /// The entries in memory; `Base` has none.
+    pub recent: Option<&'a Recent>,
+    pub runs: &'a Runs,
+    pub table: &'a RunTable,
+}
+
+/// What is looked for.
+pub(crate) struct Span<'a> {
+    /// The least entry.
+    pub low: &'a [u8],
+    /// The greatest entry.
+    pub high: &'a [u8],
+    /// Runs without a version in this range are passed over; entries outside may still be seen.
+    pub versions: RangeInclusive<u64>,
+}
+
+impl Index<'_> {
+    fn pieces(&self) -> &[Arc<Packed>] {
+        self.recent.map(Recent::pieces).unwrap_or_default()
+    }
+
+    fn runs_of(&self, versions: &RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
+        let (oldest, newest) = (*versions.start(), *versions.end());
+        let list = self.runs.list.iter();
+        list.filter(move |run| run.first_version <= newest && run.last_version >= oldest)
+            .map(|run| run.id)
+    }
+
+    /// Calls `visit` with the entries of a span, newest runs first, each descending.
+    pub(crate) fn newest_first<B>(
+        &self,
+        span: &Span<'_>,
+        mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
+    ) -> Result<Option<B>, StoreError> {
+        if self.runs.recent_from <= *span.versions.end() {
+            for piece in self.pieces().iter().rev() {
+                for entry in piece.between(span.low, span.high).rev() {
+                    if let ControlFlow::Break(end) = visit(entry) {
+                        return Ok(Some(end));
+                    }
+                }
+            }
+        }
+        for id in self.runs_of(&span.versions).rev() {
+            let bounds = (span.low, span.high);
+            if let ControlFlow::Break(end) = run::descend(self.kind, self.table, id, bounds, &mut visit)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Calls `visit` with the entries of a span, oldest runs first, each ascending.
+    pub(crate) fn oldest_first<B>(
+        &self,
+        span: &Span<'_>,
+        mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
+    ) -> Result<Option<B>, StoreError> {
+        for id in self.runs_of(&span.versions) {
+            let bounds = (span.low, span.high);
+            if let ControlFlow::Break(end) = run::ascend(self.kind, self.table, id, bounds, &mut visit)? {
+                return Ok(Some(end));
+            }
+        }
+        for piece in self.pieces() {
+            for entry in piece.between(span.low, span.high) {
+                if let ControlFlow::Break(end) = visit(entry) {
+                    return Ok(Some(end));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest payload of an entry.
+    pub(crate) fn newest_payload(&self, entry: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        for run in self.runs.list.iter().rev() {
+            if let Some(payload) = run::payload(self.kind, self.table, run.id, entry)? {
+                return Ok(Some(payload));
+            }
+        }
+        Ok(None)
+    }
+}

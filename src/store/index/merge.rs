@@ -1,0 +1,206 @@
+//! Keeping the runs few: flushes, merges in bounded steps, deletion of what was merged.
+
+use super::{
+    catalog::{Catalog, Job, Run},
+    entry::Kind,
+    recent::Packed,
+    run::{RunCursor, RunTableMut, RunWriter, delete_blocks},
+};
+use crate::{StoreError, schema::RunTable};
+
+/// A level merges this many entries for every two that arrive, so that it is done well before the
+/// level below has the next merge ready for it.
+const MERGED_PER_TWO_ARRIVALS: usize = 3;
+/// Blocks of deleted runs that go beside every commit, at the least.
+const DELETED_BLOCKS_MIN: usize = 16;
+/// About the fewest entries of a full block, as of `Base`: how fast blocks must be deleted to keep up with merging.
+const BLOCK_ENTRIES_MIN: usize = 16;
+
+/// When work is done; tests do it sooner, so that few rows try it all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// How many entries of a kind gather in memory before they become a run: large enough that
+    /// runs are few, small enough that opening, which reads the rows of unwritten entries, takes a
+    /// moment.
+    pub flush_entries: usize,
+    /// Steps smaller than this wait: a step touches a few pages however little it does.
+    pub step_entries_min: usize,
+}
+
+/// How much merging each kind is owed for entries that arrived; not durable, since what is
+/// forgotten at a restart only delays a merge.
+#[derive(Clone, Debug)]
+pub(crate) struct Upkeep {
+    pub pace: Pace,
+    owed: [usize; Kind::ALL.len()],
+}
+
+impl Default for Upkeep {
+    fn default() -> Self {
+        Self {
+            pace: Pace {
+                flush_entries: 65_536,
+                step_entries_min: 2_048,
+            },
+            owed: [0; Kind::ALL.len()],
+        }
+    }
+}
+
+/// Where a merge step reads and writes.
+pub(crate) struct Workplace<'a, 't> {
+    /// Runs as the last commit left them.
+    pub sources: &'a RunTable,
+    /// The table of this commit.
+    pub table: &'a mut RunTableMut<'t>,
+    /// Entries of older versions are left out.
+    pub oldest_version: u64,
+}
+
+/// Writes sorted entries as a new run.
+pub(crate) fn write_run<'e>(
+    catalog: &mut Catalog,
+    kind: Kind,
+    entries: impl Iterator<Item = (&'e [u8], &'e [u8])>,
+    (first_version, last_version): (u64, u64),
+    table: &mut RunTableMut<'_>,
+) -> Result<(), StoreError> {
+    let id = catalog.new_run();
+    let mut writer = RunWriter::new(kind, id, table)?;
+    for (entry, payload) in entries {
+        writer.push(entry, payload)?;
+    }
+    let entries = writer.close()?;
+    if entries > 0 {
+        let level = 0;
+        catalog.add(
+            kind,
+            Run {
+                id,
+                level,
+                first_version,
+                last_version,
+                entries,
+            },
+        );
+    }
+    Ok(())
+}
+
+/// Writes the entries that gathered in memory as a new run; they end with `last_version`.
+pub(crate) fn flush(
+    catalog: &mut Catalog,
+    kind: Kind,
+    entries: &Packed,
+    last_version: u64,
+    table: &mut RunTableMut<'_>,
+) -> Result<(), StoreError> {
+    let versions = (catalog.runs(kind).recent_from, last_version);
+    let entries = entries.iter().map(|entry| (entry, [].as_slice()));
+    write_run(catalog, kind, entries, versions, table)?;
+    catalog.runs_mut(kind).recent_from = last_version + 1;
+    Ok(())
+}
+
+/// Does the work that `arrivals` new entries of a kind ask for; tells whether the catalog changed.
+pub(crate) fn work(
+    catalog: &mut Catalog,
+    kind: Kind,
+    upkeep: &mut Upkeep,
+    arrivals: usize,
+    place: &mut Workplace<'_, '_>,
+) -> Result<bool, StoreError> {
+    let owed = &mut upkeep.owed[kind as usize];
+    *owed += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
+    if *owed < upkeep.pace.step_entries_min {
+        return Ok(false);
+    }
+    let budget = std::mem::take(owed);
+    let jobs = catalog.runs(kind).jobs.clone();
+    let mut taken = 0;
+    for mut job in jobs {
+        // Where the oldest run is among the sources nothing lies below that a deletion must hide.
+        let is_oldest = catalog.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
+        let outcome = step(kind, &mut job, is_oldest, budget, place)?;
+        taken += outcome.taken;
+        if outcome.is_done {
+            catalog.finish(kind, &job);
+        } else if let Some(slot) = catalog
+            .runs_mut(kind)
+            .jobs
+            .iter_mut()
+            .find(|j| j.output == job.output)
+        {
+            *slot = job;
+        }
+    }
+    let deleted = delete(catalog, taken, place.table)?;
+    Ok(taken > 0 || deleted)
+}
+
+/// Deletes some of the blocks of runs that were merged or dropped.
+fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> Result<bool, StoreError> {
+    let Some(&run) = catalog.garbage.first() else {
+        return Ok(false);
+    };
+    if delete_blocks(table, run, DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN)? {
+        catalog.garbage.remove(0);
+    }
+    Ok(true)
+}
+
+struct Outcome {
+    taken: usize,
+    is_done: bool,
+}
+
+/// Merges about `budget` entries of a job.
+fn step(
+    kind: Kind,
+    job: &mut Job,
+    is_oldest: bool,
+    budget: usize,
+    place: &mut Workplace<'_, '_>,
+) -> Result<Outcome, StoreError> {
+    let open = |&run: &u64| RunCursor::new(kind, place.sources, run, &job.last_taken);
+    let mut sources = job.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut writer = RunWriter::new(kind, job.output, place.table)?;
+    let mut taken = 0;
+    let is_done = loop {
+        let least = sources
+            .iter()
+            .filter_map(|source| source.peek())
+            .map(|(entry, _)| entry)
+            .min();
+        let Some(least) = least else {
+            break true;
+        };
+        if taken >= budget {
+            break false;
+        }
+        job.last_taken.clear();
+        job.last_taken.extend_from_slice(least);
+        let mut is_first = true;
+        // Newest first: of equal entries the newest stays.
+        for source in sources.iter_mut().rev() {
+            let Some((entry, payload)) = source.peek().filter(|(entry, _)| *entry == job.last_taken) else {
+                continue;
+            };
+            if is_first && is_kept(kind, entry, payload, is_oldest, place.oldest_version) {
+                writer.push(entry, payload)?;
+            }
+            is_first = false;
+            source.advance()?;
+            taken += 1;
+        }
+    };
+    job.written += writer.close()?;
+    Ok(Outcome { taken, is_done })
+}
+
+fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_version: u64) -> bool {
+    match kind.version(entry) {
+        Some(version) => version >= oldest_version,
+        None => !(is_oldest && crate::base::is_deletion(payload)),
+    }
+}

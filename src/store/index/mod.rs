@@ -1,0 +1,30 @@
+//! Finding rows by random keys: sorted runs of packed entries.
+//!
+//! New entries gather in memory (`recent`). Every [`merge::Pace::flush_entries`] of them are written as a
+//! sorted run (`run`), and [`catalog::FAN_IN`] runs of a level merge into one of the next, a
+//! bounded step beside each commit (`merge`). So an entry is written once per level, always in
+//! order, and its cost does not grow with the tree. Runs of an index follow each other in time:
+//! each holds the entries of its own range of versions, so looking newest first may stop early.
+//!
+//! | kind | entry | found by |
+//! |---|---|---|
+//! | `Hash` | hash 8, version 8 | transaction hash |
+//! | `State` | digest 16, version 8, number 4 | state key |
+//! | `Account` | digest 12, sequence number 8, version 8 | sender |
+//! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
+//! | `Base` | digest 16; with the key and its write as payload | state key, below the window |
+//!
+//! Numbers are big endian, so that entries sort as bytes. Entries below the window are left out
+//! when runs merge, and a run wholly below it is dropped.
+
+pub(crate) mod catalog;
+pub(crate) mod entry;
+pub(crate) mod lookup;
+pub(crate) mod merge;
+pub(crate) mod recent;
+pub(crate) mod run;
+
+pub(crate) use catalog::Catalog;
+pub(crate) use entry::Kind;
+pub(crate) use lookup::Index;
+pub(crate) use recent::Recent;

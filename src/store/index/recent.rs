@@ -1,0 +1,162 @@
+//! The newest entries of an index, in memory until they become a run.
+//!
+//! A list of sorted pieces, oldest first, each at least twice as long as the next: adding merges
+//! the pieces that are too short for that. An entry is copied log2 times at most and there are at
+//! most log2 pieces to search. Pieces never change, so a reader holds on to them at no cost.
+
+use std::{cmp::Ordering, ops::Range, sync::Arc};
+
+/// Sorted entries of one width, one after the other.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    bytes: Vec<u8>,
+    width: usize,
+}
+
+impl Packed {
+    /// Takes sorted entries.
+    pub(crate) fn new(bytes: Vec<u8>, width: usize) -> Self {
+        Self { bytes, width }
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len() / self.width
+    }
+
+    /// The entries in order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        self.bytes.chunks_exact(self.width)
+    }
+
+    /// The entries from `low` to `high`, both included, in order.
+    pub(crate) fn between(&self, low: &[u8], high: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+        let range = between(&self.bytes, self.width, low, high);
+        self.bytes[range].chunks_exact(self.width)
+    }
+}
+
+/// The bytes of the entries from `low` to `high`, both included, among sorted packed entries.
+pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Range<usize> {
+    let entry = |i: usize| &bytes[i * width..(i + 1) * width];
+    let partition = |is_before: &dyn Fn(&[u8]) -> bool| {
+        let (mut from, mut to) = (0, bytes.len() / width);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if is_before(entry(middle)) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
+    };
+    let start = partition(&|entry| entry < low);
+    let end = partition(&|entry| entry <= high).max(start);
+    start * width..end * width
+}
+
+/// The entries of an index that are in no run yet. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Recent {
+    width: usize,
+    pieces: Vec<Arc<Packed>>,
+}
+
+impl Recent {
+    /// No entries yet, of `width` bytes each.
+    pub(crate) fn new(width: usize) -> Self {
+        Self {
+            width,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Adds sorted entries, all of them newer than those before.
+    pub(crate) fn push(&mut self, entries: Vec<u8>) {
+        if entries.is_empty() {
+            return;
+        }
+        let mut newest = Packed::new(entries, self.width);
+        while let Some(last) = self.pieces.last()
+            && last.len() < newest.len() * 2
+        {
+            newest = merge(last, &newest);
+            self.pieces.pop();
+        }
+        self.pieces.push(Arc::new(newest));
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// The sorted pieces, oldest first.
+    pub(crate) fn pieces(&self) -> &[Arc<Packed>] {
+        &self.pieces
+    }
+
+    /// Takes all entries out, as one piece.
+    pub(crate) fn take(&mut self) -> Packed {
+        let mut all = Packed::new(Vec::new(), self.width);
+        while let Some(piece) = self.pieces.pop() {
+            all = merge(&piece, &all);
+        }
+        all
+    }
+}
+
+fn merge(a: &Packed, b: &Packed) -> Packed {
+    let mut bytes = Vec::with_capacity(a.bytes.len() + b.bytes.len());
+    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let from_left = match (left.peek(), right.peek()) {
+            (Some(x), Some(y)) => x.cmp(y) != Ordering::Greater,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => break,
+        };
+        let next = if from_left { left.next() } else { right.next() };
+        bytes.extend_from_slice(next.unwrap_or_default());
+    }
+    Packed::new(bytes, a.width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn holds_what_was_pushed(groups in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..40), 0..40)) {
+            let mut recent = Recent::new(2);
+            let mut expected = Vec::new();
+            for group in groups {
+                expected.extend(&group);
+                let mut entries: Vec<[u8; 2]> = group.iter().map(|n| n.to_be_bytes()).collect();
+                entries.sort_unstable();
+                recent.push(entries.into_flattened());
+                prop_assert!(recent.pieces().len() <= 12);
+            }
+            expected.sort_unstable();
+            prop_assert_eq!(recent.len(), expected.len());
+            let all: Vec<u16> = recent.take().iter().map(|e| u16::from_be_bytes([e[0], e[1]])).collect();
+            prop_assert_eq!(all, expected);
+        }
+
+        #[test]
+        fn between_is_inclusive(mut entries: Vec<u16>, low: u16, high: u16) {
+            entries.sort_unstable();
+            let bytes: Vec<u8> = entries.iter().flat_map(|n| n.to_be_bytes()).collect();
+            let packed = Packed::new(bytes, 2);
+            let found: Vec<u16> = packed
+                .between(&low.to_be_bytes(), &high.to_be_bytes())
+                .map(|e| u16::from_be_bytes([e[0], e[1]]))
+                .collect();
+            let expected: Vec<u16> = entries.into_iter().filter(|n| (low..=high).contains(n)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

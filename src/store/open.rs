@@ -1,0 +1,252 @@
+//! From a directory to an open database: whose it is, which format it has, what was in memory.
+
+use crate::{
+    StoreError, StoreOptions, StoreWriter,
+    base::decode_write,
+    digest::DigestKey,
+    index::{Catalog, Kind, entry::Gathered},
+    schema::{
+        BLOCKS, EVENTS, FORMAT, Head, META, META_CATALOG, META_DIGEST_KEY, META_FORMAT, META_HEAD, RUNS,
+        TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
+    },
+    view::{Published, View, no_recent},
+};
+use ledger::ContractEvent;
+use redb::{
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageError, TableError,
+    TableHandle,
+};
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::Path,
+    sync::Arc,
+};
+
+/// The file of the ledger in its directory.
+const FILE_NAME: &str = "ledger.redb";
+/// What a freshly made file system has at its root.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Opens or makes the database file in `directory`.
+pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<Database, StoreError> {
+    let failed = |error: io::Error| StoreError::Directory {
+        directory: directory.to_owned(),
+        source: Arc::new(error),
+    };
+    fs::create_dir_all(directory).map_err(failed)?;
+    let path = directory.join(FILE_NAME);
+    if !path.try_exists().map_err(failed)? {
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if name != LOST_AND_FOUND {
+                return Err(foreign(directory, &name.to_string_lossy()));
+            }
+        }
+    }
+    let database = builder(options)
+        .create(&path)
+        .map_err(|error| database_error(directory, error))?;
+    sync_names(directory).map_err(failed)?;
+    Ok(database)
+}
+
+/// Opens or makes the database in `backend`.
+pub(crate) fn open_backend(
+    backend: impl redb::StorageBackend,
+    options: &StoreOptions,
+) -> Result<Database, StoreError> {
+    builder(options)
+        .create_with_backend(backend)
+        .map_err(|error| database_error(Path::new(BACKEND), error))
+}
+
+/// Stands for a directory where there is none.
+pub(crate) const BACKEND: &str = "the storage backend";
+
+fn builder(options: &StoreOptions) -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
+    builder
+}
+
+/// Makes the names of a new file and a new directory durable; the database syncs contents only.
+#[cfg(unix)]
+fn sync_names(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()?;
+    match directory.canonicalize()?.parent() {
+        Some(parent) => match fs::File::open(parent) {
+            Ok(parent) => parent.sync_all(),
+            // A parent that may be passed but not listed cannot be synced; it is not ours either.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+            Err(error) => Err(error),
+        },
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_names(_directory: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn foreign(directory: &Path, file: &str) -> StoreError {
+    StoreError::Foreign {
+        directory: directory.to_owned(),
+        file: file.to_owned(),
+    }
+}
+
+fn damaged(directory: &Path, reason: impl ToString) -> StoreError {
+    StoreError::Damaged {
+        directory: directory.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+fn database_error(directory: &Path, error: DatabaseError) -> StoreError {
+    let directory = directory.to_owned();
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => StoreError::InUse { directory },
+        DatabaseError::Storage(StorageError::Io(error))
+            if !matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) =>
+        {
+            StoreError::Directory {
+                directory,
+                source: Arc::new(error),
+            }
+        }
+        other => damaged(&directory, other),
+    }
+}
+
+/// Checks the format of an opened database, or makes the tables of an empty one.
+pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey, StoreError> {
+    let transaction = database.begin_read()?;
+    let meta = match transaction.open_table(META) {
+        Ok(meta) => meta,
+        Err(TableError::TableDoesNotExist(_)) => {
+            if let Some(table) = transaction.list_tables()?.next() {
+                return Err(foreign(
+                    directory,
+                    &format!("{FILE_NAME} (table {:?})", table.name()),
+                ));
+            }
+            return create_tables(database);
+        }
+        Err(TableError::Storage(error)) => return Err(damaged(directory, error)),
+        Err(_) => return Err(foreign(directory, FILE_NAME)),
+    };
+    let Some(format) = meta.get(META_FORMAT)? else {
+        return Err(damaged(directory, "it names no format"));
+    };
+    let found = format.value().first_chunk().copied().map(u64::from_le_bytes);
+    match found {
+        Some(found) if found > FORMAT => Err(StoreError::NewerFormat {
+            directory: directory.to_owned(),
+            found,
+            known: FORMAT,
+        }),
+        Some(FORMAT) => {
+            let key = meta.get(META_DIGEST_KEY)?;
+            let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());
+            bytes
+                .map(DigestKey::from_bytes)
+                .ok_or_else(|| damaged(directory, "it has no digest key"))
+        }
+        _ => Err(damaged(directory, "it names an unknown format")),
+    }
+}
+
+fn create_tables(database: &Database) -> Result<DigestKey, StoreError> {
+    let key = DigestKey::random()?;
+    let mut transaction = database.begin_write()?;
+    transaction.set_quick_repair(true);
+    {
+        let mut meta = transaction.open_table(META)?;
+        meta.insert(META_FORMAT, FORMAT.to_le_bytes().as_slice())?;
+        meta.insert(META_DIGEST_KEY, key.as_bytes().as_slice())?;
+        transaction.open_table(TRANSACTIONS)?;
+        transaction.open_table(EVENTS)?;
+        transaction.open_table(WRITES)?;
+        transaction.open_table(BLOCKS)?;
+        transaction.open_table(RUNS)?;
+    }
+    transaction.commit()?;
+    Ok(key)
+}
+
+/// The writer of a prepared database; its newest moment is published unless the ledger is empty.
+pub(crate) fn load(database: Database, directory: &Path) -> Result<StoreWriter, StoreError> {
+    let digests = prepare(&database, directory)?;
+    let published = Published::default();
+    let transaction = database.begin_read()?;
+    if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
+        StoreError::Inconsistent(reason) => damaged(directory, reason),
+        StoreError::Database(error) => damaged(directory, error),
+        other => other,
+    })? {
+        published.set(view);
+    }
+    Ok(StoreWriter::new(database, digests, published))
+}
+
+fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option<View>, StoreError> {
+    let meta = transaction.open_table(META)?;
+    let Some(head) = meta.get(META_HEAD)? else {
+        return Ok(None);
+    };
+    let head: Head = decode(head.value(), "the head")?;
+    let catalog = match meta.get(META_CATALOG)? {
+        Some(catalog) => decode(catalog.value(), "the catalog of runs")?,
+        None => Catalog::default(),
+    };
+    let tables = Tables::open(transaction)?;
+    let mut view = View {
+        head,
+        tables,
+        catalog: Arc::new(catalog),
+        recent: no_recent(),
+        digests,
+    };
+    let entries = unwritten_entries(&view)?;
+    for (recent, entries) in view.recent.iter_mut().zip(entries) {
+        recent.push(entries);
+    }
+    Ok(Some(view))
+}
+
+/// The index entries that are in no run yet, made from the rows they name.
+fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
+    let from = |kind| view.catalog.runs(kind).recent_from.max(view.head.oldest_version);
+    let mut gathered = Gathered::new(view.digests);
+    for row in view
+        .tables
+        .transactions
+        .range(from(Kind::Hash).min(from(Kind::Account))..)?
+    {
+        let (version, row) = row?;
+        let version = version.value();
+        let row = TransactionRow::decode(row.value(), version)?;
+        gathered.add_transaction(version, &row.info.v0().transaction_hash, &row.transaction);
+    }
+    for row in view.tables.events.range((from(Kind::Stream), 0)..)? {
+        let (place, row) = row?;
+        let event: ContractEvent = decode(row.value(), format_args!("event {:?}", place.value()))?;
+        if let Some((key, sequence_number)) = event.stream_position() {
+            gathered.add_event(&key, sequence_number, place.value());
+        }
+    }
+    for row in view.tables.writes.range((from(Kind::State), 0)..)? {
+        let (place, row) = row?;
+        let (key, _) = decode_write(row.value(), format_args!("write {:?}", place.value()))?;
+        gathered.add_write(&key, place.value());
+    }
+    let mut packed = gathered.packed();
+    for (kind, entries) in Kind::OF_ROWS.into_iter().zip(&mut packed) {
+        let is_unwritten = |entry: &&[u8]| kind.version(entry).is_some_and(|version| version >= from(kind));
+        let kept = entries.chunks_exact(kind.width()).filter(is_unwritten);
+        *entries = kept.flatten().copied().collect();
+    }
+    Ok(packed)
+}

@@ -1,0 +1,163 @@
+//! One bounded step of moving the window's lower end up.
+//!
+//! Rows are deleted by range. What keys hold there moves to the `Base` index first, so that every
+//! version inside the window still has its whole state. Readers that hold an older snapshot keep
+//! its pages until they drop it.
+
+use crate::{
+    StoreError, StoreWriter,
+    base::last_writes,
+    index::{
+        Catalog, Kind,
+        merge::{Workplace, work, write_run},
+    },
+    schema::{BLOCKS, EVENTS, Head, RUNS, TRANSACTIONS, WRITES},
+    view::View,
+};
+use redb::WriteTransaction;
+use std::sync::Arc;
+
+/// What a step of pruning left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pruned {
+    /// The oldest version that can be read now; the first of a block.
+    pub oldest_version: u64,
+    /// The height of that block.
+    pub oldest_block_height: u64,
+    /// Whether nothing is left to do for the bound that was given.
+    pub done: bool,
+}
+
+impl StoreWriter {
+    /// One bounded step of removing what lies below `below_version`: whole blocks of about
+    /// `versions_max` versions together, at least one block. The block of `below_version` and the
+    /// newest block stay.
+    ///
+    /// # Errors
+    /// When the database fails; the writer is poisoned then.
+    pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
+        self.check_usable()?;
+        let view = self.published.get().ok_or(StoreError::Empty)?;
+        self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max))
+    }
+
+    fn prune_step(
+        &mut self,
+        view: &View,
+        below_version: u64,
+        versions_max: u64,
+    ) -> Result<Pruned, StoreError> {
+        let target = block_start(view, below_version)?;
+        let step = next_start(view, target.0, versions_max)?;
+        let pruned = Pruned {
+            oldest_version: step.0,
+            oldest_block_height: step.1,
+            done: step.0 >= target.0,
+        };
+        let old = &view.head;
+        if step.0 <= old.oldest_version {
+            return Ok(pruned);
+        }
+        let head = Head {
+            oldest_version: step.0,
+            oldest_block_height: step.1,
+            ..old.clone()
+        };
+        let transaction = self.begin()?;
+        let catalog = self.move_base(view, &head, &transaction)?;
+        delete_rows(&transaction, old, &head)?;
+        self.finish(transaction, head, Arc::new(catalog), true, view.recent.clone())?;
+        Ok(pruned)
+    }
+
+    /// Moves the state of the versions that go into the base, and drops runs that go with them.
+    fn move_base(
+        &mut self,
+        view: &View,
+        head: &Head,
+        transaction: &WriteTransaction,
+    ) -> Result<Catalog, StoreError> {
+        let mut catalog = Catalog::clone(&view.catalog);
+        let versions = view.head.oldest_version..head.oldest_version;
+        let last_version = versions.end - 1;
+        let writes = last_writes(&view.tables.writes, versions.clone(), &self.digests)?;
+        let mut table = transaction.open_table(RUNS)?;
+        let mut place = Workplace {
+            sources: &view.tables.runs,
+            table: &mut table,
+            oldest_version: head.oldest_version,
+        };
+        work(
+            &mut catalog,
+            Kind::Base,
+            &mut self.upkeep,
+            writes.len(),
+            &mut place,
+        )?;
+        let entries = writes
+            .iter()
+            .map(|(digest, payload)| (digest.as_slice(), payload.as_slice()));
+        write_run(
+            &mut catalog,
+            Kind::Base,
+            entries,
+            (versions.start, last_version),
+            &mut table,
+        )?;
+        catalog.start_jobs(Kind::Base);
+        for kind in Kind::OF_ROWS {
+            catalog.drop_below(kind, head.oldest_version);
+        }
+        Ok(catalog)
+    }
+}
+
+/// First version and height of the newest block that is not above `version`, nor below the window.
+fn block_start(view: &View, version: u64) -> Result<(u64, u64), StoreError> {
+    let head = &view.head;
+    if version <= head.oldest_version {
+        return Ok((head.oldest_version, head.oldest_block_height));
+    }
+    let version = version.min(head.tip.version);
+    match view.block_of_version(version)? {
+        Some(block) => Ok((block.first_version, block.header.height)),
+        None => Err(StoreError::Inconsistent(format!(
+            "version {version} has no block"
+        ))),
+    }
+}
+
+/// Where a step of about `versions_max` versions towards `target` ends: at a block's start, at
+/// least one block on.
+fn next_start(view: &View, target: u64, versions_max: u64) -> Result<(u64, u64), StoreError> {
+    let head = &view.head;
+    let reach = head.oldest_version.saturating_add(versions_max).min(target);
+    let start = block_start(view, reach)?;
+    if start.0 > head.oldest_version || target <= head.oldest_version {
+        return Ok(start);
+    }
+    match view.block(head.oldest_block_height)? {
+        Some(block) => block_start(view, block.last_version.saturating_add(1).min(target)),
+        None => Err(StoreError::Inconsistent(format!(
+            "block {} is missing",
+            head.oldest_block_height
+        ))),
+    }
+}
+
+fn delete_rows(transaction: &WriteTransaction, old: &Head, new: &Head) -> Result<(), StoreError> {
+    let versions = old.oldest_version..new.oldest_version;
+    let positions = (versions.start, 0u32)..(versions.end, 0u32);
+    transaction
+        .open_table(TRANSACTIONS)?
+        .retain_in(versions, |_, _| false)?;
+    transaction
+        .open_table(EVENTS)?
+        .retain_in(positions.clone(), |_, _| false)?;
+    transaction
+        .open_table(WRITES)?
+        .retain_in(positions, |_, _| false)?;
+    let heights = old.oldest_block_height..new.oldest_block_height;
+    transaction.open_table(BLOCKS)?.retain_in(heights, |_, _| false)?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Gives snapshots to any thread.
+
+use crate::{Snapshot, StoreError, view::Published};
+use ledger::{ChainTip, LedgerInfo};
+
+/// Gives snapshots. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct StoreReader {
+    published: Published,
+}
+
+impl StoreReader {
+    pub(crate) fn new(published: Published) -> Self {
+        Self { published }
+    }
+
+    /// The end of the durable chain.
+    ///
+    /// # Errors
+    /// [`StoreError::Empty`] when nothing is committed yet.
+    pub fn chain_tip(&self) -> Result<ChainTip, StoreError> {
+        let view = self.published.get().ok_or(StoreError::Empty)?;
+        Ok(view.head.tip.clone())
+    }
+
+    /// The newest durable moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Empty`] when nothing is committed yet.
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let view = self.published.get().ok_or(StoreError::Empty)?;
+        let info = view.head.ledger_info();
+        Ok(Snapshot::new(view, info))
+    }
+
+    /// The moment of `head`, which is durable: later rows are invisible. What was pruned since is
+    /// gone: the snapshot's own `oldest_version` and `oldest_block_height` tell.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMoment`] when `head` is not durable yet or its block is pruned;
+    /// [`StoreError::Empty`] when nothing is committed yet.
+    pub fn snapshot_at(&self, head: &LedgerInfo) -> Result<Snapshot, StoreError> {
+        let view = self.published.get().ok_or(StoreError::Empty)?;
+        let durable = view.head.ledger_info();
+        if head.version < durable.oldest_version || head.version > durable.version {
+            return Err(StoreError::NoSuchMoment {
+                asked: head.version,
+                oldest: durable.oldest_version,
+                newest: durable.version,
+            });
+        }
+        let info = LedgerInfo {
+            oldest_version: durable.oldest_version,
+            oldest_block_height: durable.oldest_block_height,
+            ..*head
+        };
+        Ok(Snapshot::new(view, info))
+    }
+}

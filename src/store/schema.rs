@@ -1,0 +1,182 @@
+//! What stands in the database: tables, their rows, and how rows become bytes.
+//!
+//! Every table that grows with the ledger has ascending keys: random keys cost a page each per
+//! row and slow down as the tree grows. What must be found by a random key lies in the packed
+//! runs of `index`, all of them in the table `runs`.
+
+use crate::StoreError;
+use ledger::{
+    AccountAddress, BlockInfo, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
+    Transaction, TransactionInfo,
+};
+use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// The newest format that this program reads and the one it writes.
+pub(crate) const FORMAT: u64 = 1;
+
+/// A place among the events or writes: version, then number within the transaction.
+pub(crate) type Position = (u64, u32);
+/// A table of bytes by a number.
+pub(crate) type NumberTable = ReadOnlyTable<u64, &'static [u8]>;
+/// A table of bytes by a place.
+pub(crate) type PositionTable = ReadOnlyTable<Position, &'static [u8]>;
+/// The table of runs.
+pub(crate) type RunTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// Single values: format, genesis, digest key, head, catalog.
+pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+/// Version to the height of its block, then the [`TransactionRow`].
+pub(crate) const TRANSACTIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("transactions");
+/// Position to event.
+pub(crate) const EVENTS: TableDefinition<Position, &[u8]> = TableDefinition::new("events");
+/// Position to state key and write operation.
+pub(crate) const WRITES: TableDefinition<Position, &[u8]> = TableDefinition::new("writes");
+/// Height to [`BlockInfo`].
+pub(crate) const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("blocks");
+/// Run number and first entry to a block of entries.
+pub(crate) const RUNS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("runs");
+
+/// `META` key of the format number, little endian.
+pub(crate) const META_FORMAT: &str = "format";
+/// `META` key of the genesis, JSON.
+pub(crate) const META_GENESIS: &str = "genesis";
+/// `META` key of the secret of the digests.
+pub(crate) const META_DIGEST_KEY: &str = "digest_key";
+/// `META` key of the [`Head`].
+pub(crate) const META_HEAD: &str = "head";
+/// `META` key of the catalog of runs.
+pub(crate) const META_CATALOG: &str = "catalog";
+
+/// Where the ledger begins and ends.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// The chain id.
+    pub chain_id: u8,
+    /// The newest block.
+    pub tip: ChainTip,
+    /// The oldest version that can be read; the first of a block.
+    pub oldest_version: u64,
+    /// The height of that block.
+    pub oldest_block_height: u64,
+}
+
+impl Head {
+    /// The facts for the headers of answers.
+    pub(crate) fn ledger_info(&self) -> LedgerInfo {
+        LedgerInfo {
+            chain_id: self.chain_id,
+            epoch: self.tip.epoch,
+            version: self.tip.version,
+            oldest_version: self.oldest_version,
+            block_height: self.tip.height,
+            oldest_block_height: self.oldest_block_height,
+            timestamp_usecs: self.tip.timestamp_usecs,
+        }
+    }
+}
+
+/// A transaction without its events and writes, as it is written.
+#[derive(Serialize)]
+struct TransactionRowRef<'a> {
+    transaction: &'a Transaction,
+    info: &'a TransactionInfo,
+    accumulator_root: &'a HashValue,
+}
+
+/// A transaction without its events and writes, as it is read.
+#[derive(Deserialize)]
+pub(crate) struct TransactionRow {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// What proves it; names its hash.
+    pub info: TransactionInfo,
+    /// Root of the transaction accumulator after it.
+    pub accumulator_root: HashValue,
+}
+
+/// Bytes of the block's height, which begins a transaction's row.
+const HEIGHT_BYTES: usize = 8;
+
+impl TransactionRow {
+    /// The transaction of a row.
+    pub(crate) fn decode(row: &[u8], version: u64) -> Result<Self, StoreError> {
+        let (_, rest) = split_height(row, version)?;
+        decode(rest, format_args!("transaction {version}"))
+    }
+
+    /// The height of the block of a row, without decoding the rest.
+    pub(crate) fn height_of(row: &[u8], version: u64) -> Result<u64, StoreError> {
+        split_height(row, version).map(|(height, _)| height)
+    }
+}
+
+fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
+    let (height, rest) = row
+        .split_first_chunk::<HEIGHT_BYTES>()
+        .ok_or_else(|| StoreError::Inconsistent(format!("transaction {version} is cut short")))?;
+    Ok((u64::from_le_bytes(*height), rest))
+}
+
+/// The sender and its sequence number, for a transaction that uses one.
+pub(crate) fn account_sequence(transaction: &Transaction) -> Option<(AccountAddress, u64)> {
+    let raw = &transaction.as_user()?.raw;
+    match raw.replay_protector() {
+        ledger::ReplayProtector::SequenceNumber(number) => Some((raw.sender, number)),
+        ledger::ReplayProtector::Nonce(_) => None,
+    }
+}
+
+/// The bytes of a transaction's row.
+pub(crate) fn encode_transaction(height: u64, executed: &ExecutedTransaction) -> Result<Vec<u8>, StoreError> {
+    let mut row = height.to_le_bytes().to_vec();
+    let rest = TransactionRowRef {
+        transaction: &executed.transaction,
+        info: &executed.info,
+        accumulator_root: &executed.accumulator_root,
+    };
+    bcs::serialize_into(&mut row, &rest).map_err(no_form)?;
+    Ok(row)
+}
+
+/// The bytes of a block's row.
+pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError> {
+    encode(&BlockInfo::from(block))
+}
+
+/// BCS bytes of `value`.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
+    bcs::to_bytes(value)
+        .map_err(|error| StoreError::Inconsistent(format!("a value has no BCS form: {error}")))
+}
+
+/// The value of BCS bytes; `what` names it should they be none.
+pub(crate) fn decode<T: DeserializeOwned>(
+    bytes: &[u8],
+    what: impl std::fmt::Display,
+) -> Result<T, StoreError> {
+    bcs::from_bytes(bytes)
+        .map_err(|error| StoreError::Inconsistent(format!("{what} has unknown bytes: {error}")))
+}
+
+/// The tables of one moment, opened for reading.
+pub(crate) struct Tables {
+    pub transactions: NumberTable,
+    pub events: PositionTable,
+    pub writes: PositionTable,
+    pub blocks: NumberTable,
+    pub runs: RunTable,
+}
+
+impl Tables {
+    /// Opens the tables of a moment.
+    pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self, StoreError> {
+        Ok(Self {
+            transactions: transaction.open_table(TRANSACTIONS)?,
+            events: transaction.open_table(EVENTS)?,
+            writes: transaction.open_table(WRITES)?,
+            blocks: transaction.open_table(BLOCKS)?,
+            runs: transaction.open_table(RUNS)?,
+        })
+    }
+}

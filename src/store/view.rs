@@ -1,0 +1,144 @@
+//! One durable moment of the ledger: a read transaction with the index entries in memory that
+//! belong to it. The writer opens the transaction right after its commit, when nobody else can
+//! have committed, so the two always match.
+
+use crate::{
+    StoreError, base,
+    digest::DigestKey,
+    index::{
+        Catalog, Index, Kind, Recent,
+        entry::{position, state_entry},
+        lookup::Span,
+    },
+    schema::{Head, Position, Tables, TransactionRow, decode},
+};
+use bytes::Bytes;
+use ledger::{BlockInfo, ContractEvent, StateKey, WriteOp};
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+/// One durable moment.
+pub(crate) struct View {
+    pub head: Head,
+    pub tables: Tables,
+    pub catalog: Arc<Catalog>,
+    /// Entries in memory, in the order of [`Kind::OF_ROWS`].
+    pub recent: [Recent; 4],
+    pub digests: DigestKey,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View")
+            .field("head", &self.head)
+            .finish_non_exhaustive()
+    }
+}
+
+/// No entries in memory.
+pub(crate) fn no_recent() -> [Recent; 4] {
+    Kind::OF_ROWS.map(|kind| Recent::new(kind.width()))
+}
+
+/// Where the writer puts the newest moment and readers take it; the lock is held for the copy of a
+/// pointer only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Published(Arc<RwLock<Option<Arc<View>>>>);
+
+impl Published {
+    /// The newest moment, or `None` before genesis.
+    pub(crate) fn get(&self) -> Option<Arc<View>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes `view` the newest moment.
+    pub(crate) fn set(&self, view: View) {
+        let before = self
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .replace(Arc::new(view));
+        // Outside the lock: the last user of a moment releases its pages.
+        drop(before);
+    }
+}
+
+impl View {
+    /// An index of rows at this moment.
+    pub(crate) fn index(&self, kind: Kind) -> Index<'_> {
+        Index {
+            kind,
+            recent: self.recent.get(kind as usize),
+            runs: self.catalog.runs(kind),
+            table: &self.tables.runs,
+        }
+    }
+
+    /// A transaction's row.
+    pub(crate) fn transaction_row(&self, version: u64) -> Result<Option<TransactionRow>, StoreError> {
+        let row = self.tables.transactions.get(version)?;
+        row.map(|row| TransactionRow::decode(row.value(), version))
+            .transpose()
+    }
+
+    /// A block's row.
+    pub(crate) fn block(&self, height: u64) -> Result<Option<BlockInfo>, StoreError> {
+        let row = self.tables.blocks.get(height)?;
+        row.map(|row| decode(row.value(), format_args!("block {height}")))
+            .transpose()
+    }
+
+    /// The block of a version that the ledger has.
+    pub(crate) fn block_of_version(&self, version: u64) -> Result<Option<BlockInfo>, StoreError> {
+        let Some(row) = self.tables.transactions.get(version)? else {
+            return Ok(None);
+        };
+        let height = TransactionRow::height_of(row.value(), version)?;
+        self.block(height)
+    }
+
+    /// An event's row.
+    pub(crate) fn event(&self, place: Position) -> Result<Option<ContractEvent>, StoreError> {
+        let row = self.tables.events.get(place)?;
+        row.map(|row| decode(row.value(), format_args!("event {place:?}")))
+            .transpose()
+    }
+
+    /// A write's row.
+    fn write(&self, place: Position) -> Result<(StateKey, WriteOp), StoreError> {
+        match self.tables.writes.get(place)? {
+            Some(row) => base::decode_write(row.value(), format_args!("write {place:?}")),
+            None => Err(StoreError::Inconsistent(format!("write {place:?} is missing"))),
+        }
+    }
+
+    /// The value of `key` after `version`, which is inside the window.
+    pub(crate) fn state_value(&self, key: &StateKey, version: u64) -> Result<Option<Bytes>, StoreError> {
+        let digest = self.digests.state_key(key.as_bytes());
+        let oldest = self.head.oldest_version;
+        let span = Span {
+            low: &state_entry(&digest, (oldest, 0)),
+            high: &state_entry(&digest, (version, u32::MAX)),
+            versions: oldest..=version,
+        };
+        let index = self.index(Kind::State);
+        let place = index.newest_first(&span, |entry| ControlFlow::Break(position(Kind::State, entry)))?;
+        let found = match place.flatten() {
+            Some(place) => Some(self.write(place)?),
+            None if oldest == 0 => None,
+            None => {
+                let payload = self.index(Kind::Base).newest_payload(&digest)?;
+                payload.as_deref().map(base::decode_payload).transpose()?
+            }
+        };
+        match found {
+            Some((found, _)) if found != *key => Err(StoreError::Inconsistent(format!(
+                "the state keys {key:?} and {found:?} have one digest"
+            ))),
+            Some((_, WriteOp::Put(value))) => Ok(Some(value)),
+            Some((_, WriteOp::Delete)) | None => Ok(None),
+        }
+    }
+}
