@@ -3,7 +3,7 @@
 
 use crate::error::Problem;
 use actix_web::{HttpRequest, web::Query};
-use std::{collections::HashMap, fmt::Display, str::FromStr};
+use std::{fmt::Display, str::FromStr};
 
 /// The path parameter `name`, percent-decoded.
 ///
@@ -11,8 +11,13 @@ use std::{collections::HashMap, fmt::Display, str::FromStr};
 /// 400 when it is no `T`.
 pub(crate) fn path<T: FromStr<Err: Display>>(request: &HttpRequest, name: &str) -> Result<T, Problem> {
     let failed = |cause: &dyn Display| Problem::Syntax(format!("failed to parse path `{name}`: {cause}"));
-    let mut decoded: HashMap<String, String> = request.match_info().load().map_err(|cause| failed(&cause))?;
-    let text = decoded.remove(name).unwrap_or_default();
+    // The names come undecoded and the values of the same order decoded.
+    let values: Vec<String> = request.match_info().load().map_err(|cause| failed(&cause))?;
+    let mut named = request.match_info().iter().zip(values);
+    let text = named
+        .find(|((key, _), _)| *key == name)
+        .map(|(_, value)| value)
+        .unwrap_or_default();
     text.parse().map_err(|cause| failed(&cause))
 }
 
@@ -86,7 +91,7 @@ mod tests {
         let expected: StructTag = "0x1::coin::CoinStore<0x1::m::A,u8>".parse().unwrap();
         for text in [
             "0x1::coin::CoinStore%3C0x1::m::A,%20u8%3E",
-            "0x1::coin::CoinStore<0x1::m::A,u8>",
+            "0x1::coin::CoinStore%3C0x1::m::A,u8%3E",
             "0x1%3A%3Acoin%3A%3ACoinStore%3C%200x01%3A%3Am%3A%3AA%20%2C%09u8%20%3E",
         ] {
             let uri = format!("/r/{text}");

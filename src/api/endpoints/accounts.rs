@@ -8,6 +8,7 @@ use crate::{
     format::Format,
     json::{ModuleJson, ResourceJson, Text, hex_text},
 };
+use bytes::Bytes;
 use ledger::{
     AccountAddress, AssetType, Identifier, ModuleId, StateKey, StructTag,
     framework::{self, modules::account::Account},
@@ -60,7 +61,7 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
             let found = snapshot.state_value(&StateKey::resource(&address, &asked), version)?;
             Ok(found.ok_or(Problem::ResourceNotFound {
                 address,
-                tag: asked,
+                tag: Box::new(asked),
                 version,
             }))
         })
@@ -72,24 +73,26 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
 }
 
 /// `GET /v1/accounts/{address}/module/{module_name}`
+///
+/// Modules are native and belong to the chain, not to the state: each is there at every version,
+/// without bytecode.
 pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let name: Identifier = call.path("module_name")?;
     let id = ModuleId { address, name };
-    let asked = id.clone();
-    let (ledger_info, bytes) = call
-        .read_state(move |snapshot, version| {
-            let found = snapshot.state_value(&StateKey::module(&asked), version)?;
-            Ok(found.ok_or(Problem::ModuleNotFound {
-                address,
-                name: asked.name,
-                version,
-            }))
-        })
-        .await?;
+    let (ledger_info, version) = call.read_state(|_, version| Ok(Ok(version))).await?;
+    let Some(module) = ModuleJson::declared(call.chain(), &id) else {
+        let name = id.name;
+        return Err(Problem::ModuleNotFound {
+            address,
+            name,
+            version,
+        }
+        .at(ledger_info));
+    };
     match call.format() {
-        Format::Json => Answer::json(ledger_info, &ModuleJson::new(call.chain(), &id, &bytes)),
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
+        Format::Json => Answer::json(ledger_info, &module),
+        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, Bytes::new())),
     }
 }
 

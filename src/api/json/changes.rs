@@ -62,8 +62,17 @@ pub(crate) struct ModuleJson {
 }
 
 impl ModuleJson {
-    /// The module `id` that the state holds as `bytecode`.
-    pub fn new(chain: &Chain, id: &ModuleId, bytecode: &[u8]) -> Self {
+    /// The module `id` of the framework; native modules have no bytecode.
+    pub fn declared(chain: &Chain, id: &ModuleId) -> Option<Self> {
+        let abi = chain.framework().module_abi(id)?;
+        Some(Self {
+            bytecode: hex_text(&[]),
+            abi: Some(abi),
+        })
+    }
+
+    /// The module `id` that a transaction wrote as `bytecode`.
+    fn new(chain: &Chain, id: &ModuleId, bytecode: &[u8]) -> Self {
         Self {
             bytecode: hex_text(bytecode),
             abi: chain.framework().module_abi(id),

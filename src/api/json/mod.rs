@@ -11,7 +11,6 @@ mod hex_form;
 mod payload;
 mod request;
 mod signature;
-mod status;
 mod submission;
 mod transaction;
 
@@ -61,3 +60,6 @@ fn value_or_hex(chain: &Chain, tag: &TypeTag, bytes: &[u8]) -> Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! A transaction of the ledger, pending or committed, in the interface's union with `type`.
 
-use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson, status::vm_status};
+use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
 use ledger::{
     AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, Transaction,
     WriteSet,
@@ -176,7 +176,7 @@ impl InfoJson {
             state_checkpoint_hash: info.state_checkpoint_hash.map(Text),
             gas_used: Text(info.gas_used),
             success: info.status.is_success(),
-            vm_status: vm_status(&info.status),
+            vm_status: info.status.vm_status(chain),
             accumulator_root_hash: Text(executed.accumulator_root),
             changes: ChangeJson::all(chain, &executed.writes),
         }

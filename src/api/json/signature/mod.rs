@@ -233,3 +233,6 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

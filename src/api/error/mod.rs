@@ -76,8 +76,8 @@ pub enum Problem {
     ResourceNotFound {
         /// Where it was looked for.
         address: AccountAddress,
-        /// Its type.
-        tag: StructTag,
+        /// Its type; boxed, so that every `Result` is not as large as this one row.
+        tag: Box<StructTag>,
         /// At which version.
         version: u64,
     },
@@ -258,7 +258,7 @@ impl Problem {
     /// The same problem, as decided at this moment of the ledger.
     pub(crate) fn at(self, ledger_info: LedgerInfo) -> ApiError {
         ApiError {
-            problem: self,
+            problem: Box::new(self),
             ledger_info: Some(ledger_info),
         }
     }
@@ -293,14 +293,14 @@ impl From<SubmitError> for Problem {
 /// A problem, with the moment of the ledger at which it was decided where there is one.
 #[derive(Debug)]
 pub(crate) struct ApiError {
-    pub problem: Problem,
-    pub ledger_info: Option<LedgerInfo>,
+    problem: Box<Problem>,
+    ledger_info: Option<LedgerInfo>,
 }
 
 impl<P: Into<Problem>> From<P> for ApiError {
     fn from(problem: P) -> Self {
         Self {
-            problem: problem.into(),
+            problem: Box::new(problem.into()),
             ledger_info: None,
         }
     }
@@ -316,3 +316,6 @@ impl ApiError {
         response
     }
 }
+
+#[cfg(test)]
+mod tests;

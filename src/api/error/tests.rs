@@ -1,0 +1,279 @@
+//! Every row of the table, with its whole answer.
+
+use super::*;
+use actix_web::body::to_bytes;
+use ledger::ValidationStatus;
+use serde_json::{Value, json};
+
+async fn answer(problem: &Problem) -> (u16, Value) {
+    let response = problem.response();
+    let status = response.status().as_u16();
+    assert_eq!(
+        response.headers().get(header::CONTENT_TYPE).unwrap(),
+        "application/json"
+    );
+    let body = to_bytes(response.into_body()).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+fn hash() -> HashValue {
+    HashValue::new([0xab; 32])
+}
+
+fn left(reason: LeaveReason) -> Problem {
+    Problem::TransactionNotFound {
+        name: TransactionName::Hash(hash()),
+        left: Some(reason),
+    }
+}
+
+/// Problem, status, `error_code`, message.
+fn rows() -> Vec<(Problem, u16, &'static str, String)> {
+    let address = AccountAddress::ONE;
+    let text = str::to_owned;
+    let not_found = format!("Transaction not found by Transaction hash({})", hash());
+    vec![
+        (
+            Problem::ResourceNotFound {
+                address,
+                tag: Box::new("0x9::A::B<u8,u64>".parse().unwrap()),
+                version: 3,
+            },
+            404,
+            "resource_not_found",
+            text("Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger version(3)"),
+        ),
+        (
+            Problem::ModuleNotFound {
+                address,
+                name: "m".parse().unwrap(),
+                version: 3,
+            },
+            404,
+            "module_not_found",
+            text("Module not found by Address(0x1), Module name(m) and Ledger version(3)"),
+        ),
+        (
+            Problem::VersionNotFound(9),
+            404,
+            "version_not_found",
+            text("Ledger version not found by Ledger version(9)"),
+        ),
+        (
+            Problem::TransactionNotFound {
+                name: TransactionName::Version(9),
+                left: None,
+            },
+            404,
+            "transaction_not_found",
+            text("Transaction not found by Ledger version(9)"),
+        ),
+        (
+            left(LeaveReason::Expired { at_secs: 77 }),
+            404,
+            "transaction_not_found",
+            format!("{not_found}: expired at 77"),
+        ),
+        (
+            left(LeaveReason::Replaced(hash())),
+            404,
+            "transaction_not_found",
+            format!("{not_found}: replaced by {}", hash()),
+        ),
+        (
+            Problem::BlockNotFound(1000),
+            404,
+            "block_not_found",
+            text("Block not found by Block height(1000)"),
+        ),
+        (
+            Problem::VersionPruned(5),
+            410,
+            "version_pruned",
+            text("Ledger version(5) has been pruned"),
+        ),
+        (
+            Problem::BlockPruned(5),
+            410,
+            "block_pruned",
+            text("Block(5) has been pruned"),
+        ),
+        (
+            Problem::InvalidInput(text("why")),
+            400,
+            "invalid_input",
+            text("why"),
+        ),
+        (
+            Problem::InvalidUpdate("why"),
+            400,
+            "invalid_transaction_update",
+            text("why"),
+        ),
+        (
+            Problem::SequenceNumberTooOld { given: 1, current: 2 },
+            400,
+            "sequence_number_too_old",
+            text("transaction sequence number is 1, current sequence number is 2"),
+        ),
+        (
+            Problem::HealthCheck(text("why")),
+            503,
+            "health_check_failed",
+            text("why"),
+        ),
+        (
+            Problem::PoolFull(text("why")),
+            507,
+            "mempool_is_full",
+            text("why"),
+        ),
+        (
+            Problem::Overloaded("mempool"),
+            503,
+            "internal_error",
+            text("the node is overloaded: the mempool actor takes no more requests at the moment"),
+        ),
+        (
+            Problem::TooManyInFlight(8),
+            503,
+            "internal_error",
+            text("the node is overloaded: 8 requests are in flight, which is the limit"),
+        ),
+        (
+            Problem::Stopping,
+            503,
+            "internal_error",
+            text("the node is stopping"),
+        ),
+        (
+            Problem::Internal("why"),
+            500,
+            "internal_error",
+            text("internal error: why"),
+        ),
+        (
+            Problem::Syntax(text("why")),
+            400,
+            "web_framework_error",
+            text("why"),
+        ),
+        (
+            Problem::UnknownRoute(text("/v1/x")),
+            404,
+            "web_framework_error",
+            text("not found: no route /v1/x"),
+        ),
+        (
+            Problem::MethodNotAllowed(text("GET, POST")),
+            405,
+            "web_framework_error",
+            text("method not allowed, use GET, POST"),
+        ),
+        (
+            Problem::LengthRequired,
+            411,
+            "web_framework_error",
+            text("missing `Content-Length` header"),
+        ),
+        (
+            Problem::BodyTooLarge { limit_bytes: 7 },
+            413,
+            "web_framework_error",
+            text("payload too large: a body has at most 7 bytes"),
+        ),
+        (
+            Problem::UriTooLong { limit_bytes: 7 },
+            414,
+            "web_framework_error",
+            text("the path and query of a request have at most 7 bytes"),
+        ),
+        (
+            Problem::UnsupportedContentType(text("text/plain")),
+            415,
+            "web_framework_error",
+            text("the `Content-Type` requested by the client is not supported: text/plain"),
+        ),
+        (
+            Problem::MissingContentType,
+            415,
+            "web_framework_error",
+            text("missing `Content-Type` header"),
+        ),
+    ]
+}
+
+#[actix_web::test]
+async fn every_row_has_its_status_code_and_message() {
+    for (problem, status, error_code, message) in rows() {
+        let expected = json!({ "message": message, "error_code": error_code });
+        assert_eq!(answer(&problem).await, (status, expected), "{problem:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_refusal_by_validation_tells_its_status() {
+    let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
+    let expected = json!({
+        "message": "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
+        "error_code": "vm_error",
+        "vm_error_code": 1,
+    });
+    assert_eq!(answer(&refused).await, (400, expected));
+
+    let later = left(LeaveReason::Rejected(
+        ValidationStatus::SequenceNumberTooOld.into(),
+    ));
+    let (status, body) = answer(&later).await;
+    assert_eq!((status, &body["vm_error_code"]), (404, &json!(3)));
+    let message = body["message"].as_str().unwrap();
+    assert!(
+        message.ends_with(": rejected: SEQUENCE_NUMBER_TOO_OLD"),
+        "{message}"
+    );
+}
+
+#[test]
+fn overload_asks_to_come_back_and_405_names_the_methods() {
+    for problem in [
+        Problem::Overloaded("storage"),
+        Problem::TooManyInFlight(1),
+        Problem::Stopping,
+    ] {
+        let response = problem.response();
+        assert_eq!(
+            response.headers().get(header::RETRY_AFTER).unwrap(),
+            "1",
+            "{problem}"
+        );
+    }
+    let response = Problem::MethodNotAllowed("GET".to_owned()).response();
+    assert_eq!(response.headers().get(header::ALLOW).unwrap(), "GET");
+}
+
+#[test]
+fn answers_of_the_node_have_rows() {
+    let code = |problem: Problem| problem.row().1;
+    let read = |error: ReadError| code(error.into());
+    assert_eq!(
+        read(ReadError::Overloaded { actor: "storage" }),
+        ErrorCode::InternalError
+    );
+    let submit = |error: SubmitError| Problem::from(error).row();
+    let full = SubmitError::Full {
+        reason: "Mempool is full".to_owned(),
+    };
+    assert_eq!(
+        submit(full),
+        (StatusCode::INSUFFICIENT_STORAGE, ErrorCode::MempoolIsFull)
+    );
+    assert_eq!(
+        submit(SubmitError::Overloaded { actor: "mempool" }),
+        (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
+    );
+    let store = SubmitError::Store(ledger_store::StoreError::Empty);
+    assert_eq!(
+        submit(store),
+        (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
+    );
+}
