@@ -13,6 +13,9 @@ use crate::{
 use ledger::{StateKey, WriteOp};
 use std::{collections::HashMap, fmt::Display, ops::Range};
 
+/// A digest with the payload it gets.
+pub(crate) type BaseEntry = ([u8; STATE_DIGEST_BYTES], Vec<u8>);
+
 /// Begins the payload of a key that holds nothing; a merge need not decode the rest to know.
 const DELETION: u8 = 0;
 /// Begins the payload of a key that holds a value.
@@ -49,7 +52,7 @@ pub(crate) fn last_writes(
     writes: &PositionTable,
     versions: Range<u64>,
     key: &DigestKey,
-) -> Result<Vec<([u8; STATE_DIGEST_BYTES], Vec<u8>)>, StoreError> {
+) -> Result<Vec<BaseEntry>, StoreError> {
     let mut last = HashMap::new();
     for row in writes.range((versions.start, 0)..(versions.end, 0))? {
         let (position, row) = row?;

@@ -27,6 +27,9 @@ mod store;
 mod view;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::StoreError;
 pub use prune::Pruned;
 pub use query::Query;

@@ -97,10 +97,10 @@ fn foreign(directory: &Path, file: &str) -> StoreError {
     }
 }
 
-fn damaged(directory: &Path, reason: impl ToString) -> StoreError {
+fn damaged(directory: &Path, reason: impl Into<String>) -> StoreError {
     StoreError::Damaged {
         directory: directory.to_owned(),
-        reason: reason.to_string(),
+        reason: reason.into(),
     }
 }
 
@@ -116,7 +116,7 @@ fn database_error(directory: &Path, error: DatabaseError) -> StoreError {
                 source: Arc::new(error),
             }
         }
-        other => damaged(&directory, other),
+        other => damaged(&directory, other.to_string()),
     }
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
             }
             return create_tables(database);
         }
-        Err(TableError::Storage(error)) => return Err(damaged(directory, error)),
+        Err(TableError::Storage(error)) => return Err(damaged(directory, error.to_string())),
         Err(_) => return Err(foreign(directory, FILE_NAME)),
     };
     let Some(format) = meta.get(META_FORMAT)? else {
@@ -183,7 +183,7 @@ pub(crate) fn load(database: Database, directory: &Path) -> Result<StoreWriter, 
     let transaction = database.begin_read()?;
     if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
         StoreError::Inconsistent(reason) => damaged(directory, reason),
-        StoreError::Database(error) => damaged(directory, error),
+        StoreError::Database(error) => damaged(directory, error.to_string()),
         other => other,
     })? {
         published.set(view);

@@ -146,8 +146,12 @@ pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError>
 
 /// BCS bytes of `value`.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
-    bcs::to_bytes(value)
-        .map_err(|error| StoreError::Inconsistent(format!("a value has no BCS form: {error}")))
+    bcs::to_bytes(value).map_err(no_form)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err gives it by value")]
+fn no_form(error: bcs::Error) -> StoreError {
+    StoreError::Inconsistent(format!("a value has no BCS form: {error}"))
 }
 
 /// The value of BCS bytes; `what` names it should they be none.

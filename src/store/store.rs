@@ -83,6 +83,12 @@ impl Store {
         })
     }
 
+    /// Sets when the index works.
+    #[cfg(test)]
+    pub(crate) fn set_pace(&mut self, pace: crate::index::merge::Pace) {
+        self.writer.upkeep.pace = pace;
+    }
+
     /// The one writer, and a reader to be cloned.
     pub fn split(self) -> (StoreWriter, StoreReader) {
         let reader = StoreReader::new(self.writer.published.clone());

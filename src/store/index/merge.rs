@@ -140,13 +140,17 @@ pub(crate) fn work(
 
 /// Deletes some of the blocks of runs that were merged or dropped.
 fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> Result<bool, StoreError> {
-    let Some(&run) = catalog.garbage.first() else {
-        return Ok(false);
-    };
-    if delete_blocks(table, run, DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN)? {
+    let has_garbage = !catalog.garbage.is_empty();
+    let mut blocks_max = DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN;
+    while let Some(&run) = catalog.garbage.first() {
+        let deleted = delete_blocks(table, run, blocks_max)?;
+        if deleted == blocks_max {
+            break;
+        }
+        blocks_max -= deleted;
         catalog.garbage.remove(0);
     }
-    Ok(true)
+    Ok(has_garbage)
 }
 
 struct Outcome {

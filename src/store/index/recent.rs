@@ -132,7 +132,7 @@ mod tests {
         #[test]
         fn holds_what_was_pushed(groups in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..40), 0..40)) {
             let mut recent = Recent::new(2);
-            let mut expected = Vec::new();
+            let mut expected: Vec<u16> = Vec::new();
             for group in groups {
                 expected.extend(&group);
                 let mut entries: Vec<[u8; 2]> = group.iter().map(|n| n.to_be_bytes()).collect();

@@ -106,12 +106,12 @@ impl<'t> RunWriter<'t> {
     }
 }
 
-/// Deletes up to `blocks_max` blocks of a run; tells whether none is left.
+/// Deletes up to `blocks_max` blocks of a run and tells how many; fewer when none is left.
 pub(crate) fn delete_blocks(
     table: &mut RunTableMut<'_>,
     run: u64,
     blocks_max: usize,
-) -> Result<bool, StoreError> {
+) -> Result<usize, StoreError> {
     let (start, end) = (key(run, &[]), key(run + 1, &[]));
     let mut last = None;
     let mut count = 0;
@@ -122,7 +122,7 @@ pub(crate) fn delete_blocks(
     if let Some(last) = last {
         table.retain_in(start.as_slice()..=last.as_slice(), |_, _| false)?;
     }
-    Ok(count < blocks_max)
+    Ok(count)
 }
 
 /// Goes through the entries of a run in order.

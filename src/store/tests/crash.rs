@@ -1,0 +1,264 @@
+//! Crashes at every write and sync of a small workload. A disk in memory keeps what was written
+//! apart from what was synced; from the chosen operation on everything fails, as if the machine
+//! had stopped. Then the store is opened on what could be left: all that was written (the process
+//! was killed), only what was synced, or that and any part of the rest (the power failed).
+
+use super::{
+    FAST, OPTIONS,
+    kit::genesis,
+    with_pace,
+    workload::{Random, Workload},
+};
+use crate::{Store, StoreError};
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+/// What a disk may tear a write into.
+const SECTOR_BYTES: usize = 512;
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write(usize, Vec<u8>),
+    SetLength(usize),
+}
+
+fn apply(bytes: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write(offset, data) => {
+            let end = offset + data.len();
+            if bytes.len() < end {
+                bytes.resize(end, 0);
+            }
+            bytes[*offset..end].copy_from_slice(data);
+        }
+        Change::SetLength(length) => bytes.resize(*length, 0),
+    }
+}
+
+#[derive(Debug)]
+struct Platter {
+    written: Vec<u8>,
+    synced: Vec<u8>,
+    unsynced: Vec<Change>,
+    operations: usize,
+    fails_from: usize,
+}
+
+/// A disk that stops working at a chosen write or sync.
+#[derive(Clone, Debug)]
+struct Disk(Arc<Mutex<Platter>>);
+
+impl Disk {
+    fn new(bytes: Vec<u8>, fails_from: usize) -> Self {
+        Self(Arc::new(Mutex::new(Platter {
+            written: bytes.clone(),
+            synced: bytes,
+            unsynced: Vec::new(),
+            operations: 0,
+            fails_from,
+        })))
+    }
+
+    fn operations(&self) -> usize {
+        self.0.lock().unwrap().operations
+    }
+
+    fn change(&self, change: Change) -> io::Result<()> {
+        let mut platter = self.0.lock().unwrap();
+        platter.step()?;
+        apply(&mut platter.written, &change);
+        platter.unsynced.push(change);
+        Ok(())
+    }
+
+    /// What may be found after the crash; the seed chooses how much of the unsynced rest arrived.
+    fn images(&self, seed: u64) -> [Vec<u8>; 3] {
+        let platter = self.0.lock().unwrap();
+        let mut random = Random::new(seed);
+        let mut torn = platter.synced.clone();
+        for change in &platter.unsynced {
+            match change {
+                Change::Write(offset, data) => {
+                    for (i, sector) in data.chunks(SECTOR_BYTES).enumerate() {
+                        if random.below(2) == 0 {
+                            let start = offset + i * SECTOR_BYTES;
+                            apply(&mut torn, &Change::Write(start, sector.to_vec()));
+                        }
+                    }
+                }
+                Change::SetLength(_) => apply(&mut torn, change),
+            }
+        }
+        [platter.written.clone(), platter.synced.clone(), torn]
+    }
+}
+
+impl Platter {
+    fn step(&mut self) -> io::Result<()> {
+        if self.operations >= self.fails_from {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        self.operations += 1;
+        Ok(())
+    }
+}
+
+impl redb::StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.lock().unwrap().written.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let platter = self.0.lock().unwrap();
+        let start = offset as usize;
+        let range = platter.written.get(start..start + out.len());
+        out.copy_from_slice(range.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.change(Change::SetLength(length as usize))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.change(Change::Write(offset as usize, data.to_vec()))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut platter = self.0.lock().unwrap();
+        platter.step()?;
+        platter.synced = platter.written.clone();
+        platter.unsynced.clear();
+        Ok(())
+    }
+}
+
+/// Newest and oldest height.
+type Ends = (u64, u64);
+
+/// Blocks of each group, and up to where is pruned after it.
+const SCRIPT: [(u64, Option<u64>); 8] = [
+    (1, None),
+    (3, None),
+    (1, Some(2)),
+    (4, None),
+    (2, Some(5)),
+    (1, Some(6)),
+    (3, None),
+    (3, Some(12)),
+];
+/// All blocks of the script.
+const BLOCKS: u64 = 18;
+
+#[derive(Debug, Default)]
+struct Progress {
+    acknowledged: Option<Ends>,
+    in_flight: Option<Ends>,
+}
+
+/// Does the script until something fails; tells how far it came.
+fn run(disk: &Disk, workload: &Workload) -> Progress {
+    let mut progress = Progress::default();
+    let Ok(store) = Store::open_backend(disk.clone(), &OPTIONS) else {
+        return progress;
+    };
+    let mut store = with_pace(store, FAST);
+    progress.in_flight = Some((0, 0));
+    if store.initialize(&genesis(), &workload.blocks[0]).is_err() {
+        return progress;
+    }
+    progress.acknowledged = progress.in_flight;
+    let (mut writer, reader) = store.split();
+    let (mut newest, mut oldest) = (0, 0);
+    for (count, prune_to) in SCRIPT {
+        let blocks = &workload.blocks[newest as usize + 1..][..count as usize];
+        newest += count;
+        let mut results = Vec::new();
+        progress.in_flight = Some((newest, oldest));
+        results.push(writer.commit(blocks));
+        if let (Some(height), true) = (prune_to, results[0].is_ok()) {
+            progress.acknowledged = progress.in_flight;
+            oldest = height;
+            progress.in_flight = Some((newest, oldest));
+            let bound = workload.blocks[height as usize].first_version;
+            results.push(writer.prune(bound, u64::MAX).map(drop));
+        }
+        if results.iter().any(Result::is_err) {
+            let (newest, oldest) = progress.acknowledged.unwrap();
+            let info = workload.info(newest, oldest);
+            assert_eq!(
+                reader.snapshot().unwrap().ledger_info(),
+                &info,
+                "shown before durable"
+            );
+            let next = &workload.blocks[newest as usize + 1..][..1];
+            assert!(matches!(writer.commit(next), Err(StoreError::Poisoned(_))));
+            assert!(matches!(writer.prune(u64::MAX, 1), Err(StoreError::Poisoned(_))));
+            return progress;
+        }
+        progress.acknowledged = progress.in_flight;
+    }
+    progress
+}
+
+/// Opens what is left, checks every answer, and goes on writing.
+fn check_image(image: Vec<u8>, progress: &Progress, workload: &Workload) {
+    let disk = Disk::new(image, usize::MAX);
+    let store = match Store::open_backend(disk, &OPTIONS) {
+        Ok(store) => store,
+        // A database that was being made when the machine stopped never told anyone anything.
+        Err(error) => {
+            assert!(progress.in_flight.is_none(), "{error} after {progress:?}");
+            return;
+        }
+    };
+    let mut store = with_pace(store, FAST);
+    let is_empty = store.genesis().unwrap().is_none();
+    assert!(
+        !is_empty || progress.acknowledged.is_none(),
+        "genesis is gone: {progress:?}"
+    );
+    if is_empty {
+        store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    }
+    let (mut writer, reader) = store.split();
+    let info = *reader.snapshot().unwrap().ledger_info();
+    let ends = (info.block_height, info.oldest_block_height);
+    if !is_empty {
+        let is_expected = [progress.acknowledged, progress.in_flight].contains(&Some(ends));
+        assert!(is_expected, "{ends:?} after {progress:?}");
+    }
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(ends.0, ends.1))
+        .unwrap();
+    if let rest @ [_, ..] = &workload.blocks[ends.0 as usize + 1..] {
+        writer.commit(rest).unwrap();
+        workload
+            .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS + 1, ends.1))
+            .unwrap();
+    }
+}
+
+#[test]
+fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
+    let mut workload = Workload::new(3);
+    // One more than the script commits: what is tried after a failure.
+    workload.grow(BLOCKS + 1);
+    let disk = Disk::new(Vec::new(), usize::MAX);
+    let progress = run(&disk, &workload);
+    assert_eq!(progress.acknowledged, Some((BLOCKS, 12)), "{progress:?}");
+    let operations = disk.operations();
+    assert!(
+        operations > 100,
+        "only {operations} operations: the disk is bypassed"
+    );
+    for fails_from in 0..operations {
+        let disk = Disk::new(Vec::new(), fails_from);
+        let progress = run(&disk, &workload);
+        for image in disk.images(fails_from as u64) {
+            check_image(image, &progress, &workload);
+        }
+    }
+}

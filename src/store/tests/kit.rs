@@ -1,0 +1,242 @@
+//! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
+
+use ledger::{
+    AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction, EntryFunction,
+    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, HashValue, Parameters,
+    RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, TypeTag, Vendor, WriteOp,
+    WriteSet,
+    crypto::{Ed25519PublicKey, Ed25519Signature},
+    transaction::{
+        BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionAuthenticator,
+        TransactionInfoV0, TransactionPayload,
+    },
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// A user transaction to be made.
+#[derive(Clone, Debug, Default)]
+pub struct Spec {
+    /// The sender, by number.
+    pub sender: u64,
+    /// Streams that get an event each.
+    pub streams: Vec<EventKey>,
+    /// Whether a module event comes with it.
+    pub module_event: bool,
+    /// What it writes.
+    pub writes: BTreeMap<StateKey, WriteOp>,
+}
+
+/// Makes one chain.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    vendor: Vendor,
+    tip: Option<ChainTip>,
+    sequence_numbers: HashMap<u64, u64>,
+    event_numbers: HashMap<EventKey, u64>,
+}
+
+/// The genesis that goes with a made chain.
+pub fn genesis() -> Genesis {
+    Genesis {
+        chain_id: 4,
+        vendor: Vendor::default(),
+        development: false,
+        faucet_private_key: None,
+        parameters: Parameters::default(),
+        accounts: Vec::new(),
+    }
+}
+
+/// The account of a number.
+pub fn address(number: u64) -> AccountAddress {
+    AccountAddress::from_low_u64(number)
+}
+
+/// A stream of an account.
+pub fn stream(account: u64, creation_number: u64) -> EventKey {
+    EventKey {
+        creation_number,
+        account_address: address(account),
+    }
+}
+
+/// A state key of about the length of a coin store's.
+pub fn state_key(number: u64) -> StateKey {
+    StateKey::table_item(
+        &address(number),
+        b"0x1::coin::CoinStore<0x1::node_coin::NodeCoin>",
+    )
+}
+
+impl Maker {
+    /// A chain without blocks.
+    pub fn new() -> Self {
+        Self {
+            vendor: Vendor::default(),
+            tip: None,
+            sequence_numbers: HashMap::new(),
+            event_numbers: HashMap::new(),
+        }
+    }
+
+    /// Block 0 with these writes.
+    pub fn first_block(&mut self, writes: BTreeMap<StateKey, WriteOp>) -> ExecutedBlock {
+        let writes = WriteSet::from_sorted(writes);
+        let payload = GenesisPayload::Direct {
+            writes: writes.clone(),
+            events: Vec::new(),
+        };
+        self.assemble(vec![(Transaction::Genesis(payload), Vec::new(), writes)])
+    }
+
+    /// The next block.
+    pub fn block(&mut self, specs: Vec<Spec>) -> ExecutedBlock {
+        let height = self.tip.as_ref().map_or(0, |tip| tip.height + 1);
+        let mut parts = vec![(self.metadata(height), Vec::new(), WriteSet::default())];
+        for spec in specs {
+            let transaction = self.user_transaction(spec.sender);
+            let events = self.events(&spec);
+            parts.push((transaction, events, WriteSet::from_sorted(spec.writes)));
+        }
+        let epilogue = BlockEpilogue::V0 {
+            block_id: HashValue::sha3_of(&[&height.to_le_bytes()]),
+            block_end_info: BlockEndInfo::V0 {
+                block_gas_limit_reached: false,
+                block_output_limit_reached: false,
+                block_effective_block_gas_units: height,
+                block_approx_output_size: 0,
+            },
+        };
+        parts.push((
+            Transaction::BlockEpilogue(epilogue),
+            Vec::new(),
+            WriteSet::default(),
+        ));
+        self.assemble(parts)
+    }
+
+    fn metadata(&self, height: u64) -> Transaction {
+        Transaction::BlockMetadata(BlockMetadata {
+            id: HashValue::sha3_of(&[&height.to_le_bytes()]),
+            epoch: 1,
+            round: height,
+            proposer: AccountAddress::ZERO,
+            previous_block_votes_bitvec: Vec::new(),
+            failed_proposer_indices: Vec::new(),
+            timestamp_usecs: height * 1_000,
+        })
+    }
+
+    fn user_transaction(&mut self, sender: u64) -> Transaction {
+        let next = self.sequence_numbers.entry(sender).or_default();
+        let sequence_number = *next;
+        *next += 1;
+        let call = EntryFunction {
+            module: "0x1::node_account".parse().expect("a module"),
+            function: "transfer".parse().expect("an identifier"),
+            type_args: Vec::new(),
+            args: vec![address(sender).as_bytes().to_vec().into(), vec![1; 8].into()],
+        };
+        Transaction::User(SignedTransaction {
+            raw: RawTransaction {
+                sender: address(sender),
+                sequence_number,
+                payload: TransactionPayload::EntryFunction(call),
+                max_gas_amount: 1_000,
+                gas_unit_price: 100,
+                expiration_timestamp_secs: 1,
+                chain_id: 4,
+            },
+            authenticator: TransactionAuthenticator::Ed25519 {
+                public_key: Ed25519PublicKey([7; 32]),
+                signature: Ed25519Signature([9; 64]),
+            },
+        })
+    }
+
+    fn events(&mut self, spec: &Spec) -> Vec<ContractEvent> {
+        let mut events = Vec::new();
+        for key in &spec.streams {
+            let next = self.event_numbers.entry(*key).or_default();
+            events.push(ContractEvent::V1 {
+                key: *key,
+                sequence_number: *next,
+                type_tag: TypeTag::U64,
+                data: next.to_le_bytes().to_vec().into(),
+            });
+            *next += 1;
+        }
+        if spec.module_event {
+            events.push(ContractEvent::V2 {
+                type_tag: TypeTag::Bool,
+                data: vec![1].into(),
+            });
+        }
+        events
+    }
+
+    fn assemble(&mut self, parts: Vec<(Transaction, Vec<ContractEvent>, WriteSet)>) -> ExecutedBlock {
+        let (height, first_version, parent_hash, mut accumulator) = match &self.tip {
+            Some(tip) => (
+                tip.height + 1,
+                tip.version + 1,
+                tip.block_hash,
+                tip.accumulator.clone(),
+            ),
+            None => (0, 0, HashValue::ZERO, Accumulator::default()),
+        };
+        let seeds = self.vendor.seeds();
+        let mut transactions = Vec::with_capacity(parts.len());
+        for (transaction, events, writes) in parts {
+            let hash = transaction.hash(&self.vendor);
+            accumulator.append(hash, &seeds.transaction_accumulator);
+            let info = TransactionInfo::V0(TransactionInfoV0 {
+                gas_used: 9,
+                status: ExecutionStatus::Success,
+                transaction_hash: hash,
+                event_root_hash: HashValue::ZERO,
+                state_change_hash: HashValue::ZERO,
+                state_checkpoint_hash: None,
+                auxiliary_info_hash: None,
+            });
+            transactions.push(ExecutedTransaction {
+                transaction,
+                hash,
+                info,
+                events,
+                writes,
+                accumulator_root: accumulator.root(&seeds.transaction_accumulator),
+            });
+        }
+        let header = BlockHeader {
+            parent_hash,
+            height,
+            epoch: 1,
+            round: height,
+            proposer: AccountAddress::ZERO,
+            timestamp_usecs: height * 1_000,
+            payload_root: HashValue::ZERO,
+        };
+        let tip = ChainTip {
+            height,
+            block_hash: header.hash(&self.vendor),
+            version: first_version + transactions.len() as u64 - 1,
+            epoch: 1,
+            timestamp_usecs: header.timestamp_usecs,
+            accumulator,
+        };
+        self.tip = Some(tip.clone());
+        ExecutedBlock {
+            header,
+            first_version,
+            transactions,
+            discarded: vec![DiscardedTransaction {
+                position: 0,
+                hash: HashValue::ZERO,
+                status_code: height,
+            }],
+            certificate: vec![1, 2, 3].into(),
+            tip,
+        }
+    }
+}

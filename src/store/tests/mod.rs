@@ -1,0 +1,26 @@
+//! Tests of the whole store: against a model, under crashes, and what it refuses.
+
+mod crash;
+mod kit;
+mod model;
+mod refusals;
+mod workload;
+
+use crate::{Store, StoreOptions, index::merge::Pace};
+
+/// Little memory for pages, so that reads reach the backend.
+const OPTIONS: StoreOptions = StoreOptions {
+    cache_bytes: 1024 * 1024,
+};
+
+/// A pace at which a few hundred rows pass through several levels of runs.
+const FAST: Pace = Pace {
+    flush_entries: 6,
+    step_entries_min: 3,
+};
+
+/// Sets the pace of a store.
+fn with_pace(mut store: Store, pace: Pace) -> Store {
+    store.set_pace(pace);
+    store
+}

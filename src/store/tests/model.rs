@@ -1,0 +1,142 @@
+//! The store against the model: random chains, groups, prunes, reopenings and snapshots.
+
+use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
+use crate::{Store, StoreReader, StoreWriter, index::Kind};
+use proptest::prelude::*;
+use std::path::Path;
+
+fn open(directory: &Path) -> (StoreWriter, StoreReader) {
+    with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST).split()
+}
+
+fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
+    let mut store = with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST);
+    assert_eq!(store.genesis().unwrap(), None);
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    assert_eq!(store.genesis().unwrap(), Some(genesis()));
+    store.split()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Commit(u64),
+    Prune { keep: u64, versions_max: u64 },
+    Reopen,
+    CheckOlder,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (1..4u64).prop_map(Step::Commit),
+        2 => (0..30u64, 1..12u64).prop_map(|(keep, versions_max)| Step::Prune { keep, versions_max }),
+        1 => Just(Step::Reopen),
+        2 => Just(Step::CheckOlder),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+/// Does the steps and compares everything that can be asked after each of them.
+fn run(seed: u64, steps: &[Step]) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(seed);
+    let (mut writer, mut reader) = begin(directory.path(), &workload);
+    let mut oldest = 0;
+    let mut held = None;
+    for step in steps {
+        let newest = workload.blocks.len() as u64 - 1;
+        match *step {
+            Step::Commit(count) => writer.commit(&workload.grow(count)).unwrap(),
+            Step::Prune { keep, versions_max } => {
+                let head = reader.snapshot().unwrap().ledger_info().version;
+                let bound = head.saturating_sub(keep);
+                let pruned = writer.prune(bound, versions_max).unwrap();
+                let block = &workload.blocks[pruned.oldest_block_height as usize];
+                assert_eq!(pruned.oldest_version, block.first_version);
+                let before = workload.info(newest, oldest).oldest_version;
+                assert!(pruned.oldest_version >= before && pruned.oldest_version <= bound.max(before));
+                let is_last = block.last_version() >= bound;
+                assert_eq!(pruned.done, is_last, "{pruned:?} for {bound}");
+                oldest = pruned.oldest_block_height;
+            }
+            Step::Reopen => {
+                // The directory is free only when every snapshot of it is gone.
+                held = None;
+                drop((writer, reader));
+                (writer, reader) = open(directory.path());
+            }
+            Step::CheckOlder => {
+                let height = oldest + workload.below(newest + 1 - oldest);
+                let head = workload.info(height, 0);
+                let snapshot = reader.snapshot_at(&head).unwrap();
+                workload.check(&snapshot, &workload.info(height, oldest)).unwrap();
+                held = Some((reader.snapshot().unwrap(), workload.info(newest, oldest)));
+            }
+        }
+        let newest = workload.blocks.len() as u64 - 1;
+        let tip = &workload.blocks[newest as usize].tip;
+        assert_eq!(&reader.chain_tip().unwrap(), tip);
+        let info = workload.info(newest, oldest);
+        workload.check(&reader.snapshot().unwrap(), &info).unwrap();
+    }
+    if let Some((snapshot, info)) = held {
+        workload.check(&snapshot, &info).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn answers_as_the_model_does(seed: u64, steps in steps()) {
+        run(seed, &steps);
+    }
+}
+
+#[test]
+fn a_prune_goes_on_to_the_newest_block_and_no_further() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(7);
+    let (mut writer, reader) = begin(directory.path(), &workload);
+    writer.commit(&workload.grow(40)).unwrap();
+    let mut steps = 0;
+    while !writer.prune(u64::MAX, 1).unwrap().done {
+        steps += 1;
+    }
+    assert_eq!(steps, 39, "a block a step, with versions_max below a block");
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(40, 40))
+        .unwrap();
+}
+
+/// Runs of several blocks on several levels, with the base's values merged over and over: the
+/// sizes that random cases do not reach.
+#[test]
+fn long_chains_pass_through_all_levels() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(11);
+    let (mut writer, reader) = begin(directory.path(), &workload);
+    let mut levels = 0;
+    for _ in 0..60 {
+        writer.commit(&workload.grow(5)).unwrap();
+        let head = reader.snapshot().unwrap().ledger_info().version;
+        writer.prune(head.saturating_sub(300), 12).unwrap();
+        let view = writer.published.get().unwrap();
+        for kind in Kind::ALL {
+            let runs = &view.catalog.runs(kind).list;
+            levels = levels.max(runs.iter().map(|run| run.level).max().unwrap_or(0));
+            assert!(runs.len() < 24, "{kind:?} has {} runs", runs.len());
+        }
+        assert!(view.catalog.garbage.len() < 32, "deletion keeps up");
+    }
+    assert!(levels >= 3, "only {levels} levels");
+    let oldest = reader.snapshot().unwrap().ledger_info().oldest_block_height;
+    assert!(oldest > 50);
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(300, oldest))
+        .unwrap();
+    drop((writer, reader));
+    let (_writer, reader) = open(directory.path());
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(300, oldest))
+        .unwrap();
+}

@@ -1,0 +1,190 @@
+//! What the store refuses, and that its words name the directory and the way out.
+
+use super::{OPTIONS, kit::genesis, workload::Workload};
+use crate::{
+    Store, StoreError,
+    schema::{FORMAT, META, META_FORMAT},
+};
+use redb::Database;
+use std::{fs, path::Path, sync::Arc};
+
+fn refusal(directory: &Path) -> StoreError {
+    let error = Store::open(directory, &OPTIONS).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains(&directory.display().to_string()), "{text}");
+    error
+}
+
+fn initialized(directory: &Path) -> (Store, Workload) {
+    let workload = Workload::new(1);
+    let mut store = Store::open(directory, &OPTIONS).unwrap();
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    (store, workload)
+}
+
+#[test]
+fn a_directory_of_something_else() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("thesis.txt"), "years of work").unwrap();
+    let error = refusal(directory.path());
+    assert!(
+        matches!(&error, StoreError::Foreign { file, .. } if file == "thesis.txt"),
+        "{error}"
+    );
+    let files = fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(files, 1, "nothing is made in a foreign directory");
+}
+
+#[test]
+fn a_database_of_something_else() {
+    const OTHER: redb::TableDefinition<u64, u64> = redb::TableDefinition::new("recipes");
+    let directory = tempfile::tempdir().unwrap();
+    let database = Database::create(directory.path().join("ledger.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction.open_table(OTHER).unwrap().insert(1, 2).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    assert!(matches!(refusal(directory.path()), StoreError::Foreign { .. }));
+}
+
+#[test]
+fn a_newer_format() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(initialized(directory.path()));
+    let database = Database::create(directory.path().join("ledger.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let newer = (FORMAT + 1).to_le_bytes();
+    transaction
+        .open_table(META)
+        .unwrap()
+        .insert(META_FORMAT, newer.as_slice())
+        .unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let error = refusal(directory.path());
+    assert!(
+        matches!(error, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
+    );
+}
+
+#[test]
+fn a_directory_in_use_until_its_last_reader_is_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, workload) = initialized(directory.path());
+    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    let (writer, reader) = store.split();
+    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    drop(writer);
+    let snapshot = reader.snapshot().unwrap();
+    drop(reader);
+    workload.check(&snapshot, &workload.info(0, 0)).unwrap();
+    drop(snapshot);
+    Store::open(directory.path(), &OPTIONS).unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_database() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("ledger.redb"), vec![b'x'; 20_000]).unwrap();
+    let error = refusal(directory.path());
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
+
+#[test]
+fn a_file_cut_short() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut workload) = initialized(directory.path());
+    let (mut writer, reader) = store.split();
+    writer.commit(&workload.grow(200)).unwrap();
+    drop((writer, reader));
+    let path = directory.path().join("ledger.redb");
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 3).unwrap();
+    drop(file);
+    let error = refusal(directory.path());
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
+
+#[test]
+fn a_path_that_is_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    fs::write(&path, "").unwrap();
+    assert!(matches!(refusal(&path), StoreError::Directory { .. }));
+}
+
+#[test]
+fn blocks_that_do_not_follow() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut workload) = initialized(directory.path());
+    let (mut writer, reader) = store.split();
+    let blocks = workload.grow(4);
+    let is_gap = |result| assert!(matches!(result, Err(StoreError::Gap(_))), "{result:?}");
+    is_gap(writer.commit(&blocks[1..]));
+    is_gap(writer.commit(&[blocks[0].clone(), blocks[2].clone()]));
+    is_gap(writer.commit(&[blocks[0].clone(), blocks[0].clone()]));
+    let mut other_parent = (*blocks[0]).clone();
+    other_parent.header.parent_hash = ledger::HashValue::sha3_of(&[b"another"]);
+    is_gap(writer.commit(&[Arc::new(other_parent)]));
+    let mut other_version = (*blocks[0]).clone();
+    other_version.first_version += 1;
+    other_version.tip.version += 1;
+    is_gap(writer.commit(&[Arc::new(other_version)]));
+    for change in [
+        (|block| block.transactions.clear()) as fn(&mut ledger::ExecutedBlock),
+        |block| block.tip.version += 1,
+        |block| block.tip.height += 1,
+        |block| block.transactions[0].hash = ledger::HashValue::ZERO,
+    ] {
+        let mut block = (*blocks[0]).clone();
+        change(&mut block);
+        let result = writer.commit(&[Arc::new(block)]);
+        assert!(matches!(result, Err(StoreError::Inconsistent(_))), "{result:?}");
+    }
+    // A refusal is no failed write: the blocks that do follow are taken.
+    writer.commit(&blocks).unwrap();
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(4, 0))
+        .unwrap();
+}
+
+#[test]
+fn genesis_twice_and_an_empty_ledger() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, workload) = initialized(directory.path());
+    let again = store.initialize(&genesis(), &workload.blocks[0]);
+    assert!(matches!(again, Err(StoreError::NotEmpty)));
+    drop(store);
+    let empty = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&empty.path().join("made"), &OPTIONS).unwrap();
+    let mut other = workload.clone();
+    let block = other.grow(1).remove(0);
+    assert!(matches!(
+        store.initialize(&genesis(), &block),
+        Err(StoreError::Gap(_))
+    ));
+    let (mut writer, reader) = store.split();
+    assert!(matches!(reader.snapshot(), Err(StoreError::Empty)));
+    assert!(matches!(writer.commit(&[block]), Err(StoreError::Empty)));
+}
+
+#[test]
+fn a_moment_outside_the_window() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut workload) = initialized(directory.path());
+    let (mut writer, reader) = store.split();
+    writer.commit(&workload.grow(9)).unwrap();
+    let mut ahead = workload.info(9, 0);
+    ahead.version += 1;
+    assert!(matches!(
+        reader.snapshot_at(&ahead),
+        Err(StoreError::NoSuchMoment { .. })
+    ));
+    writer.prune(workload.blocks[5].first_version, 1_000).unwrap();
+    let pruned = workload.info(4, 0);
+    assert!(matches!(
+        reader.snapshot_at(&pruned),
+        Err(StoreError::NoSuchMoment { .. })
+    ));
+    assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
+}

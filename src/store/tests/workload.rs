@@ -1,0 +1,252 @@
+//! A chain made from a seed, what it should answer, and the comparison of the two.
+
+use super::kit::{Maker, Spec, address, state_key, stream};
+use crate::{Snapshot, StoreError};
+use ledger::{ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Accounts, streams and keys are few, so that they meet often.
+const ACCOUNTS: u64 = 5;
+const KEYS: u64 = 12;
+
+/// Random numbers from a seed (xorshift): the same on every machine and release.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+}
+
+/// All blocks of a chain, and the naive answers to every question about them.
+#[derive(Clone, Debug)]
+pub(super) struct Workload {
+    maker: Maker,
+    random: Random,
+    pub(super) blocks: Vec<Arc<ExecutedBlock>>,
+}
+
+impl Workload {
+    /// A chain of genesis only.
+    pub(super) fn new(seed: u64) -> Self {
+        let mut maker = Maker::new();
+        let writes = (0..KEYS / 2).map(|key| (state_key(key), WriteOp::Put(vec![0, 0, key as u8].into())));
+        let first = maker.first_block(writes.collect());
+        Self {
+            maker,
+            random: Random::new(seed),
+            blocks: vec![Arc::new(first)],
+        }
+    }
+
+    /// Adds `count` blocks and gives them.
+    pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
+        for _ in 0..count {
+            let specs = (0..self.random.below(5)).map(|_| self.spec()).collect();
+            self.blocks.push(Arc::new(self.maker.block(specs)));
+        }
+        self.blocks[self.blocks.len() - count as usize..].to_vec()
+    }
+
+    fn spec(&mut self) -> Spec {
+        let random = &mut self.random;
+        let streams = (0..random.below(4)).map(|_| stream(random.below(ACCOUNTS), random.below(2)));
+        let streams = streams.collect();
+        let writes = (0..random.below(4)).map(|_| {
+            let key = state_key(random.below(KEYS));
+            let operation = match random.below(4) {
+                0 => WriteOp::Delete,
+                _ => WriteOp::Put(vec![random.below(256) as u8; random.below(40) as usize].into()),
+            };
+            (key, operation)
+        });
+        let writes = writes.collect();
+        Spec {
+            sender: random.below(ACCOUNTS),
+            streams,
+            module_event: random.below(3) == 0,
+            writes,
+        }
+    }
+
+    /// A number below `bound`.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+
+    /// The facts at the end of block `height`, with everything since `oldest_height` in the window.
+    pub(super) fn info(&self, height: u64, oldest_height: u64) -> LedgerInfo {
+        let (block, oldest) = (
+            &self.blocks[height as usize],
+            &self.blocks[oldest_height as usize],
+        );
+        LedgerInfo {
+            chain_id: 4,
+            epoch: block.tip.epoch,
+            version: block.tip.version,
+            oldest_version: oldest.first_version,
+            block_height: height,
+            oldest_block_height: oldest_height,
+            timestamp_usecs: block.tip.timestamp_usecs,
+        }
+    }
+
+    fn versioned(&self) -> impl Iterator<Item = (u64, &ExecutedTransaction)> {
+        self.blocks.iter().flat_map(|block| block.versioned())
+    }
+
+    fn state(&self, version: u64) -> BTreeMap<&StateKey, &WriteOp> {
+        let until = self.versioned().take_while(|(v, _)| *v <= version);
+        until
+            .flat_map(|(_, executed)| executed.writes.iter())
+            .map(|(key, operation)| (key, operation))
+            .collect()
+    }
+
+    /// Asks `snapshot` everything and compares with the naive answers; `info` is what it should
+    /// present.
+    pub(super) fn check(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+        assert_eq!(snapshot.ledger_info(), info);
+        self.check_transactions(snapshot, info)?;
+        self.check_blocks(snapshot, info)?;
+        self.check_states(snapshot, info)?;
+        for account in 0..=ACCOUNTS {
+            self.check_account(snapshot, info, account)?;
+            for creation_number in 0..2 {
+                self.check_stream(snapshot, info, &stream(account, creation_number))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_transactions(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+        let window = info.oldest_version..=info.version;
+        for (version, executed) in self.versioned() {
+            let found = snapshot.transaction(version)?.map(|stored| {
+                assert_eq!(stored.version, version);
+                stored.executed
+            });
+            let expected = window.contains(&version).then(|| executed.clone());
+            assert_eq!(found, expected, "transaction {version}");
+            let by_hash = snapshot.version_by_hash(&executed.hash)?;
+            match expected {
+                Some(_) => assert_eq!(by_hash, Some(version)),
+                // The entry of a pruned transaction goes some time after its row.
+                None if version < info.oldest_version => assert!(by_hash.is_none_or(|v| v == version)),
+                None => assert_eq!(by_hash, None),
+            }
+        }
+        assert_eq!(
+            snapshot.version_by_hash(&ledger::HashValue::sha3_of(&[b"nobody"]))?,
+            None
+        );
+        assert_eq!(snapshot.transaction(u64::MAX)?, None);
+        Ok(())
+    }
+
+    fn check_blocks(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+        for block in &self.blocks {
+            let is_there = (info.oldest_block_height..=info.block_height).contains(&block.height());
+            let expected = is_there.then(|| ledger::BlockInfo::from(&**block));
+            assert_eq!(snapshot.block(block.height())?, expected);
+            for version in [block.first_version, block.last_version()] {
+                assert_eq!(snapshot.block_of_version(version)?, expected);
+            }
+        }
+        assert_eq!(snapshot.block(u64::MAX)?, None);
+        assert_eq!(snapshot.block_of_version(u64::MAX)?, None);
+        Ok(())
+    }
+
+    fn check_states(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+        for version in info.oldest_version..=info.version {
+            let state = self.state(version);
+            for key in (0..=KEYS).map(state_key) {
+                let expected = state.get(&key).and_then(|operation| operation.value());
+                let found = snapshot.state_value(&key, version)?;
+                assert_eq!(found.as_ref(), expected, "{key:?} at {version} of {info:?}");
+            }
+        }
+        for version in [info.version + 1, info.oldest_version.wrapping_sub(1)] {
+            let refused = snapshot.state_value(&state_key(0), version);
+            assert!(
+                matches!(refused, Err(StoreError::NoSuchMoment { .. })),
+                "{version}"
+            );
+        }
+        Ok(())
+    }
+
+    fn check_account(&self, snapshot: &Snapshot, info: &LedgerInfo, account: u64) -> Result<(), StoreError> {
+        let sender = address(account);
+        let all: Vec<(u64, u64)> = self
+            .versioned()
+            .filter(|(version, _)| (info.oldest_version..=info.version).contains(version))
+            .filter_map(|(version, executed)| {
+                let raw = &executed.transaction.as_user()?.raw;
+                (raw.sender == sender).then_some((raw.sequence_number, version))
+            })
+            .collect();
+        let versions = |page: &[(u64, u64)]| page.iter().map(|(_, version)| *version).collect::<Vec<_>>();
+        for limit in [0, 1, 3, 1_000] {
+            let newest = &all[all.len().saturating_sub(limit)..];
+            let found = snapshot.account_transactions(&sender, None, limit)?;
+            assert_eq!(found, versions(newest), "newest {limit} of {account}");
+            for start in [0, 1, 2, 5, 9, 20, u64::MAX] {
+                let page = all.iter().filter(|(number, _)| *number >= start);
+                let page: Vec<_> = page.take(limit).copied().collect();
+                let found = snapshot.account_transactions(&sender, Some(start), limit)?;
+                assert_eq!(found, versions(&page), "{limit} of {account} from {start}");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_stream(&self, snapshot: &Snapshot, info: &LedgerInfo, key: &EventKey) -> Result<(), StoreError> {
+        let all: Vec<(u64, u64, ContractEvent)> = self
+            .versioned()
+            .filter(|(version, _)| (info.oldest_version..=info.version).contains(version))
+            .flat_map(|(version, executed)| executed.events.iter().map(move |event| (version, event)))
+            .filter_map(|(version, event)| {
+                let (stream, number) = event.stream_position()?;
+                (stream == *key).then(|| (number, version, event.clone()))
+            })
+            .collect();
+        let events = |page: &[(u64, u64, ContractEvent)]| {
+            page.iter()
+                .map(|(_, version, event)| (*version, event.clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            snapshot.first_event(key)?,
+            all.first().map(|(number, ..)| *number)
+        );
+        for limit in [0, 1, 3, 1_000] {
+            let newest = &all[all.len().saturating_sub(limit)..];
+            assert_eq!(
+                snapshot.events(key, None, limit)?,
+                events(newest),
+                "newest {limit}"
+            );
+            for start in [0, 1, 2, 5, 9, 20, u64::MAX] {
+                let page = all.iter().filter(|(number, ..)| *number >= start);
+                let page: Vec<_> = page.take(limit).cloned().collect();
+                assert_eq!(
+                    snapshot.events(key, Some(start), limit)?,
+                    events(&page),
+                    "from {start}"
+                );
+            }
+        }
+        Ok(())
+    }
+}
