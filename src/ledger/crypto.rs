@@ -46,11 +46,14 @@ pub enum SignatureError {
     Mismatch,
 }
 
+/// Decodes a point, refusing a `y` that is not below the field's prime. The other second encoding,
+/// a sign bit on `x = 0`, only exists for two points of small order, which are refused as such.
+///
+/// Comparing bytes costs nothing; writing the point back to compare would cost a field inversion.
 fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
-    let encoded = CompressedEdwardsY(*bytes);
-    let point = encoded.decompress()?;
-    // Decompression accepts y >= p and a sign bit on x = 0; writing the point back shows both.
-    (point.compress() == encoded).then_some(point)
+    // p = 2^255 - 19 in little endian: 0xed, thirty times 0xff, 0x7f.
+    let above_prime = bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
+    if above_prime { None } else { CompressedEdwardsY(*bytes).decompress() }
 }
 
 impl Ed25519PublicKey {
@@ -203,14 +206,25 @@ mod tests {
 
     #[test]
     fn non_canonical_keys_are_refused() {
-        // y = p + 1 encodes the identity a second time.
-        let mut bytes = [0xffu8; 32];
-        bytes[0] = 0xee;
-        bytes[31] = 0x7f;
+        // y = p + 1 encodes the identity a second time, y = p + 3 a point of full order.
         let signature = key(1).sign(b"m");
-        assert_eq!(
-            Ed25519PublicKey(bytes).verify(&[b"m"], &signature),
-            Err(SignatureError::KeyEncoding)
-        );
+        for low in [0xee, 0xf0] {
+            for high in [0x7f, 0xff] {
+                let mut bytes = [0xffu8; 32];
+                bytes[0] = low;
+                bytes[31] = high;
+                let verdict = Ed25519PublicKey(bytes).verify(&[b"m"], &signature);
+                assert_eq!(verdict, Err(SignatureError::KeyEncoding));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sign_bit_on_x_zero_is_refused() {
+        let mut identity = [0u8; 32];
+        identity[0] = 1;
+        identity[31] = 0x80;
+        let signature = key(1).sign(b"m");
+        assert!(Ed25519PublicKey(identity).verify(&[b"m"], &signature).is_err());
     }
 }
