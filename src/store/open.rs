@@ -25,6 +25,8 @@ use std::{
 
 /// The file of the ledger in its directory.
 const FILE_NAME: &str = "ledger.redb";
+/// Its name until it is whole.
+const NEW_FILE_NAME: &str = "ledger.redb.new";
 /// What a freshly made file system has at its root.
 const LOST_AND_FOUND: &str = "lost+found";
 
@@ -39,16 +41,36 @@ pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<Data
     if !path.try_exists().map_err(failed)? {
         for entry in fs::read_dir(directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
-            if name != LOST_AND_FOUND {
+            if name != LOST_AND_FOUND && name != NEW_FILE_NAME {
                 return Err(foreign(directory, &name.to_string_lossy()));
             }
         }
+        make_file(directory, &path, options)?;
+    }
+    builder(options)
+        .open(&path)
+        .map_err(|error| database_error(directory, error))
+}
+
+/// Makes the database under another name first, so that a crash leaves no half of one. It is
+/// closed before it gets its name: should two processes do this at once, the lock decides then.
+fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    let failed = |error: io::Error| StoreError::Directory {
+        directory: directory.to_owned(),
+        source: Arc::new(error),
+    };
+    let new = directory.join(NEW_FILE_NAME);
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
     }
     let database = builder(options)
-        .create(&path)
+        .create(&new)
         .map_err(|error| database_error(directory, error))?;
-    sync_names(directory).map_err(failed)?;
-    Ok(database)
+    prepare(&database, directory)?;
+    drop(database);
+    fs::rename(&new, path).map_err(failed)?;
+    sync_names(directory).map_err(failed)
 }
 
 /// Opens or makes the database in `backend`.

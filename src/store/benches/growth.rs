@@ -1,1 +1,252 @@
-fn main() {}
+//! How the cost of a transfer changes as the ledger grows.
+//!
+//! `cargo bench -p ledger-store --bench growth -- [total] [accounts] [per_commit] [window]`
+//!
+//! Commits `total` made-up transfers between random accounts, `per_commit` in a block and a
+//! commit, and prunes beside them when a `window` of versions is given. A transfer is a
+//! transaction, two events of streams, three writes and four kinds of index entries. Times are of
+//! the commits and prunes alone; making the blocks is not counted.
+
+#![allow(clippy::print_stdout)]
+
+#[path = "../tests/kit.rs"]
+mod kit;
+
+use kit::{Maker, Spec, address, genesis, state_key, stream};
+use ledger::{EventKey, ExecutedBlock, HashValue, WriteOp};
+use ledger_store::{Snapshot, Store, StoreError, StoreOptions};
+use std::{
+    collections::BTreeMap,
+    fs,
+    hint::black_box,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 30 };
+/// Bytes of a made-up value: about a coin store's.
+const VALUE_BYTES: usize = 96;
+/// Look-ups that a time is the mean of.
+const LOOKUPS: u64 = 4_000;
+/// Versions of a prune step.
+const PRUNE_VERSIONS: u64 = 5_000;
+
+struct Arguments {
+    total: u64,
+    accounts: u64,
+    per_commit: u64,
+    window: Option<u64>,
+}
+
+impl Arguments {
+    fn read() -> Self {
+        // Cargo adds `--bench`.
+        let mut numbers = std::env::args()
+            .skip(1)
+            .filter_map(|argument| argument.parse().ok());
+        Self {
+            total: numbers.next().unwrap_or(100_000),
+            accounts: numbers.next().unwrap_or(10_000),
+            per_commit: numbers.next().unwrap_or(1_000),
+            window: numbers.next(),
+        }
+    }
+}
+
+/// A fixed sequence of numbers below a bound.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+}
+
+fn transfer(random: &mut Random, accounts: u64) -> Spec {
+    let (sender, recipient) = (random.below(accounts), random.below(accounts));
+    let value = |random: &mut Random| WriteOp::Put(vec![random.below(256) as u8; VALUE_BYTES].into());
+    let keys = [sender, recipient, sender + accounts];
+    let writes: BTreeMap<_, _> = keys.map(|key| (state_key(key), value(random))).into();
+    Spec {
+        sender,
+        streams: vec![stream(sender, 3), stream(recipient, 2)],
+        module_event: false,
+        writes,
+    }
+}
+
+/// What was committed, to be looked up again.
+struct Sample {
+    hashes: Vec<HashValue>,
+}
+
+impl Sample {
+    fn keep(&mut self, block: &ExecutedBlock) {
+        self.hashes
+            .push(block.transactions[block.transactions.len() / 2].hash);
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = Arguments::read();
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("ledger");
+    let mut maker = Maker::new();
+    let mut store = Store::open(&path, &OPTIONS)?;
+    store.initialize(&genesis(), &maker.first_block(BTreeMap::new()))?;
+    let (mut writer, reader) = store.split();
+    let mut random = Random(42);
+    let mut sample = Sample { hashes: Vec::new() };
+    let commits = arguments.total.div_ceil(arguments.per_commit);
+    let fifth = commits.div_ceil(5);
+    let (mut committing, mut pruning) = (Duration::ZERO, Duration::ZERO);
+    let mut latencies = Vec::new();
+    for commit in 1..=commits {
+        let specs = (0..arguments.per_commit).map(|_| transfer(&mut random, arguments.accounts));
+        let block = maker.block(specs.collect());
+        sample.keep(&block);
+        let started = Instant::now();
+        writer.commit(&[Arc::new(block)])?;
+        latencies.push(started.elapsed());
+        committing += started.elapsed();
+        if let Some(window) = arguments.window {
+            let started = Instant::now();
+            let head = reader.snapshot()?.ledger_info().version;
+            while !writer.prune(head.saturating_sub(window), PRUNE_VERSIONS)?.done {}
+            pruning += started.elapsed();
+        }
+        if commit % fifth == 0 || commit == commits {
+            let count = latencies.len() as u64 * arguments.per_commit;
+            latencies.sort_unstable();
+            println!(
+                "{:>10} transfers: {:>7.0}/s, commit p50 {:.2?} p99 {:.2?} max {:.2?}, prune {:.2} us per transfer, {:.0} bytes on disk per transfer",
+                commit * arguments.per_commit,
+                count as f64 / committing.as_secs_f64(),
+                latencies[latencies.len() / 2],
+                latencies[latencies.len() * 99 / 100],
+                latencies[latencies.len() - 1],
+                pruning.as_secs_f64() * 1e6 / count as f64,
+                bytes_on_disk(&path)? as f64 / (commit * arguments.per_commit) as f64,
+            );
+            latencies.clear();
+            (committing, pruning) = (Duration::ZERO, Duration::ZERO);
+        }
+    }
+    look_up(&reader.snapshot()?, &mut random, &arguments, &sample)?;
+    reopen(&path, directory.path(), || drop((writer, reader)))?;
+    Ok(())
+}
+
+fn bytes_on_disk(path: &Path) -> std::io::Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    const BLOCK_BYTES: u64 = 512;
+    let mut blocks = 0;
+    for entry in fs::read_dir(path)? {
+        blocks += entry?.metadata()?.blocks();
+    }
+    Ok(blocks * BLOCK_BYTES)
+}
+
+fn look_up(
+    snapshot: &Snapshot,
+    random: &mut Random,
+    arguments: &Arguments,
+    sample: &Sample,
+) -> Result<(), StoreError> {
+    let info = *snapshot.ledger_info();
+    let versions = info.version - info.oldest_version + 1;
+    let mut time = |name: &str, question: &mut dyn FnMut(&mut Random) -> Result<(), StoreError>| {
+        let started = Instant::now();
+        for _ in 0..LOOKUPS {
+            question(random)?;
+        }
+        let mean = started.elapsed().as_secs_f64() * 1e6 / LOOKUPS as f64;
+        println!("{mean:>8.1} us {name}");
+        Ok::<_, StoreError>(())
+    };
+    let accounts = arguments.accounts;
+    let event_stream = |number: u64| -> EventKey { stream(number, 3) };
+    time("transaction by version", &mut |random| {
+        let version = info.oldest_version + random.below(versions);
+        snapshot.transaction(version).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("version by hash, of a sample", &mut |random| {
+        let hash = &sample.hashes[random.below(sample.hashes.len() as u64) as usize];
+        snapshot.version_by_hash(hash).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("version by hash, unknown", &mut |random| {
+        let hash = HashValue::sha3_of(&[&random.below(u64::MAX).to_le_bytes()]);
+        snapshot.version_by_hash(&hash).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("newest state", &mut |random| {
+        let key = state_key(random.below(accounts));
+        snapshot.state_value(&key, info.version).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("state at a random version", &mut |random| {
+        let (key, version) = (
+            state_key(random.below(accounts)),
+            info.oldest_version + random.below(versions),
+        );
+        snapshot.state_value(&key, version).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("unknown state key", &mut |random| {
+        let key = state_key(u64::MAX - random.below(accounts));
+        snapshot.state_value(&key, info.version).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("block of a version", &mut |random| {
+        let version = info.oldest_version + random.below(versions);
+        snapshot.block_of_version(version).map(|found| {
+            black_box(found);
+        })
+    })?;
+    time("newest 25 transactions of an account", &mut |random| {
+        let found = snapshot.account_transactions(&address(random.below(accounts)), None, 25)?;
+        black_box(found);
+        Ok(())
+    })?;
+    time("25 transactions of an account from number 2", &mut |random| {
+        let found = snapshot.account_transactions(&address(random.below(accounts)), Some(2), 25)?;
+        black_box(found);
+        Ok(())
+    })?;
+    time("newest 25 events of a stream", &mut |random| {
+        let found = snapshot.events(&event_stream(random.below(accounts)), None, 25)?;
+        black_box(found);
+        Ok(())
+    })
+}
+
+/// Opens the directory after it was closed, and a copy made while it was open, which is what a
+/// killed process leaves.
+fn reopen(path: &Path, parent: &Path, close: impl FnOnce()) -> Result<(), Box<dyn std::error::Error>> {
+    let killed = parent.join("killed");
+    fs::create_dir(&killed)?;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        fs::copy(entry.path(), killed.join(entry.file_name()))?;
+    }
+    close();
+    for (name, path) in [("after a stop", path), ("after a kill", killed.as_path())] {
+        let started = Instant::now();
+        let store = Store::open(path, &OPTIONS)?;
+        println!("{:>8.1} ms to open {name}", started.elapsed().as_secs_f64() * 1e3);
+        drop(store);
+    }
+    Ok(())
+}

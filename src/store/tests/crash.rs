@@ -208,7 +208,7 @@ fn check_image(image: Vec<u8>, progress: &Progress, workload: &Workload) {
     let disk = Disk::new(image, usize::MAX);
     let store = match Store::open_backend(disk, &OPTIONS) {
         Ok(store) => store,
-        // A database that was being made when the machine stopped never told anyone anything.
+        // The database was still being made. A file has another name until it is whole.
         Err(error) => {
             assert!(progress.in_flight.is_none(), "{error} after {progress:?}");
             return;

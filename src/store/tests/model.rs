@@ -116,10 +116,10 @@ fn long_chains_pass_through_all_levels() {
     let mut workload = Workload::new(11);
     let (mut writer, reader) = begin(directory.path(), &workload);
     let mut levels = 0;
-    for _ in 0..60 {
-        writer.commit(&workload.grow(5)).unwrap();
+    for _ in 0..300 {
+        writer.commit(&workload.grow(1)).unwrap();
         let head = reader.snapshot().unwrap().ledger_info().version;
-        writer.prune(head.saturating_sub(300), 12).unwrap();
+        writer.prune(head.saturating_sub(300), 4).unwrap();
         let view = writer.published.get().unwrap();
         for kind in Kind::ALL {
             let runs = &view.catalog.runs(kind).list;

@@ -106,6 +106,18 @@ fn a_file_cut_short() {
 }
 
 #[test]
+fn what_an_interrupted_start_left_is_no_obstacle() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("ledger.redb.new"), vec![0; 5_000]).unwrap();
+    let (store, _) = initialized(directory.path());
+    assert_eq!(store.genesis().unwrap(), Some(genesis()));
+    let names = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["ledger.redb"]);
+}
+
+#[test]
 fn a_path_that_is_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
