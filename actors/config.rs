@@ -2,6 +2,8 @@
 //!
 //! The defaults here are the program's; `config/node.toml` states them for people.
 
+use crate::StartError;
+
 /// Settings of all actors.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
@@ -145,5 +147,45 @@ impl Default for MailboxCapacities {
             storage: 8_192,
             pruner: 1_024,
         }
+    }
+}
+
+impl NodeConfig {
+    /// Names the first setting that is 0 and may not be.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        let settings = [
+            (
+                "mempool.capacity_transactions",
+                self.mempool.capacity_transactions,
+            ),
+            ("mempool.capacity_bytes", self.mempool.capacity_bytes),
+            ("mempool.capacity_per_account", self.mempool.capacity_per_account),
+            (
+                "sequencer.block_transactions_max",
+                self.sequencer.block_transactions_max,
+            ),
+            ("sequencer.block_bytes_max", self.sequencer.block_bytes_max),
+            (
+                "sequencer.blocks_in_flight_max",
+                self.sequencer.blocks_in_flight_max,
+            ),
+            ("storage.readers", self.storage.readers),
+            ("storage.read_queue_capacity", self.storage.read_queue_capacity),
+            ("actors.mempool.mailbox_capacity", self.mailboxes.mempool),
+            ("actors.sequencer.mailbox_capacity", self.mailboxes.sequencer),
+            ("actors.committer.mailbox_capacity", self.mailboxes.committer),
+            ("actors.storage.mailbox_capacity", self.mailboxes.storage),
+            ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
+        ];
+        let wide = [
+            ("mempool.ttl_secs", self.mempool.ttl_secs),
+            ("pruner.batch_versions", self.pruner.batch_versions),
+        ];
+        let zero = settings
+            .iter()
+            .find(|(_, value)| *value == 0)
+            .map(|(key, _)| *key);
+        let zero = zero.or_else(|| wide.iter().find(|(_, value)| *value == 0).map(|(key, _)| *key));
+        zero.map_or(Ok(()), |key| Err(StartError::ZeroSetting { key }))
     }
 }

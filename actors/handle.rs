@@ -1,12 +1,44 @@
 //! All that HTTP and tests know of the node.
+//!
+//! # Why a wait never misses and a 404 never lies
+//!
+//! When a block is durable the committer publishes the Head, then tells the mempool, then those who
+//! wait. A look-up goes the other way: the mempool first, then the Head and the storage. So a look
+//! into the mempool that misses a committed transaction comes after the Head had it. Whoever waits
+//! subscribes first and looks up after the committer has confirmed that: if the committer had told
+//! the waiters before, it had told the mempool before that, and the look-up finds the block; if
+//! not, it will tell this waiter.
 
 use crate::{
-    Accepted, BlockFeed, GasEstimate, Head, Lookup, MailboxStatus, NodeConfig, ReadError, SubmitError,
-    TuneError,
+    Accepted, BlockFeed, Clock, Committed, GasEstimate, Head, LeaveReason, Lookup, MailboxStatus, NodeConfig,
+    ReadError, SubmitError, TuneError,
+    committer::{
+        self, Committer, HeadCell,
+        messages::{Subscribe, SubscribeBlocks, WaitEnd},
+    },
+    mailbox::{Mail, Mailbox, Refused},
+    mempool::{
+        self, Mempool,
+        messages::{EstimateGas, InPool, PendingByHash, Submit},
+    },
+    pruner::{self, Pruner},
+    sequencer::{self, Sequencer},
+    storage::{
+        self, Storage,
+        messages::{Answer, Read},
+    },
 };
-use ledger::{Chain, CheckedTransaction, HashValue, LedgerInfo};
-use ledger_store::Query;
-use std::sync::Arc;
+use actix::{Actor, Context, Handler, Message};
+use ledger::{
+    AccountAddress, AccountFacts, Chain, CheckedTransaction, HashValue, LedgerInfo,
+    execute::validate_for_admission,
+};
+use ledger_store::{Query, Snapshot, StoreError};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    time::{Instant, timeout_at},
+};
 
 /// The way to a running node. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -16,9 +48,42 @@ pub struct NodeHandle(Arc<Parts>);
 struct Parts {
     chain: Chain,
     config: NodeConfig,
+    clock: Clock,
+    head: HeadCell,
+    mailboxes: Mailboxes,
+    /// One permit for each client that may wait.
+    waits: Semaphore,
+}
+
+/// The mailboxes of all actors.
+#[derive(Clone, Debug)]
+pub(crate) struct Mailboxes {
+    pub(crate) mempool: Mailbox<Mempool>,
+    pub(crate) sequencer: Mailbox<Sequencer>,
+    pub(crate) committer: Mailbox<Committer>,
+    pub(crate) storage: Mailbox<Storage>,
+    pub(crate) pruner: Mailbox<Pruner>,
 }
 
 impl NodeHandle {
+    pub(crate) fn new(
+        chain: Chain,
+        config: NodeConfig,
+        clock: Clock,
+        head: HeadCell,
+        mailboxes: Mailboxes,
+    ) -> Self {
+        let waits = Semaphore::new(config.wait.capacity.min(Semaphore::MAX_PERMITS));
+        Self(Arc::new(Parts {
+            chain,
+            config,
+            clock,
+            head,
+            mailboxes,
+            waits,
+        }))
+    }
+
     /// The chain.
     pub fn chain(&self) -> &Chain {
         &self.0.chain
@@ -31,7 +96,7 @@ impl NodeHandle {
 
     /// The newest durable moment of the ledger.
     pub fn head(&self) -> Arc<Head> {
-        todo!()
+        self.0.head.load()
     }
 
     /// Checks a transaction against the newest state and hands it to the pool.
@@ -39,8 +104,24 @@ impl NodeHandle {
     /// # Errors
     /// Why it is not in the pool.
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
-        let _ = transaction;
-        todo!()
+        let head = self.head();
+        let sender = transaction.raw().sender;
+        let facts = match head.facts(&sender) {
+            Some(facts) => facts,
+            None => self.read(ReadFacts(self.0.chain.clone(), sender)).await?.1,
+        };
+        let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
+        let now_secs = self.0.clock.now_secs().max(block_secs);
+        validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
+        let outcome = ask(&self.0.mailboxes.mempool, |reply| Submit {
+            transaction: Arc::new(transaction),
+            sequence_number: facts.sequence_number,
+            reply,
+        });
+        Ok(Accepted {
+            ledger_info: *head.ledger_info(),
+            transaction: outcome.await??,
+        })
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
@@ -48,8 +129,34 @@ impl NodeHandle {
     /// # Errors
     /// When an actor has too many requests, the node is stopping, or the store fails.
     pub async fn transaction_by_hash(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
-        let _ = hash;
-        todo!()
+        let before = self.head();
+        if let Some(found) = recently_committed(&before, &hash) {
+            return Ok(found);
+        }
+        let reason = match ask(&self.0.mailboxes.mempool, |reply| PendingByHash { hash, reply }).await? {
+            InPool::Pending(transaction) => return Ok((*before.ledger_info(), Lookup::Pending(transaction))),
+            InPool::Left(reason) => Some(reason),
+            InPool::Unknown => None,
+        };
+        self.not_in_pool(hash, reason).await
+    }
+
+    /// What is known of a transaction that the pool does not hold; `reason` is why it left, if the
+    /// pool knew. Who was committed by another way has not left.
+    async fn not_in_pool(
+        &self,
+        hash: HashValue,
+        reason: Option<LeaveReason>,
+    ) -> Result<(LedgerInfo, Lookup), ReadError> {
+        if let Some(found) = recently_committed(&self.head(), &hash) {
+            return Ok(found);
+        }
+        let (ledger_info, found) = self.read(FindByHash(hash)).await?;
+        let lookup = match (found, reason) {
+            (Lookup::Unknown, Some(reason)) => Lookup::Left(reason),
+            (found, _) => found,
+        };
+        Ok((ledger_info, lookup))
     }
 
     /// As [`Self::transaction_by_hash`], but a pending transaction is waited for: until it is
@@ -58,17 +165,41 @@ impl NodeHandle {
     /// # Errors
     /// As [`Self::transaction_by_hash`].
     pub async fn wait_for_commit(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
-        let _ = hash;
-        todo!()
+        if let Some(found) = recently_committed(&self.head(), &hash) {
+            return Ok(found);
+        }
+        let Ok(_permit) = self.0.waits.try_acquire() else {
+            return self.transaction_by_hash(hash).await;
+        };
+        let deadline = Instant::now() + Duration::from_millis(self.0.config.wait.timeout_ms);
+        let (end, ended) = oneshot::channel();
+        ask(&self.0.mailboxes.committer, |subscribed| Subscribe {
+            hash,
+            end,
+            subscribed,
+        })
+        .await?;
+        let (ledger_info, lookup) = self.transaction_by_hash(hash).await?;
+        if !matches!(lookup, Lookup::Pending(_)) {
+            return Ok((ledger_info, lookup));
+        }
+        match timeout_at(deadline, ended).await {
+            Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
+                Ok((ledger_info, Lookup::Committed(committed)))
+            }
+            Ok(Ok(WaitEnd::Left(reason))) => self.not_in_pool(hash, Some(reason)).await,
+            Ok(Err(_)) => Err(ReadError::Stopping),
+            // The moment of the answer is now, not that of the beginning.
+            Err(_) => self.transaction_by_hash(hash).await,
+        }
     }
 
     /// Answers a query on one snapshot, and says which moment of the ledger that was.
     ///
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
-    pub async fn read<Q: Query>(&self, query: Q) -> Result<(LedgerInfo, Q::Output), ReadError> {
-        let _ = query;
-        todo!()
+    pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
+        ask(&self.0.mailboxes.storage, |reply| Read { query, reply }).await?
     }
 
     /// What a transaction should pay for a gas unit.
@@ -76,7 +207,7 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, ReadError> {
-        todo!()
+        ask(&self.0.mailboxes.mempool, |reply| EstimateGas { reply }).await
     }
 
     /// The blocks that become durable from now on, in order.
@@ -84,12 +215,19 @@ impl NodeHandle {
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, ReadError> {
-        todo!()
+        ask(&self.0.mailboxes.committer, |reply| SubscribeBlocks { reply }).await
     }
 
     /// The numbers of each mailbox: mempool, sequencer, committer, storage, pruner.
     pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        todo!()
+        let all = &self.0.mailboxes;
+        vec![
+            all.mempool.status(),
+            all.sequencer.status(),
+            all.committer.status(),
+            all.storage.status(),
+            all.pruner.status(),
+        ]
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.
@@ -97,7 +235,74 @@ impl NodeHandle {
     /// # Errors
     /// When there is no such actor, or the capacity is 0.
     pub fn set_mailbox_capacity(&self, actor: &str, capacity: usize) -> Result<MailboxStatus, TuneError> {
-        let _ = (actor, capacity);
-        todo!()
+        if capacity == 0 {
+            return Err(TuneError::CapacityZero);
+        }
+        let all = &self.0.mailboxes;
+        match actor {
+            mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
+            sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),
+            committer::NAME => Ok(all.committer.set_capacity(capacity)),
+            storage::NAME => Ok(all.storage.set_capacity(capacity)),
+            pruner::NAME => Ok(all.pruner.set_capacity(capacity)),
+            _ => Err(TuneError::UnknownActor(actor.to_owned())),
+        }
+    }
+}
+
+/// Sends an actor a request that carries the way back, and awaits the answer.
+async fn ask<A, M, T>(
+    mailbox: &Mailbox<A>,
+    request: impl FnOnce(oneshot::Sender<T>) -> M,
+) -> Result<T, ReadError>
+where
+    A: Actor<Context = Context<A>> + Handler<Mail<A>> + Handler<M, Result = ()>,
+    M: Message<Result = ()> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    mailbox.request(request(reply)).map_err(|refused| match refused {
+        Refused::Full => ReadError::Overloaded {
+            actor: mailbox.actor(),
+        },
+        Refused::Closed => ReadError::Stopping,
+    })?;
+    answer.await.map_err(|_| ReadError::Stopping)
+}
+
+fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, Lookup)> {
+    let committed = head.committed(hash)?;
+    Some((*head.ledger_info(), Lookup::Committed(committed)))
+}
+
+/// The facts of an account that the Head does not know.
+struct ReadFacts(Chain, AccountAddress);
+
+impl Query for ReadFacts {
+    type Output = AccountFacts;
+
+    fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
+        let state = snapshot.state_at(snapshot.ledger_info().version);
+        AccountFacts::read(&self.0, &state, &self.1).map_err(|error| StoreError::Inconsistent(error.0))
+    }
+}
+
+/// A transaction in the store, by its hash.
+struct FindByHash(HashValue);
+
+impl Query for FindByHash {
+    type Output = Lookup;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
+        let Some(version) = snapshot.version_by_hash(&self.0)? else {
+            return Ok(Lookup::Unknown);
+        };
+        let found = (
+            snapshot.transaction(version)?,
+            snapshot.block_of_version(version)?,
+        );
+        Ok(match found {
+            (Some(transaction), Some(block)) => Lookup::Committed(Committed::stored(transaction, &block)),
+            _ => Lookup::Pruned { version },
+        })
     }
 }

@@ -1,17 +1,45 @@
 //! All concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is
 //! all that HTTP and tests know.
+//!
+//! | actor | owns | asks |
+//! |---|---|---|
+//! | mempool | pending transactions | - |
+//! | sequencer | the order of blocks | mempool: the next batch; committer: execute a block |
+//! | committer | execution, the [`Head`], those who wait | storage: make a block durable |
+//! | storage | the threads that touch the disk | - |
+//! | pruner | which versions may go | storage: remove some |
+//!
+//! # Rules
+//! 1. An actor owns its state; others get messages or immutable values. No locks around state, no
+//!    shared maps.
+//! 2. A handler is a plain synchronous function of microseconds. What takes time runs on a named
+//!    thread behind a bounded queue and answers with a message; only answers to HTTP are oneshots,
+//!    carried inside the request.
+//! 3. A limit wherever memory is held: mailboxes, pool, read queue, waiters, feeds, requests, blocks
+//!    ordered but not yet durable. Full is an answer, never a wait.
+//! 4. Requests go down the dependency order, replies and notices go up. No bounded cycle, so no
+//!    deadlock.
+//! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
+//!    durable block is the only supervisor.
 
-#![allow(clippy::todo)]
-
+mod arbiters;
+mod clock;
 mod committer;
 mod config;
 mod error;
+mod failure;
 mod handle;
 mod lookup;
 mod mailbox;
 mod mempool;
 mod node;
+mod pruner;
+mod sequencer;
+mod storage;
+#[cfg(test)]
+mod testing;
 
+pub use clock::Clock;
 pub use committer::{BlockFeed, Head};
 pub use config::{
     MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, StorageConfig, WaitConfig,

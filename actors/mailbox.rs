@@ -5,9 +5,10 @@
 //! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
-use actix::{Actor, Addr, Context, Handler, Message, Recipient, dev::ToEnvelope};
+use actix::{Actor, Addr, Context, Handler, Message};
 use serde::Serialize;
 use std::{
+    fmt,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -130,51 +131,38 @@ impl Drop for Place {
     }
 }
 
-/// A message on its way, with what is measured of it.
-#[derive(Debug)]
-pub(crate) struct Mail<M> {
-    message: M,
+/// A message on its way to an actor, with what is measured of it.
+pub(crate) struct Mail<A: Actor> {
+    open: Box<dyn FnOnce(&mut A, &mut A::Context) + Send>,
     sent: Instant,
     gauge: Arc<Gauge>,
     place: Option<Place>,
 }
 
-impl<M> Message for Mail<M> {
+impl<A: Actor> Message for Mail<A> {
     type Result = ();
 }
 
-impl<M: Message<Result = ()>> Mail<M> {
+impl<A: Actor> Mail<A> {
     /// Has `actor` handle the message, and counts it.
-    pub(crate) fn deliver<A>(self, actor: &mut A, context: &mut A::Context)
-    where
-        A: Actor + Handler<M, Result = ()>,
-    {
-        let Self {
-            message,
-            sent,
-            gauge,
-            place,
-        } = self;
-        drop(place);
+    pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
+        drop(self.place);
         let begun = Instant::now();
-        actor.handle(message, context);
-        gauge.waited_nanos.fetch_add(nanos(begun - sent), Relaxed);
+        (self.open)(actor, context);
+        let gauge = &self.gauge;
+        gauge.waited_nanos.fetch_add(nanos(begun - self.sent), Relaxed);
         gauge.handled_nanos.fetch_add(nanos(begun.elapsed()), Relaxed);
         gauge.handled.fetch_add(1, Relaxed);
     }
 }
 
-/// Lets an actor be reached through a [`Mailbox`]: every message it handles also comes as mail.
+/// Lets an actor be reached through a [`Mailbox`]: every message that it handles also comes as mail.
 macro_rules! receives_mail {
     ($actor:ty) => {
-        impl<M> actix::Handler<$crate::mailbox::Mail<M>> for $actor
-        where
-            M: actix::Message<Result = ()>,
-            Self: actix::Handler<M, Result = ()>,
-        {
+        impl actix::Handler<$crate::mailbox::Mail<$actor>> for $actor {
             type Result = ();
 
-            fn handle(&mut self, mail: $crate::mailbox::Mail<M>, context: &mut Self::Context) {
+            fn handle(&mut self, mail: $crate::mailbox::Mail<$actor>, context: &mut Self::Context) {
                 mail.deliver(self, context);
             }
         }
@@ -183,7 +171,6 @@ macro_rules! receives_mail {
 pub(crate) use receives_mail;
 
 /// The way to an actor. Cheap to clone; all clones share the bound and the counts.
-#[derive(Debug)]
 pub(crate) struct Mailbox<A: Actor> {
     address: Addr<A>,
     gauge: Arc<Gauge>,
@@ -198,7 +185,13 @@ impl<A: Actor> Clone for Mailbox<A> {
     }
 }
 
-impl<A: Actor<Context = Context<A>>> Mailbox<A> {
+impl<A: Actor> fmt::Debug for Mailbox<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mailbox").field(&self.gauge.actor).finish()
+    }
+}
+
+impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
     /// A mailbox in front of `address` that admits `capacity` waiting requests.
     pub(crate) fn new(actor: &'static str, capacity: usize, address: Addr<A>) -> Self {
         let gauge = Arc::new(Gauge::new(actor, capacity));
@@ -214,8 +207,7 @@ impl<A: Actor<Context = Context<A>>> Mailbox<A> {
     pub(crate) fn request<M>(&self, message: M) -> Result<(), Refused>
     where
         M: Message<Result = ()> + Send + 'static,
-        A: Handler<Mail<M>>,
-        A::Context: ToEnvelope<A, Mail<M>>,
+        A: Handler<M, Result = ()>,
     {
         if !self.address.connected() {
             return Err(Refused::Closed);
@@ -223,36 +215,44 @@ impl<A: Actor<Context = Context<A>>> Mailbox<A> {
         if !self.gauge.admit() {
             return Err(Refused::Full);
         }
-        self.address.do_send(Mail {
-            message,
-            sent: Instant::now(),
-            place: Some(Place(Arc::clone(&self.gauge))),
-            gauge: Arc::clone(&self.gauge),
-        });
+        self.post(message, Some(Place(Arc::clone(&self.gauge))));
         Ok(())
     }
 
-    /// Sends a message of the node's own protocols.
+    /// Sends a message of the node's own protocols. One to an actor that is gone is dropped: the
+    /// node is stopping.
     pub(crate) fn tell<M>(&self, message: M)
     where
         M: Message<Result = ()> + Send + 'static,
-        A: Handler<Mail<M>>,
-        A::Context: ToEnvelope<A, Mail<M>>,
+        A: Handler<M, Result = ()>,
     {
-        self.port().tell(message);
+        self.gauge.protocol.fetch_add(1, Relaxed);
+        self.post(message, None);
+    }
+
+    fn post<M>(&self, message: M, place: Option<Place>)
+    where
+        M: Message<Result = ()> + Send + 'static,
+        A: Handler<M, Result = ()>,
+    {
+        self.address.do_send(Mail {
+            open: Box::new(move |actor: &mut A, context: &mut Context<A>| {
+                <A as Handler<M>>::handle(actor, message, context);
+            }),
+            sent: Instant::now(),
+            gauge: Arc::clone(&self.gauge),
+            place,
+        });
     }
 
     /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
     pub(crate) fn port<M>(&self) -> Port<M>
     where
         M: Message<Result = ()> + Send + 'static,
-        A: Handler<Mail<M>>,
-        A::Context: ToEnvelope<A, Mail<M>>,
+        A: Handler<M, Result = ()>,
     {
-        Port {
-            recipient: self.address.clone().recipient(),
-            gauge: Arc::clone(&self.gauge),
-        }
+        let mailbox = self.clone();
+        Port::new(move |message| mailbox.tell(message))
     }
 
     /// The numbers.
@@ -261,41 +261,35 @@ impl<A: Actor<Context = Context<A>>> Mailbox<A> {
     }
 
     /// Changes how many requests may wait, for the next request on. Those that wait already stay.
-    pub(crate) fn set_capacity(&self, capacity: usize) {
+    pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
         self.gauge.capacity.store(capacity, Relaxed);
+        self.status()
     }
 }
 
 /// The way to whoever handles protocol messages of type `M`.
-pub(crate) struct Port<M: Send + 'static> {
-    recipient: Recipient<Mail<M>>,
-    gauge: Arc<Gauge>,
-}
+pub(crate) struct Port<M>(Arc<dyn Fn(M) + Send + Sync>);
 
-impl<M: Send + 'static> Clone for Port<M> {
+impl<M> Clone for Port<M> {
     fn clone(&self) -> Self {
-        Self {
-            recipient: self.recipient.clone(),
-            gauge: Arc::clone(&self.gauge),
-        }
+        Self(Arc::clone(&self.0))
     }
 }
 
-impl<M: Send + 'static> std::fmt::Debug for Port<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Port").field(&self.gauge.actor).finish()
+impl<M> fmt::Debug for Port<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Port(..)")
     }
 }
 
-impl<M: Send + 'static> Port<M> {
-    /// Sends a message. Messages to an actor that is gone are dropped: the node is stopping.
+impl<M> Port<M> {
+    /// A port whose messages go to `send`.
+    pub(crate) fn new(send: impl Fn(M) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(send))
+    }
+
+    /// Sends a message.
     pub(crate) fn tell(&self, message: M) {
-        self.gauge.protocol.fetch_add(1, Relaxed);
-        self.recipient.do_send(Mail {
-            message,
-            sent: Instant::now(),
-            place: None,
-            gauge: Arc::clone(&self.gauge),
-        });
+        (self.0)(message);
     }
 }

@@ -1,13 +1,54 @@
 //! Starting and stopping: which actor runs where, and in which order they end.
+//!
+//! | thread | runs | waits for |
+//! |---|---|---|
+//! | arbiter `mempool` | mempool | its mailbox |
+//! | arbiter `commit` | sequencer, committer | its mailboxes |
+//! | arbiter `storage` | storage, pruner | its mailboxes |
+//! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
+//! | `store-writer` | commits and prunes | the storage's write queue; the disk |
+//! | `store-reader`, several | queries | the storage's read queue; the disk |
 
-use crate::{FatalError, NodeConfig, NodeHandle, StartError, StopError};
-use ledger::Chain;
-use ledger_store::Store;
-use std::path::Path;
+use crate::{
+    Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
+    arbiters::{Arbiters, Site},
+    committer::{
+        self, Committer, Executor, HeadCell, Jobs,
+        messages::{Connect, Finish, Listeners},
+    },
+    failure::Failure,
+    handle::Mailboxes,
+    mempool::{self, Mempool, Pending, Pool, messages::Close},
+    pruner::{self, Pruner},
+    sequencer::{
+        self, Engine, Sequencer,
+        messages::{Start, Stop},
+    },
+    storage::{self, Queues, Storage, WriterListeners},
+};
+use actix::System;
+use ledger::{Chain, ChainTip, LedgerInfo};
+use ledger_store::{Store, StoreReader, StoreWriter};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    thread::JoinHandle,
+};
+use tokio::sync::oneshot;
 
 /// A running node; owns every thread and arbiter.
+///
+/// Dropping it without [`Node::stop`] ends the threads too, soon and without order, as a crash
+/// would: the pool is lost.
 #[derive(Debug)]
-pub struct Node;
+pub struct Node {
+    handle: NodeHandle,
+    mailboxes: Mailboxes,
+    failure: Failure,
+    data_dir: Option<PathBuf>,
+    arbiters: Arbiters,
+    threads: Vec<JoinHandle<()>>,
+}
 
 impl Node {
     /// Starts all actors on an initialized store (its genesis is committed).
@@ -23,27 +64,211 @@ impl Node {
         data_dir: Option<&Path>,
         config: NodeConfig,
     ) -> Result<Self, StartError> {
-        let _ = (chain, store, data_dir, config);
-        todo!()
+        Self::start_with_clock(chain, store, data_dir, config, Clock::default()).await
+    }
+
+    /// As [`Node::start`], with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`Node::start`].
+    pub async fn start_with_clock(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
+        if System::try_current().is_none() {
+            return Err(StartError::NoSystem);
+        }
+        config.check()?;
+        let (writer, reader) = store.split();
+        let tip = reader.chain_tip()?;
+        let ledger_info = *reader.snapshot()?.ledger_info();
+        let pool = match data_dir {
+            Some(directory) => mempool::restore(&config.mempool, directory, &chain, &reader, &clock)?,
+            None => Pool::new(config.mempool.clone()),
+        };
+        let wiring = Wiring {
+            chain: &chain,
+            config: &config,
+            clock: &clock,
+            head: HeadCell::new(Head::opened(ledger_info)),
+            failure: Failure::new(),
+            arbiters: Arbiters::start().map_err(StartError::Thread)?,
+        };
+        let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
+        let threads = wiring.threads(&mailboxes, (queues, jobs), (writer, reader), tip);
+        let threads = threads.map_err(StartError::Thread)?;
+        mailboxes.sequencer.tell(Start {
+            batches: mailboxes.sequencer.port(),
+        });
+        let Wiring {
+            head,
+            failure,
+            arbiters,
+            ..
+        } = wiring;
+        Ok(Self {
+            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone()),
+            mailboxes,
+            failure,
+            data_dir: data_dir.map(Path::to_owned),
+            arbiters,
+            threads,
+        })
     }
 
     /// The way to the node.
     pub fn handle(&self) -> NodeHandle {
-        todo!()
+        self.handle.clone()
     }
 
     /// Ends when the node can do no more work: a disk that fails or a broken invariant. Whoever
-    /// runs the node then ends the process with the message and exit code 1. Safe to drop and call again.
+    /// runs the node then ends the process with the message and exit code 1. Safe to drop and to
+    /// call again.
     pub async fn failed(&self) -> FatalError {
-        todo!()
+        self.failure.wait().await
     }
 
-    /// Stops the actors in order, joins every thread, and saves the pool.
+    /// Stops the actors in order, joins every thread, and saves the pool. HTTP has to be stopped
+    /// before: requests that come meanwhile are told that the node is stopping.
     ///
     /// # Errors
     /// When the node had failed before, a thread had panicked, or the pool could not be saved.
     /// Everything is stopped and joined all the same.
     pub async fn stop(self) -> Result<(), StopError> {
-        todo!()
+        let pending = self.quiesce().await;
+        let chain = self.handle.chain().clone();
+        let Self {
+            handle,
+            mailboxes,
+            failure,
+            data_dir,
+            arbiters,
+            threads,
+        } = self;
+        drop((handle, mailboxes));
+        // With the actors go the queues of the threads, which then end by themselves.
+        let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
+        for thread in threads {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                panicked.push(name);
+            }
+        }
+        if let (Some(directory), Some(pending)) = (&data_dir, &pending) {
+            mempool::save(directory, &chain, pending).map_err(|source| StopError::SavePool {
+                path: directory.join(mempool::FILE_NAME),
+                source,
+            })?;
+        }
+        if let Some(error) = failure.get() {
+            return Err(error.into());
+        }
+        match (panicked.pop(), pending) {
+            (Some(thread), _) => Err(StopError::Panicked(thread)),
+            (None, None) => Err(StopError::Panicked(mempool::NAME.to_owned())),
+            (None, Some(_)) => Ok(()),
+        }
+    }
+
+    /// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
+    /// what is in the pool, unless the mempool is gone.
+    async fn quiesce(&self) -> Option<Vec<Pending>> {
+        let (done, stopped) = oneshot::channel();
+        self.mailboxes.sequencer.tell(Stop { done });
+        // An actor that is gone has panicked; the join will tell.
+        let _ = stopped.await;
+        let (done, finished) = oneshot::channel();
+        self.mailboxes.committer.tell(Finish { done });
+        tokio::select! {
+            _ = finished => {}
+            // Blocks on their way never become durable; their transactions are still in the pool.
+            _ = self.failure.wait() => {}
+        }
+        let (reply, contents) = oneshot::channel();
+        self.mailboxes.mempool.tell(Close { reply });
+        contents.await.ok()
+    }
+}
+
+/// What all actors are made from.
+struct Wiring<'a> {
+    chain: &'a Chain,
+    config: &'a NodeConfig,
+    clock: &'a Clock,
+    head: HeadCell,
+    failure: Failure,
+    arbiters: Arbiters,
+}
+
+impl Wiring<'_> {
+    /// Starts the actors, from the bottom up.
+    fn actors(&self, pool: Pool, tip: &ChainTip, ledger_info: &LedgerInfo) -> (Mailboxes, Queues, Jobs) {
+        let Self { config, arbiters, .. } = self;
+        let capacities = &config.mailboxes;
+        let in_flight_max = config.sequencer.blocks_in_flight_max;
+
+        let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone());
+        let storage = arbiters.run(Site::Storage, storage::NAME, capacities.storage, actor);
+
+        let (actor, jobs) = Committer::new(self.head.clone(), storage.port(), self.failure.clone());
+        let committer = arbiters.run(Site::Commit, committer::NAME, capacities.committer, actor);
+
+        let actor = Pruner::new(
+            config.pruner.clone(),
+            ledger_info,
+            storage.port(),
+            committer.port(),
+        );
+        let pruner = arbiters.run(Site::Storage, pruner::NAME, capacities.pruner, actor);
+
+        let price_min = self.chain.parameters().gas_unit_price_min;
+        let full_block = config.sequencer.block_transactions_max;
+        let actor = Mempool::new(pool, price_min, full_block, self.clock.clone(), committer.port());
+        let mempool = arbiters.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
+
+        let actor = Sequencer::new(
+            Engine::solo(tip),
+            config.sequencer.clone(),
+            self.clock.clone(),
+            mempool.port(),
+            committer.port(),
+        );
+        let sequencer = arbiters.run(Site::Commit, sequencer::NAME, capacities.sequencer, actor);
+
+        committer.tell(Connect(Listeners {
+            mempool: mempool.port(),
+            sequencer: sequencer.port(),
+            pruner: pruner.port(),
+        }));
+        let mailboxes = Mailboxes {
+            mempool,
+            sequencer,
+            committer,
+            storage,
+            pruner,
+        };
+        (mailboxes, queues, jobs)
+    }
+
+    /// Starts the threads behind the actors.
+    fn threads(
+        &self,
+        mailboxes: &Mailboxes,
+        (queues, jobs): (Queues, Jobs),
+        (writer, reader): (StoreWriter, StoreReader),
+        tip: ChainTip,
+    ) -> io::Result<Vec<JoinHandle<()>>> {
+        let executor = Executor::new(self.chain.clone(), tip, reader.clone());
+        let executor = jobs.serve(executor, &mailboxes.committer, &self.failure)?;
+        let listeners = WriterListeners {
+            stored: mailboxes.committer.port(),
+            pruned: mailboxes.pruner.port(),
+        };
+        let mut threads = queues.serve((writer, reader), &self.head, listeners, &self.failure)?;
+        threads.push(executor);
+        Ok(threads)
     }
 }

@@ -1,16 +1,173 @@
 //! The newest durable moment of the ledger, as one immutable value.
 
-use ledger::LedgerInfo;
+use super::facts::Facts;
+use crate::Committed;
+use arc_swap::ArcSwap;
+use ledger::{AccountAddress, AccountFacts, ChainTip, ExecutedBlock, HashValue, LedgerInfo};
+use std::{collections::HashMap, sync::Arc};
 
-/// The newest durable moment of the ledger.
+/// How far back transactions are found without the store. The newest block is always there.
+const RECENT_BLOCKS_MAX: usize = 32;
+/// The most transactions of all recent blocks together, at some 3 KB each.
+const RECENT_TRANSACTIONS_MAX: usize = 10_000;
+
+/// An executed block with its transactions by hash.
+#[derive(Debug)]
+pub(crate) struct IndexedBlock {
+    pub(crate) block: Arc<ExecutedBlock>,
+    by_hash: HashMap<HashValue, usize>,
+}
+
+impl IndexedBlock {
+    pub(crate) fn new(block: Arc<ExecutedBlock>) -> Self {
+        let hashes = block.transactions.iter().map(|executed| executed.hash);
+        let by_hash = hashes.zip(0..).collect();
+        Self { block, by_hash }
+    }
+
+    fn committed(&self, hash: &HashValue) -> Option<Committed> {
+        let index = *self.by_hash.get(hash)?;
+        Committed::in_block(&self.block, index)
+    }
+}
+
+/// The newest durable moment of the ledger: what answers carry in their headers, the newest blocks,
+/// and what submissions are checked against.
 #[derive(Debug)]
 pub struct Head {
     ledger_info: LedgerInfo,
+    facts: Facts,
+    /// The newest blocks, ascending.
+    recent: Vec<Arc<IndexedBlock>>,
 }
 
 impl Head {
+    /// The head of a ledger that was just opened.
+    pub(crate) fn opened(ledger_info: LedgerInfo) -> Self {
+        Self {
+            ledger_info,
+            facts: Facts::default(),
+            recent: Vec::new(),
+        }
+    }
+
     /// What every answer carries in its headers.
     pub fn ledger_info(&self) -> &LedgerInfo {
         &self.ledger_info
+    }
+
+    /// The facts of an account, if it was touched recently; else the store knows.
+    pub(crate) fn facts(&self, address: &AccountAddress) -> Option<AccountFacts> {
+        self.facts.get(address)
+    }
+
+    /// The transaction `hash`, if it was committed recently; else the store knows.
+    pub(crate) fn committed(&self, hash: &HashValue) -> Option<Committed> {
+        let mut newest_first = self.recent.iter().rev();
+        let found = newest_first.find_map(|block| block.committed(hash))?;
+        (found.version >= self.ledger_info.oldest_version).then_some(found)
+    }
+
+    /// The head after `blocks`, of which the last is the newest; `facts` are those after it.
+    pub(super) fn after(&self, blocks: &[Arc<IndexedBlock>], facts: Facts) -> Self {
+        let mut ledger_info = self.ledger_info;
+        if let Some(newest) = blocks.last() {
+            ledger_info = at_tip(&ledger_info, &newest.block.tip);
+        }
+        let mut recent = self.recent.clone();
+        recent.extend_from_slice(blocks);
+        let mut transactions = 0;
+        let kept = recent.iter().rev().take_while(|block| {
+            transactions += block.block.transactions.len();
+            transactions <= RECENT_TRANSACTIONS_MAX
+        });
+        let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
+        recent.drain(..recent.len().saturating_sub(kept));
+        Self {
+            ledger_info,
+            facts,
+            recent,
+        }
+    }
+
+    /// The same moment with less of the past.
+    pub(super) fn with_oldest(&self, oldest_version: u64, oldest_block_height: u64) -> Self {
+        Self {
+            ledger_info: LedgerInfo {
+                oldest_version,
+                oldest_block_height,
+                ..self.ledger_info
+            },
+            facts: self.facts.clone(),
+            recent: self.recent.clone(),
+        }
+    }
+}
+
+fn at_tip(before: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
+    LedgerInfo {
+        epoch: tip.epoch,
+        version: tip.version,
+        block_height: tip.height,
+        timestamp_usecs: tip.timestamp_usecs,
+        ..*before
+    }
+}
+
+/// Where the newest [`Head`] is found. Only the committer publishes.
+#[derive(Clone, Debug)]
+pub(crate) struct HeadCell(Arc<ArcSwap<Head>>);
+
+impl HeadCell {
+    pub(crate) fn new(head: Head) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(head)))
+    }
+
+    pub(crate) fn load(&self) -> Arc<Head> {
+        self.0.load_full()
+    }
+
+    pub(super) fn publish(&self, head: Head) {
+        self.0.store(Arc::new(head));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{block, draft, ledger_info};
+
+    fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {
+        let transactions: Vec<_> = numbers.map(|number| draft(1, number).checked()).collect();
+        Arc::new(IndexedBlock::new(block(height, &transactions, &[])))
+    }
+
+    #[test]
+    fn recent_blocks_are_found_and_older_ones_go() {
+        let mut head = Head::opened(ledger_info(0));
+        for height in 1..=RECENT_BLOCKS_MAX as u64 + 1 {
+            head = head.after(&[indexed(height, height..height + 1)], Facts::default());
+        }
+        assert_eq!(head.ledger_info().block_height, RECENT_BLOCKS_MAX as u64 + 1);
+        assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
+        let found = head.committed(&draft(1, 2).checked().hash()).unwrap();
+        assert_eq!((found.version, found.block_timestamp_usecs), (2_000, 2_000));
+        assert_eq!(found.transaction().hash, draft(1, 2).checked().hash());
+    }
+
+    #[test]
+    fn a_block_above_all_bounds_is_still_found() {
+        let large = indexed(1, 0..RECENT_TRANSACTIONS_MAX as u64 + 1);
+        let head = Head::opened(ledger_info(0)).after(&[indexed(0, 0..1), large], Facts::default());
+        assert_eq!(head.recent.len(), 1);
+    }
+
+    #[test]
+    fn pruned_versions_are_not_shown() {
+        let head = Head::opened(ledger_info(0)).after(&[indexed(1, 0..2)], Facts::default());
+        let pruned = head.with_oldest(1_001, 1);
+        assert!(pruned.committed(&draft(1, 0).checked().hash()).is_none());
+        assert!(pruned.committed(&draft(1, 1).checked().hash()).is_some());
+        assert_eq!(pruned.ledger_info().oldest_version, 1_001);
     }
 }

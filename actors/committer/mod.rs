@@ -1,7 +1,256 @@
-//! The committer.
+//! The committer: has ordered blocks executed and stored, and tells everyone when they are durable.
+//!
+//! Several blocks are on their way at once, each in one place: waiting for the executor, in it
+//! (one at a time), or in the storage. The storage makes all that wait durable in one go.
 
+pub(crate) mod executor;
+mod facts;
 mod feed;
 mod head;
+pub(crate) mod messages;
+mod state_cache;
+mod waiters;
 
+pub(crate) use executor::Executor;
 pub use feed::BlockFeed;
 pub use head::Head;
+pub(crate) use head::{HeadCell, IndexedBlock};
+
+use crate::{
+    Committed,
+    failure::Failure,
+    mailbox::{Mailbox, Port, receives_mail},
+    storage::messages::CommitBlock,
+};
+use actix::{Actor, Context, Handler};
+use crossbeam_channel::{Receiver, Sender};
+use executor::Job;
+use facts::Facts;
+use feed::Feed;
+use ledger::OrderedBlock;
+use messages::{
+    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, OldestChanged,
+    Subscribe, SubscribeBlocks, WaitEnd,
+};
+use std::{collections::VecDeque, io, sync::Arc, thread::JoinHandle};
+use waiters::Waiters;
+
+/// The actor's name.
+pub(crate) const NAME: &str = "committer";
+
+/// The actor.
+#[derive(Debug)]
+pub(crate) struct Committer {
+    jobs: Sender<Job>,
+    /// Ordered, not given to the executor yet.
+    ordered: VecDeque<OrderedBlock>,
+    is_executing: bool,
+    /// Executed, not durable yet.
+    unstored: VecDeque<Executed>,
+    storage: Port<CommitBlock>,
+    head: HeadCell,
+    waiters: Waiters,
+    feed: Feed,
+    listeners: Option<Listeners>,
+    finish: Option<Finish>,
+    failure: Failure,
+}
+
+/// The other end of a committer's executor queue, until the executor is started.
+#[derive(Debug)]
+pub(crate) struct Jobs(Receiver<Job>);
+
+impl Jobs {
+    /// Starts the executor on its thread; it tells `committer` what it has executed.
+    pub(crate) fn serve(
+        self,
+        executor: Executor,
+        committer: &Mailbox<Committer>,
+        failure: &Failure,
+    ) -> io::Result<JoinHandle<()>> {
+        executor.spawn(self.0, committer.port(), failure)
+    }
+}
+
+impl Committer {
+    /// A committer that publishes to `head` and stores through `storage`.
+    pub(crate) fn new(head: HeadCell, storage: Port<CommitBlock>, failure: Failure) -> (Self, Jobs) {
+        // One job is in flight at a time; the queue only hands it over.
+        let (jobs, queue) = crossbeam_channel::bounded(1);
+        let committer = Self {
+            jobs,
+            ordered: VecDeque::new(),
+            is_executing: false,
+            unstored: VecDeque::new(),
+            storage,
+            head,
+            waiters: Waiters::new(),
+            feed: Feed::new(),
+            listeners: None,
+            finish: None,
+            failure,
+        };
+        (committer, Jobs(queue))
+    }
+
+    /// Gives the executor the next block, if it has none.
+    fn execute_next(&mut self) {
+        if self.is_executing {
+            return;
+        }
+        let Some(block) = self.ordered.pop_front() else {
+            return;
+        };
+        let job = Job {
+            block,
+            durable_height: self.head.load().ledger_info().block_height,
+        };
+        if self.jobs.try_send(job).is_err() {
+            self.failure
+                .report(NAME, &"the executor takes no block although it has none");
+        }
+        self.is_executing = true;
+    }
+
+    /// Tells everyone of durable blocks, in the order on which waiting rests (design section 3): the
+    /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
+    /// the block in the Head, and who subscribes too late to be told finds the mempool told.
+    fn announce(&mut self, blocks: &[Arc<IndexedBlock>], facts: Facts) {
+        let head = self.head.load().after(blocks, facts);
+        let ledger_info = *head.ledger_info();
+        self.head.publish(head);
+        for indexed in blocks {
+            let committed = BlockCommitted(Arc::clone(&indexed.block));
+            if let Some(listeners) = &self.listeners {
+                listeners.mempool.tell(committed.clone());
+                listeners.sequencer.tell(committed.clone());
+                listeners.pruner.tell(committed);
+            }
+        }
+        for indexed in blocks {
+            let block = &indexed.block;
+            if !self.waiters.is_empty() {
+                for (index, executed) in block.transactions.iter().enumerate() {
+                    self.waiters.resolve(&executed.hash, || {
+                        let committed = Committed::in_block(block, index);
+                        WaitEnd::Committed(ledger_info, committed.expect("the index is the block's own"))
+                    });
+                }
+            }
+            self.feed.tell(block);
+        }
+    }
+
+    /// Answers who waits for the end of the work, if this is it.
+    fn finish_if_done(&mut self) {
+        let is_done = self.ordered.is_empty() && !self.is_executing && self.unstored.is_empty();
+        if is_done && let Some(Finish { done }) = self.finish.take() {
+            let _ = done.send(());
+        }
+    }
+}
+
+impl Actor for Committer {
+    type Context = Context<Self>;
+}
+
+receives_mail!(Committer);
+
+impl Handler<Connect> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, connect: Connect, _: &mut Self::Context) {
+        self.listeners = Some(connect.0);
+    }
+}
+
+impl Handler<Execute> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, execute: Execute, _: &mut Self::Context) {
+        self.ordered.push_back(execute.0);
+        self.execute_next();
+    }
+}
+
+impl Handler<Executed> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, executed: Executed, _: &mut Self::Context) {
+        self.is_executing = false;
+        self.storage.tell(CommitBlock(Arc::clone(&executed.block.block)));
+        self.unstored.push_back(executed);
+        self.execute_next();
+    }
+}
+
+impl Handler<BlockStored> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, stored: BlockStored, _: &mut Self::Context) {
+        let is_durable = |executed: &Executed| executed.block.block.height() <= stored.height;
+        let count = self
+            .unstored
+            .iter()
+            .take_while(|executed| is_durable(executed))
+            .count();
+        let mut blocks = Vec::with_capacity(count);
+        let mut newest_facts = None;
+        for executed in self.unstored.drain(..count) {
+            blocks.push(executed.block);
+            newest_facts = Some(executed.facts);
+        }
+        if let Some(facts) = newest_facts {
+            self.announce(&blocks, facts);
+        }
+        self.finish_if_done();
+    }
+}
+
+impl Handler<OldestChanged> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, oldest: OldestChanged, _: &mut Self::Context) {
+        let head = self.head.load().with_oldest(oldest.version, oldest.block_height);
+        self.head.publish(head);
+    }
+}
+
+impl Handler<Dropped> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, dropped: Dropped, _: &mut Self::Context) {
+        for (hash, reason) in dropped.0 {
+            self.waiters.resolve(&hash, || WaitEnd::Left(reason.clone()));
+        }
+    }
+}
+
+impl Handler<Subscribe> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
+        if subscribe.end.is_closed() {
+            return;
+        }
+        self.waiters.insert(subscribe.hash, subscribe.end);
+        let _ = subscribe.subscribed.send(());
+    }
+}
+
+impl Handler<SubscribeBlocks> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, subscribe: SubscribeBlocks, _: &mut Self::Context) {
+        let _ = subscribe.reply.send(self.feed.subscribe());
+    }
+}
+
+impl Handler<Finish> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, finish: Finish, _: &mut Self::Context) {
+        self.finish = Some(finish);
+        self.finish_if_done();
+    }
+}

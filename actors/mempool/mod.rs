@@ -1,5 +1,171 @@
-//! The mempool.
+//! The mempool: holds pending transactions and gives them to blocks in order.
+//!
+//! The sequencer pulls: its `NextBatch` waits here while nothing is ready, and blocks form by
+//! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
+//! whose subscribers may wait for it.
 
+mod account;
 mod gas;
+pub(crate) mod messages;
+mod pool;
+mod reasons;
+mod restore;
+mod saved;
 
 pub use gas::GasEstimate;
+pub(crate) use pool::{BatchLimits, Pending, Pool};
+pub(crate) use restore::restore;
+pub(crate) use saved::{FILE_NAME, save};
+
+use crate::{
+    Clock,
+    committer::messages::{BlockCommitted, Dropped},
+    mailbox::{Port, receives_mail},
+};
+use actix::{Actor, AsyncContext, Context, Handler};
+use gas::GasHistory;
+use messages::{Batch, Close, EstimateGas, InPool, NextBatch, PendingByHash, Submit};
+use std::time::Duration;
+
+/// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
+/// actix serves timers only when the mailbox is empty.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The actor's name.
+pub(crate) const NAME: &str = "mempool";
+
+/// The actor.
+#[derive(Debug)]
+pub(crate) struct Mempool {
+    pool: Pool,
+    gas: GasHistory,
+    clock: Clock,
+    dropped: Port<Dropped>,
+    /// The sequencer, when it waits for a transaction.
+    parked: Option<NextBatch>,
+    is_closed: bool,
+}
+
+impl Mempool {
+    /// `gas_unit_price_min` is the chain's; a block with `full_block_transactions` is full.
+    pub(crate) fn new(
+        pool: Pool,
+        gas_unit_price_min: u64,
+        full_block_transactions: usize,
+        clock: Clock,
+        dropped: Port<Dropped>,
+    ) -> Self {
+        Self {
+            pool,
+            gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
+            clock,
+            dropped,
+            parked: None,
+            is_closed: false,
+        }
+    }
+
+    /// What follows every change of the pool: the sequencer gets its batch if it waits for one and
+    /// there is one, and the committer hears who left.
+    fn after_change(&mut self) {
+        if self.pool.has_ready() && !self.is_closed {
+            if let Some(NextBatch { limits, reply_to }) = self.parked.take() {
+                reply_to.tell(Batch(self.pool.take_batch(limits)));
+            }
+        }
+        let left = self.pool.drain_left();
+        if !left.is_empty() {
+            self.dropped.tell(Dropped(left));
+        }
+    }
+}
+
+impl Actor for Mempool {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.run_interval(EXPIRY_INTERVAL, |mempool, _| {
+            mempool.pool.expire(mempool.clock.now_secs());
+            mempool.after_change();
+        });
+    }
+}
+
+receives_mail!(Mempool);
+
+impl Handler<Submit> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, submit: Submit, _: &mut Self::Context) {
+        if submit.reply.is_closed() || self.is_closed {
+            return;
+        }
+        let now_secs = self.clock.now_secs();
+        let pending = Pending {
+            transaction: submit.transaction,
+            inserted_at_secs: now_secs,
+        };
+        let outcome = self.pool.submit(pending, submit.sequence_number, now_secs);
+        // A client that went away meanwhile finds its transaction by hash.
+        let _ = submit.reply.send(outcome);
+        self.after_change();
+    }
+}
+
+impl Handler<PendingByHash> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, question: PendingByHash, _: &mut Self::Context) {
+        let answer = match self.pool.get(&question.hash) {
+            Some(transaction) => InPool::Pending(transaction.clone()),
+            None => match self.pool.left_reason(&question.hash) {
+                Some(reason) => InPool::Left(reason.clone()),
+                None => InPool::Unknown,
+            },
+        };
+        let _ = question.reply.send(answer);
+    }
+}
+
+impl Handler<EstimateGas> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, question: EstimateGas, _: &mut Self::Context) {
+        let _ = question.reply.send(self.gas.estimate());
+    }
+}
+
+impl Handler<NextBatch> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, request: NextBatch, _: &mut Self::Context) {
+        self.pool.expire(self.clock.now_secs());
+        self.parked = Some(request);
+        self.after_change();
+    }
+}
+
+impl Handler<BlockCommitted> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
+        let block = &committed.0;
+        self.pool.commit(block);
+        self.gas.record(block.transactions.iter().filter_map(|executed| {
+            let user = executed.transaction.as_user()?;
+            Some(user.raw.gas_unit_price)
+        }));
+        let block_secs = block.header.timestamp_usecs / 1_000_000;
+        self.pool.expire(self.clock.now_secs().max(block_secs));
+        self.after_change();
+    }
+}
+
+impl Handler<Close> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, close: Close, _: &mut Self::Context) {
+        self.is_closed = true;
+        let _ = close.reply.send(self.pool.contents());
+    }
+}

@@ -1,0 +1,64 @@
+//! The threads that run actors.
+
+use crate::mailbox::{Mail, Mailbox};
+use actix::{Actor, Arbiter, Context, Handler};
+use std::io;
+
+/// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
+#[derive(Debug)]
+pub(crate) struct Arbiters {
+    arbiters: Vec<(&'static str, Arbiter)>,
+}
+
+/// An arbiter, by what it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Site {
+    /// The mempool.
+    Mempool,
+    /// Sequencer and committer: the way of a block.
+    Commit,
+    /// Storage and pruner, which only hand over.
+    Storage,
+}
+
+impl Arbiters {
+    /// Starts one thread for each [`Site`]. Panics outside an actix system.
+    pub(crate) fn start() -> io::Result<Self> {
+        let mut started = Self { arbiters: Vec::new() };
+        for name in ["mempool", "commit", "storage"] {
+            started.arbiters.push((name, Arbiter::try_new()?));
+        }
+        Ok(started)
+    }
+
+    /// Starts an actor behind a mailbox.
+    pub(crate) fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    where
+        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
+    {
+        let (_, arbiter) = &self.arbiters[site as usize];
+        let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
+        Mailbox::new(name, capacity, address)
+    }
+
+    /// Ends all threads and waits for them; actors that still run are dropped. Gives the names of
+    /// those that had panicked.
+    pub(crate) fn join(mut self) -> Vec<&'static str> {
+        let mut panicked = Vec::new();
+        for (name, arbiter) in std::mem::take(&mut self.arbiters) {
+            arbiter.stop();
+            if arbiter.join().is_err() {
+                panicked.push(name);
+            }
+        }
+        panicked
+    }
+}
+
+impl Drop for Arbiters {
+    fn drop(&mut self) {
+        for (_, arbiter) in &self.arbiters {
+            arbiter.stop();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Execution of ordered blocks on the newest state, on a thread of its own.
+//!
+//! The next block is executed while the one before is being written: what is not durable yet is in
+//! the [`StateCache`], everything else in the store.
+
+use super::{IndexedBlock, facts::Facts, messages::Executed, state_cache::StateCache};
+use crate::{failure::Failure, mailbox::Port};
+use bytes::Bytes;
+use crossbeam_channel::Receiver;
+use ledger::{
+    AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock, StateError,
+    StateKey, execute::execute_block,
+};
+use ledger_store::{Snapshot, StoreReader};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
+    io,
+    sync::Arc,
+    thread::JoinHandle,
+};
+
+/// The thread's name.
+const THREAD: &str = "executor";
+
+/// A block to be executed.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) block: OrderedBlock,
+    /// The store shows all up to this height.
+    pub(super) durable_height: u64,
+}
+
+/// The end of the chain, and what is known of its state.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    chain: Chain,
+    tip: ChainTip,
+    reader: StoreReader,
+    cache: RefCell<StateCache>,
+    facts: Facts,
+}
+
+impl Executor {
+    /// An executor that continues after the newest block of the store.
+    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: StoreReader) -> Self {
+        Self {
+            chain,
+            tip,
+            reader,
+            cache: RefCell::new(StateCache::new()),
+            facts: Facts::default(),
+        }
+    }
+
+    /// Runs jobs on a named thread until the other end of `jobs` is gone.
+    pub(super) fn spawn(
+        mut self,
+        jobs: Receiver<Job>,
+        executed: Port<Executed>,
+        failure: &Failure,
+    ) -> io::Result<JoinHandle<()>> {
+        let alarm = failure.clone();
+        failure.spawn(THREAD, move || {
+            for job in jobs {
+                match self.execute(job) {
+                    Ok(done) => executed.tell(done),
+                    Err(error) => return alarm.report(THREAD, &error),
+                }
+            }
+        })
+    }
+
+    fn execute(&mut self, job: Job) -> Result<Executed, ExecuteError> {
+        self.cache.get_mut().set_durable(job.durable_height);
+        let state = State {
+            cache: &self.cache,
+            reader: &self.reader,
+            snapshot: OnceCell::new(),
+        };
+        let view = |key: &StateKey| state.get(key);
+        let block = execute_block(&self.chain, &self.tip, &view, job.block)?;
+        self.cache.borrow_mut().apply(&block);
+        for address in touched(&block) {
+            let facts = AccountFacts::read(&self.chain, &view, &address)?;
+            self.facts.set(address, facts);
+        }
+        self.tip = block.tip.clone();
+        Ok(Executed {
+            block: Arc::new(IndexedBlock::new(Arc::new(block))),
+            facts: self.facts.clone(),
+        })
+    }
+}
+
+/// The newest state; the store is opened at most once per block, and only when the cache misses.
+struct State<'a> {
+    cache: &'a RefCell<StateCache>,
+    reader: &'a StoreReader,
+    snapshot: OnceCell<Snapshot>,
+}
+
+impl State<'_> {
+    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
+        if let Some(value) = self.cache.borrow_mut().get(key) {
+            return Ok(value);
+        }
+        let failed = |error: ledger_store::StoreError| StateError(error.to_string());
+        let snapshot = match self.snapshot.get() {
+            Some(snapshot) => snapshot,
+            None => {
+                let snapshot = self.reader.snapshot().map_err(failed)?;
+                self.snapshot.get_or_init(|| snapshot)
+            }
+        };
+        let version = snapshot.ledger_info().version;
+        let value = snapshot.state_value(key, version).map_err(failed)?;
+        self.cache.borrow_mut().note_read(key.clone(), value.clone());
+        Ok(value)
+    }
+}
+
+/// The accounts that a block's user transactions changed.
+fn touched(block: &ExecutedBlock) -> BTreeSet<AccountAddress> {
+    let users = block
+        .transactions
+        .iter()
+        .filter(|executed| executed.transaction.as_user().is_some());
+    let keys = users.flat_map(|executed| executed.writes.iter().map(|(key, _)| key));
+    keys.filter_map(account_of).collect()
+}
+
+/// The account that a state key belongs to; none for table items. (The storage encoding of keys:
+/// rest-behaviour section 5, tag 0 and 32 bytes of address.)
+fn account_of(key: &StateKey) -> Option<AccountAddress> {
+    const ACCESS_PATH: u8 = 0;
+    let (&tag, rest) = key.as_bytes().split_first()?;
+    let address = rest.first_chunk::<32>()?;
+    (tag == ACCESS_PATH).then(|| AccountAddress::new(*address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_tell_their_account() {
+        let address = AccountAddress::from_low_u64(7);
+        let tag = "0x1::account::Account".parse().unwrap();
+        assert_eq!(account_of(&StateKey::resource(&address, &tag)), Some(address));
+        assert_eq!(account_of(&StateKey::table_item(&address, b"key")), None);
+        assert_eq!(
+            account_of(&StateKey::from_encoded(Bytes::from_static(b"\0\x01"))),
+            None
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! What the committer is asked and told, and what it tells.
+
+use super::{BlockFeed, IndexedBlock, facts::Facts};
+use crate::{Committed, LeaveReason, mailbox::Port};
+use actix::Message;
+use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A block whose order is decided: the next after the last one told.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Execute(pub(crate) OrderedBlock);
+
+/// The executor has run a block.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Executed {
+    pub(crate) block: Arc<IndexedBlock>,
+    /// What is known of recently touched accounts after it.
+    pub(crate) facts: Facts,
+}
+
+/// All blocks up to this height are durable.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+#[rtype(result = "()")]
+pub(crate) struct BlockStored {
+    pub(crate) height: u64,
+}
+
+/// What can be read of the past has become less.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+#[rtype(result = "()")]
+pub(crate) struct OldestChanged {
+    pub(crate) version: u64,
+    pub(crate) block_height: u64,
+}
+
+/// These left the pool unexecuted.
+#[derive(Message, Clone, Debug, PartialEq, Eq)]
+#[rtype(result = "()")]
+pub(crate) struct Dropped(pub(crate) Vec<(HashValue, LeaveReason)>);
+
+/// A client waits for a transaction. `subscribed` is answered once `end` will surely be told of
+/// every later commitment of it.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Subscribe {
+    pub(crate) hash: HashValue,
+    pub(crate) end: oneshot::Sender<WaitEnd>,
+    pub(crate) subscribed: oneshot::Sender<()>,
+}
+
+/// How a wait ended.
+#[derive(Debug)]
+pub(crate) enum WaitEnd {
+    Committed(LedgerInfo, Committed),
+    Left(LeaveReason),
+}
+
+/// A client wants to see new blocks.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct SubscribeBlocks {
+    pub(crate) reply: oneshot::Sender<BlockFeed>,
+}
+
+/// Who hears of durable blocks; told once, before the first block. Closes the circle of addresses.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Connect(pub(crate) Listeners);
+
+/// Who hears of durable blocks.
+#[derive(Debug)]
+pub(crate) struct Listeners {
+    pub(crate) mempool: Port<BlockCommitted>,
+    pub(crate) sequencer: Port<BlockCommitted>,
+    pub(crate) pruner: Port<BlockCommitted>,
+}
+
+/// A block is durable, and the Head shows it.
+#[derive(Message, Clone, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct BlockCommitted(pub(crate) Arc<ExecutedBlock>);
+
+/// Answers as soon as every block that was told is durable; no more will come.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Finish {
+    pub(crate) done: oneshot::Sender<()>,
+}

@@ -1,0 +1,174 @@
+//! The newest state as the executor sees it: what executed blocks wrote, and what was read before.
+//!
+//! Writes of blocks that are not durable must stay, because the store does not show them yet; all
+//! else is a cache and may go. Two generations: when the younger is full, the older one goes,
+//! except what must stay.
+
+use bytes::Bytes;
+use ledger::{ExecutedBlock, StateKey};
+use std::collections::HashMap;
+
+/// What a generation may hold, in bytes, keys and bookkeeping included.
+const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
+/// What an entry takes beside the bytes of its key and value, about.
+const ENTRY_OVERHEAD_BYTES: usize = 128;
+
+#[derive(Clone, Debug)]
+struct Cached {
+    value: Option<Bytes>,
+    /// The block that wrote it; 0: it was read from the store.
+    height: u64,
+}
+
+fn entry_bytes(key: &StateKey, value: &Cached) -> usize {
+    key.as_bytes().len() + value.value.as_ref().map_or(0, Bytes::len) + ENTRY_OVERHEAD_BYTES
+}
+
+/// The newest values of some keys.
+#[derive(Debug)]
+pub(super) struct StateCache {
+    younger: HashMap<StateKey, Cached>,
+    younger_bytes: usize,
+    older: HashMap<StateKey, Cached>,
+    generation_bytes_max: usize,
+    durable_height: u64,
+}
+
+impl StateCache {
+    pub(super) fn new() -> Self {
+        Self::with_generation_bytes(GENERATION_BYTES_MAX)
+    }
+
+    fn with_generation_bytes(generation_bytes_max: usize) -> Self {
+        Self {
+            younger: HashMap::new(),
+            younger_bytes: 0,
+            older: HashMap::new(),
+            generation_bytes_max,
+            durable_height: 0,
+        }
+    }
+
+    /// The store shows all up to this height from now on.
+    pub(super) fn set_durable(&mut self, height: u64) {
+        self.durable_height = height;
+    }
+
+    /// The newest value of `key` (`Some(None)`: it has none), if the cache knows.
+    pub(super) fn get(&mut self, key: &StateKey) -> Option<Option<Bytes>> {
+        if let Some(cached) = self.younger.get(key) {
+            return Some(cached.value.clone());
+        }
+        let (key, cached) = self.older.remove_entry(key)?;
+        let value = cached.value.clone();
+        self.insert(key, cached);
+        Some(value)
+    }
+
+    /// Notes what the store showed at or after the durable height.
+    pub(super) fn note_read(&mut self, key: StateKey, value: Option<Bytes>) {
+        self.insert(key, Cached { value, height: 0 });
+    }
+
+    /// Notes what a block wrote.
+    pub(super) fn apply(&mut self, block: &ExecutedBlock) {
+        let writes = block
+            .transactions
+            .iter()
+            .flat_map(|executed| executed.writes.iter());
+        for (key, write) in writes {
+            let cached = Cached {
+                value: write.value().cloned(),
+                height: block.height(),
+            };
+            self.older.remove(key);
+            self.insert(key.clone(), cached);
+        }
+    }
+
+    fn insert(&mut self, key: StateKey, cached: Cached) {
+        let bytes = entry_bytes(&key, &cached);
+        match self.younger.get_mut(&key) {
+            Some(place) => {
+                self.younger_bytes -= entry_bytes(&key, place);
+                *place = cached;
+            }
+            None => {
+                self.younger.insert(key, cached);
+            }
+        }
+        self.younger_bytes += bytes;
+        if self.younger_bytes > self.generation_bytes_max {
+            self.rotate();
+        }
+    }
+
+    fn rotate(&mut self) {
+        let durable_height = self.durable_height;
+        let mut expelled = std::mem::replace(&mut self.older, std::mem::take(&mut self.younger));
+        expelled.retain(|_, cached| cached.height > durable_height);
+        self.younger_bytes = expelled
+            .iter()
+            .map(|(key, cached)| entry_bytes(key, cached))
+            .sum();
+        self.younger = expelled;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::block_writing;
+
+    fn key(n: u64) -> StateKey {
+        StateKey::from_encoded(Bytes::copy_from_slice(&n.to_le_bytes()))
+    }
+
+    fn value(n: u64) -> Option<Bytes> {
+        Some(Bytes::copy_from_slice(&n.to_le_bytes()))
+    }
+
+    #[test]
+    fn writes_shadow_reads_and_deletions_are_values() {
+        let mut cache = StateCache::new();
+        assert_eq!(cache.get(&key(1)), None);
+        cache.note_read(key(1), value(10));
+        cache.note_read(key(2), None);
+        assert_eq!(cache.get(&key(2)), Some(None));
+        cache.apply(&block_writing(1, &[(key(1), None), (key(2), value(20))]));
+        assert_eq!(cache.get(&key(1)), Some(None));
+        assert_eq!(cache.get(&key(2)), Some(value(20)));
+    }
+
+    #[test]
+    fn what_is_not_durable_survives_any_pressure_and_the_rest_is_bounded() {
+        const ENTRIES: u64 = 100;
+        let generation = ENTRIES as usize * (16 + ENTRY_OVERHEAD_BYTES);
+        let mut cache = StateCache::with_generation_bytes(generation);
+        cache.apply(&block_writing(5, &[(key(1), value(51)), (key(2), value(52))]));
+        for n in 1_000..10_000 {
+            cache.note_read(key(n), value(n));
+        }
+        assert_eq!(cache.get(&key(1)), Some(value(51)));
+        assert_eq!(cache.get(&key(2)), Some(value(52)));
+        assert!(cache.younger.len() + cache.older.len() <= 2 * ENTRIES as usize + 4);
+        cache.set_durable(5);
+        for n in 1_000..10_000 {
+            cache.note_read(key(n), value(n));
+        }
+        assert_eq!(cache.get(&key(1)), None, "a durable value may go");
+    }
+
+    #[test]
+    fn an_older_generation_never_hides_a_newer_value() {
+        let mut cache = StateCache::with_generation_bytes(200);
+        for height in 1..50 {
+            cache.set_durable(height - 1);
+            let writes: Vec<_> = (0..3).map(|n| (key(n), value(height * 10 + n))).collect();
+            cache.apply(&block_writing(height, &writes));
+            for n in 0..3 {
+                assert_eq!(cache.get(&key(n)), Some(value(height * 10 + n)));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Who waits for which transaction.
+
+use super::messages::WaitEnd;
+use ledger::HashValue;
+use std::collections::HashMap;
+use tokio::sync::oneshot;
+
+/// Below this many, nobody looks for those who went away.
+const SWEEP_MIN: usize = 64;
+
+/// Subscriptions by transaction hash.
+///
+/// How many clients wait at once is bounded by the handle (`wait.capacity`). Those who went away,
+/// by their deadline or otherwise, are found at an insertion: whenever the number has doubled since
+/// the last look, so that a look costs nothing in the long run and the dead are never more than
+/// the living (and a constant).
+#[derive(Debug)]
+pub(super) struct Waiters {
+    by_hash: HashMap<HashValue, Vec<oneshot::Sender<WaitEnd>>>,
+    count: usize,
+    sweep_at: usize,
+}
+
+impl Waiters {
+    pub(super) fn new() -> Self {
+        Self {
+            by_hash: HashMap::new(),
+            count: 0,
+            sweep_at: SWEEP_MIN,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn insert(&mut self, hash: HashValue, waiter: oneshot::Sender<WaitEnd>) {
+        if self.count >= self.sweep_at {
+            self.sweep();
+            self.sweep_at = (2 * self.count).max(SWEEP_MIN);
+        }
+        self.by_hash.entry(hash).or_default().push(waiter);
+        self.count += 1;
+    }
+
+    /// Tells everyone who waits for `hash` how it ended.
+    pub(super) fn resolve(&mut self, hash: &HashValue, end: impl Fn() -> WaitEnd) {
+        for waiter in self.by_hash.remove(hash).unwrap_or_default() {
+            self.count -= 1;
+            // Who went away does not need to know.
+            let _ = waiter.send(end());
+        }
+    }
+
+    fn sweep(&mut self) {
+        self.by_hash.retain(|_, waiters| {
+            waiters.retain(|waiter| !waiter.is_closed());
+            !waiters.is_empty()
+        });
+        self.count = self.by_hash.values().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LeaveReason;
+
+    fn hash(n: u64) -> HashValue {
+        HashValue::sha3_of(&[&n.to_le_bytes()])
+    }
+
+    fn expired() -> WaitEnd {
+        WaitEnd::Left(LeaveReason::Expired { at_secs: 1 })
+    }
+
+    #[test]
+    fn all_who_wait_for_a_hash_are_told_once_and_nobody_else() {
+        let mut waiters = Waiters::new();
+        let mut receivers = Vec::new();
+        for n in [1, 1, 2] {
+            let (sender, receiver) = oneshot::channel();
+            waiters.insert(hash(n), sender);
+            receivers.push(receiver);
+        }
+        waiters.resolve(&hash(1), expired);
+        assert!(receivers[0].try_recv().is_ok() && receivers[1].try_recv().is_ok());
+        assert!(matches!(
+            receivers[2].try_recv(),
+            Err(oneshot::error::TryRecvError::Empty)
+        ));
+        waiters.resolve(&hash(1), || unreachable!("nobody is left"));
+        assert!(!waiters.is_empty());
+        waiters.resolve(&hash(2), expired);
+        assert!(waiters.is_empty());
+    }
+
+    #[test]
+    fn those_who_went_away_do_not_pile_up() {
+        let mut waiters = Waiters::new();
+        let mut alive = Vec::new();
+        for n in 0..100_000u64 {
+            let (sender, receiver) = oneshot::channel();
+            waiters.insert(hash(n % 5_000), sender);
+            if n % 1_000 == 0 {
+                alive.push(receiver);
+            }
+        }
+        let bound = 2 * alive.len() + SWEEP_MIN;
+        assert!(waiters.count <= bound, "{} are held", waiters.count);
+        for n in 0..5_000 {
+            waiters.resolve(&hash(n), expired);
+        }
+        assert!(alive.iter_mut().all(|receiver| receiver.try_recv().is_ok()));
+    }
+}

@@ -1,0 +1,219 @@
+//! The pending transactions of one account, in sequence order.
+//!
+//! Seen from the account's sequence number up, they are first *taken* (a block has them that is not
+//! durable yet), then *ready* (they follow without a gap), then *parked* (a number before them is
+//! missing).
+
+use ledger::CheckedTransaction;
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+
+/// A number of transactions and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+}
+
+impl Amount {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            count: 1,
+            bytes: entry.transaction.size_bytes(),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+    }
+
+    pub(super) fn remove(&mut self, other: Self) {
+        self.count -= other.count;
+        self.bytes -= other.bytes;
+    }
+}
+
+/// A transaction of the pool.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) transaction: Arc<CheckedTransaction>,
+    /// Its number in the order in which the pool took transactions in.
+    pub(super) insertion: u64,
+    /// When the pool took it in, Unix seconds.
+    pub(super) inserted_at_secs: u64,
+    /// When it leaves at the latest, Unix seconds.
+    pub(super) expires_at_secs: u64,
+    /// Whether a block has it.
+    pub(super) taken: bool,
+}
+
+/// One account of the pool.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// The number of its next transaction on the ledger, as far as the pool knows.
+    sequence_number: u64,
+    /// The next that a block would get: all from `sequence_number` to before it are taken.
+    next: u64,
+    /// All from `next` to before it are ready.
+    ready_end: u64,
+    parked: Amount,
+    entries: BTreeMap<u64, Entry>,
+}
+
+impl Account {
+    pub(super) fn new(sequence_number: u64) -> Self {
+        Self {
+            sequence_number,
+            next: sequence_number,
+            ready_end: sequence_number,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn sequence_number(&self) -> u64 {
+        self.sequence_number
+    }
+
+    /// The lowest number that no block has.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The number whose arrival makes a transaction ready at once: the first gap.
+    pub(super) fn first_gap(&self) -> u64 {
+        self.ready_end
+    }
+
+    pub(super) fn parked(&self) -> Amount {
+        self.parked
+    }
+
+    pub(super) fn get(&self, sequence_number: u64) -> Option<&Entry> {
+        self.entries.get(&sequence_number)
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter().map(|(&number, entry)| (number, entry))
+    }
+
+    /// The transaction that a block would get next.
+    pub(super) fn head(&self) -> Option<&Entry> {
+        (self.next < self.ready_end)
+            .then(|| self.entries.get(&self.next))
+            .flatten()
+    }
+
+    /// The highest parked number.
+    pub(super) fn highest_parked(&self) -> Option<u64> {
+        let mut parked = self.entries.range(self.ready_end..).rev();
+        parked.find(|(_, entry)| !entry.taken).map(|(&number, _)| number)
+    }
+
+    /// What would become ready together with a newcomer at the first gap, except `but_not`.
+    pub(super) fn promoted_by_gap(&self, but_not: Option<u64>) -> Amount {
+        let mut amount = Amount::default();
+        let mut expected = self.ready_end;
+        for (&number, entry) in self
+            .entries
+            .range((Bound::Excluded(self.ready_end), Bound::Unbounded))
+        {
+            expected += 1;
+            if number != expected || entry.taken || but_not == Some(number) {
+                break;
+            }
+            amount.add(Amount::of(entry));
+        }
+        amount
+    }
+
+    /// Puts a transaction at a free number, or in the place of one that no block has.
+    pub(super) fn insert(&mut self, sequence_number: u64, entry: Entry) -> Option<Entry> {
+        let amount = Amount::of(&entry);
+        let before = self.entries.insert(sequence_number, entry);
+        if let Some(before) = &before {
+            if sequence_number >= self.ready_end {
+                self.parked.remove(Amount::of(before));
+                self.parked.add(amount);
+            }
+        } else if sequence_number >= self.ready_end {
+            self.parked.add(amount);
+            self.promote();
+        }
+        before
+    }
+
+    /// Takes the head for a block.
+    pub(super) fn take(&mut self) -> Option<Entry> {
+        if self.next == self.ready_end {
+            return None;
+        }
+        let entry = self.entries.get_mut(&self.next)?;
+        entry.taken = true;
+        self.next += 1;
+        Some(entry.clone())
+    }
+
+    /// Gives a taken transaction back: its block did not execute it.
+    pub(super) fn untake(&mut self, sequence_number: u64) -> Option<&Entry> {
+        self.entries.get_mut(&sequence_number)?.taken = false;
+        self.settle();
+        self.entries.get(&sequence_number)
+    }
+
+    pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {
+        let entry = self.entries.remove(&sequence_number)?;
+        self.settle();
+        Some(entry)
+    }
+
+    /// The ledger has executed all below `sequence_number`: they leave, in order.
+    pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
+        let mut gone = Vec::new();
+        while let Some(lowest) = self.entries.first_entry() {
+            if *lowest.key() >= sequence_number {
+                break;
+            }
+            gone.push(lowest.remove());
+        }
+        self.sequence_number = self.sequence_number.max(sequence_number);
+        // When all were taken, which is the way of a node that makes its own blocks, nothing else moves.
+        if self.next < self.sequence_number || gone.iter().any(|entry| !entry.taken) {
+            self.settle();
+        }
+        gone
+    }
+
+    /// Moves the end of the ready ones over parked ones that follow without a gap.
+    fn promote(&mut self) {
+        while let Some(entry) = self.entries.get(&self.ready_end)
+            && !entry.taken
+        {
+            self.parked.remove(Amount::of(entry));
+            self.ready_end += 1;
+        }
+    }
+
+    /// Finds anew what is taken, ready and parked.
+    fn settle(&mut self) {
+        self.next = self.sequence_number;
+        while self.entries.get(&self.next).is_some_and(|entry| entry.taken) {
+            self.next += 1;
+        }
+        self.ready_end = self.next;
+        self.parked = Amount::default();
+        for (_, entry) in self.entries.range(self.next..) {
+            if !entry.taken {
+                self.parked.add(Amount::of(entry));
+            }
+        }
+        self.promote();
+    }
+}

@@ -1,0 +1,64 @@
+//! What the mempool is asked and told.
+
+use super::{
+    GasEstimate,
+    pool::{BatchLimits, Pending},
+};
+use crate::{LeaveReason, SubmitError, mailbox::Port};
+use actix::Message;
+use ledger::{CheckedTransaction, HashValue};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A client's transaction, validated.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Submit {
+    pub(crate) transaction: Arc<CheckedTransaction>,
+    /// The sender's, on the ledger, as it was validated against.
+    pub(crate) sequence_number: u64,
+    pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
+}
+
+/// What the pool knows of a hash.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct PendingByHash {
+    pub(crate) hash: HashValue,
+    pub(crate) reply: oneshot::Sender<InPool>,
+}
+
+/// The answer to [`PendingByHash`].
+#[derive(Debug)]
+pub(crate) enum InPool {
+    Pending(Arc<CheckedTransaction>),
+    Left(LeaveReason),
+    Unknown,
+}
+
+/// What gas costs.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct EstimateGas {
+    pub(crate) reply: oneshot::Sender<GasEstimate>,
+}
+
+/// The sequencer has room for a block. Answered as soon as there is a transaction for it.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct NextBatch {
+    pub(crate) limits: BatchLimits,
+    pub(crate) reply_to: Port<Batch>,
+}
+
+/// The transactions of the next block, in order; never none.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
+
+/// Gives up what is in the pool and answers no more: the last message.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Close {
+    pub(crate) reply: oneshot::Sender<Vec<Pending>>,
+}

@@ -1,0 +1,471 @@
+//! The pool of pending transactions: order, limits, replacement, expiry
+//! (rest-behaviour section 7, design section 8).
+//!
+//! A transaction is identified by its sender and sequence number. Several indices lie over the
+//! accounts; [`Pool::change`] is the one place where an account changes, so that they agree.
+
+use super::{
+    account::{Account, Amount, Entry},
+    reasons::Reasons,
+};
+use crate::{LeaveReason, MempoolConfig, SubmitError};
+use ledger::{AccountAddress, CheckedTransaction, Discard, ExecutedBlock, HashValue, ValidationStatus};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+    sync::Arc,
+};
+
+/// The order in which blocks take transactions: the best price, then who came first.
+type ReadyKey = (Reverse<u64>, u64, AccountAddress);
+
+/// A transaction that left unexecuted.
+pub(crate) type Left = (HashValue, LeaveReason);
+
+/// Pending transactions.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    limits: MempoolConfig,
+    accounts: HashMap<AccountAddress, Account>,
+    by_hash: HashMap<HashValue, (AccountAddress, u64)>,
+    /// The head of each account that has a ready transaction.
+    ready: BTreeSet<ReadyKey>,
+    /// What no block has, by the time at which it leaves.
+    expiries: BTreeSet<(u64, AccountAddress, u64)>,
+    /// The accounts that have parked transactions.
+    parking: BTreeSet<AccountAddress>,
+    /// Whose transaction was evicted last: the next account in order is next.
+    evicted_last: AccountAddress,
+    insertions: u64,
+    bytes: usize,
+    parked: Amount,
+    reasons: Reasons,
+    left: Vec<Left>,
+}
+
+/// What may be given to a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchLimits {
+    /// The most transactions.
+    pub(crate) transactions_max: usize,
+    /// The most bytes; a single larger transaction comes alone.
+    pub(crate) bytes_max: usize,
+}
+
+/// A transaction of the pool and when it came in, for the file of a graceful stop.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) transaction: Arc<CheckedTransaction>,
+    /// Unix seconds.
+    pub(crate) inserted_at_secs: u64,
+}
+
+impl Pool {
+    pub(crate) fn new(limits: MempoolConfig) -> Self {
+        Self {
+            limits,
+            accounts: HashMap::new(),
+            by_hash: HashMap::new(),
+            ready: BTreeSet::new(),
+            expiries: BTreeSet::new(),
+            parking: BTreeSet::new(),
+            evicted_last: AccountAddress::new([0; 32]),
+            insertions: 0,
+            bytes: 0,
+            parked: Amount::default(),
+            reasons: Reasons::default(),
+            left: Vec::new(),
+        }
+    }
+
+    /// How many transactions are in the pool, those of blocks that are not durable included.
+    pub(crate) fn len(&self) -> usize {
+        self.by_hash.len()
+    }
+
+    /// Whether a block could be made.
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The transaction `hash`, if it is in the pool.
+    pub(crate) fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
+        let (sender, sequence_number) = self.by_hash.get(hash)?;
+        let entry = self.accounts.get(sender)?.get(*sequence_number)?;
+        Some(&entry.transaction)
+    }
+
+    /// Why the transaction `hash` left, if that is still known.
+    pub(crate) fn left_reason(&self, hash: &HashValue) -> Option<&LeaveReason> {
+        self.reasons.get(hash)
+    }
+
+    /// Who left since the last call, in order.
+    pub(crate) fn drain_left(&mut self) -> Vec<Left> {
+        std::mem::take(&mut self.left)
+    }
+
+    /// Takes a transaction in. `sequence_number` is that of its sender's account on the ledger;
+    /// gives the transaction that the pool holds: this one, or an earlier one with the same content.
+    ///
+    /// # Errors
+    /// Why it is not in the pool.
+    pub(crate) fn submit(
+        &mut self,
+        pending: Pending,
+        sequence_number: u64,
+        now_secs: u64,
+    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let raw = pending.transaction.raw();
+        let (sender, given) = (raw.sender, raw.sequence_number);
+        if sequence_number > 0 && self.accounts.contains_key(&sender) {
+            self.advance(sender, sequence_number, None);
+        }
+        let known = self.accounts.get(&sender).map_or(0, Account::sequence_number);
+        if given < sequence_number.max(known) {
+            return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
+        }
+        let expires_at_secs = self.expires_at_secs(&pending);
+        if expires_at_secs <= now_secs {
+            return Err(Discard::from(ValidationStatus::TransactionExpired).into());
+        }
+        let entry = Entry {
+            insertion: self.insertions,
+            inserted_at_secs: pending.inserted_at_secs,
+            expires_at_secs,
+            taken: false,
+            transaction: pending.transaction,
+        };
+        self.insertions += 1;
+        match self.accounts.get(&sender) {
+            Some(account) if account.get(given).is_some() => self.resubmit(sender, given, entry),
+            Some(_) => self.add(sender, given, entry),
+            None => {
+                self.accounts.insert(sender, Account::new(sequence_number));
+                let outcome = self.add(sender, given, entry);
+                self.change(sender, |_| ());
+                outcome
+            }
+        }
+    }
+
+    /// When a transaction leaves at the latest, Unix seconds.
+    pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
+        let ttl_end = pending.inserted_at_secs.saturating_add(self.limits.ttl_secs);
+        pending.transaction.raw().expiration_timestamp_secs.min(ttl_end)
+    }
+
+    /// A transaction came for a number that is in the pool already.
+    fn resubmit(
+        &mut self,
+        sender: AccountAddress,
+        number: u64,
+        new: Entry,
+    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let update = |reason| Err(SubmitError::InvalidUpdate(reason));
+        let account = &self.accounts[&sender];
+        let Some(old) = account.get(number) else {
+            return update("Transaction already in mempool");
+        };
+        let (old_raw, new_raw) = (old.transaction.raw(), new.transaction.raw());
+        if old_raw == new_raw {
+            return Ok(Arc::clone(&old.transaction));
+        }
+        if old.taken {
+            return Err(SubmitError::SequenceNumberTooOld {
+                given: number,
+                current: account.next(),
+            });
+        }
+        if old_raw.payload != new_raw.payload {
+            return update("Transaction already in mempool with a different payload");
+        }
+        if old_raw.expiration_timestamp_secs != new_raw.expiration_timestamp_secs {
+            return update("Transaction already in mempool with a different expiration timestamp");
+        }
+        if old_raw.max_gas_amount != new_raw.max_gas_amount {
+            return update("Transaction already in mempool with a different max gas amount");
+        }
+        if old_raw.gas_unit_price > new_raw.gas_unit_price {
+            return update("Transaction already in mempool with a higher gas price");
+        }
+        let grows_by = new.transaction.size_bytes();
+        if self.bytes - old.transaction.size_bytes() + grows_by > self.limits.capacity_bytes {
+            return Err(self.full());
+        }
+        let transaction = Arc::clone(&new.transaction);
+        if let Some(old) = self.put(sender, number, new) {
+            self.note_left(old.transaction.hash(), LeaveReason::Replaced(transaction.hash()));
+        }
+        Ok(transaction)
+    }
+
+    /// A transaction came for a free number: finds room for it.
+    fn add(
+        &mut self,
+        sender: AccountAddress,
+        number: u64,
+        entry: Entry,
+    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let account = &self.accounts[&sender];
+        let fills_gap = number == account.first_gap();
+        let mut own_victim = None;
+        if account.len() >= self.limits.capacity_per_account {
+            own_victim = account
+                .highest_parked()
+                .filter(|&parked| fills_gap && parked > number);
+            if own_victim.is_none() {
+                let (size, capacity) = (account.len(), self.limits.capacity_per_account);
+                return Err(SubmitError::Full {
+                    reason: format!(
+                        "Mempool over capacity for account. Number of transactions from account: {size}, Capacity: {capacity}"
+                    ),
+                });
+            }
+        }
+        let mut after = self.amount();
+        after.add(Amount::of(&entry));
+        let mut evictable = self.parked;
+        if let Some(victim) = own_victim.and_then(|victim| account.get(victim)) {
+            after.remove(Amount::of(victim));
+            evictable.remove(Amount::of(victim));
+        }
+        if !self.fits(after) {
+            evictable.remove(account.promoted_by_gap(own_victim));
+            after.remove(evictable);
+            if !fills_gap || !self.fits(after) {
+                return Err(self.full());
+            }
+        }
+        let transaction = Arc::clone(&entry.transaction);
+        self.put(sender, number, entry);
+        if let Some(victim) = own_victim {
+            let why = "to make room for an earlier transaction of its account";
+            self.drop_entry(sender, victim, LeaveReason::Evicted(why.to_owned()));
+        }
+        while !self.fits(self.amount()) && self.evict_parked() {}
+        Ok(transaction)
+    }
+
+    /// Everything in the pool.
+    fn amount(&self) -> Amount {
+        Amount {
+            count: self.len(),
+            bytes: self.bytes,
+        }
+    }
+
+    fn fits(&self, amount: Amount) -> bool {
+        amount.count <= self.limits.capacity_transactions && amount.bytes <= self.limits.capacity_bytes
+    }
+
+    fn full(&self) -> SubmitError {
+        let (size, capacity) = (self.len(), self.limits.capacity_transactions);
+        let reason = if size >= capacity {
+            format!("Mempool is full. Mempool size: {size}, Capacity: {capacity}")
+        } else {
+            let (size, capacity) = (self.bytes, self.limits.capacity_bytes);
+            format!("Mempool is full. Mempool size: {size} bytes, Capacity: {capacity} bytes")
+        };
+        SubmitError::Full { reason }
+    }
+
+    /// Evicts the highest parked transaction of the next account that has one.
+    fn evict_parked(&mut self) -> bool {
+        let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
+        let account = self.parking.range(after).next().or_else(|| self.parking.first());
+        let Some(&address) = account else { return false };
+        self.evicted_last = address;
+        let Some(number) = self.accounts.get(&address).and_then(Account::highest_parked) else {
+            return false;
+        };
+        let why = "to make room in a full pool for a transaction that could be executed at once";
+        self.drop_entry(address, number, LeaveReason::Evicted(why.to_owned()));
+        true
+    }
+
+    /// The next transactions for a block, in order; they stay in the pool until the block is durable.
+    pub(crate) fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
+        let mut batch = Vec::new();
+        let mut bytes = 0usize;
+        while batch.len() < limits.transactions_max {
+            let Some(&(_, _, address)) = self.ready.first() else {
+                break;
+            };
+            let head = self.accounts.get(&address).and_then(Account::head);
+            let size = head.map_or(0, |head| head.transaction.size_bytes());
+            if !batch.is_empty() && bytes.saturating_add(size) > limits.bytes_max {
+                break;
+            }
+            let Some(entry) = self.change(address, Account::take) else {
+                break;
+            };
+            let number = entry.transaction.raw().sequence_number;
+            self.expiries.remove(&(entry.expires_at_secs, address, number));
+            bytes = bytes.saturating_add(size);
+            batch.push(entry.transaction);
+        }
+        batch
+    }
+
+    /// A block is durable: its transactions leave, the refused ones with their reason.
+    ///
+    /// # Panics
+    /// When the block names a validation status that does not exist.
+    pub(crate) fn commit(&mut self, block: &ExecutedBlock) {
+        for executed in &block.transactions {
+            if let Some(user) = executed.transaction.as_user() {
+                let next = user.raw.sequence_number.saturating_add(1);
+                self.advance(user.raw.sender, next, Some(executed.hash));
+            }
+        }
+        for discarded in &block.discarded {
+            let status = ValidationStatus::from_code(discarded.status_code);
+            let status = status.expect("execution refuses with statuses of this ledger");
+            self.discard(&discarded.hash, status);
+        }
+    }
+
+    /// The account has executed all below `sequence_number`, the last of them by `executed`.
+    fn advance(&mut self, address: AccountAddress, sequence_number: u64, executed: Option<HashValue>) {
+        if !self.accounts.contains_key(&address) {
+            return;
+        }
+        for entry in self.change(address, |account| account.advance(sequence_number)) {
+            let hash = entry.transaction.hash();
+            self.forget(address, &entry);
+            let is_last = entry.transaction.raw().sequence_number + 1 == sequence_number;
+            let was_executed = match executed {
+                Some(executed) if is_last => executed == hash,
+                _ => entry.taken,
+            };
+            if !was_executed {
+                let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
+                self.note_left(hash, LeaveReason::Rejected(too_old));
+            }
+        }
+    }
+
+    /// A block's prologue refused a transaction. One that came too early goes back.
+    fn discard(&mut self, hash: &HashValue, status: ValidationStatus) {
+        let Some(&(address, number)) = self.by_hash.get(hash) else {
+            return;
+        };
+        if status == ValidationStatus::SequenceNumberTooNew {
+            let expires = self.change(address, |account| {
+                account.untake(number).map(|entry| entry.expires_at_secs)
+            });
+            self.expiries.extend(expires.map(|at| (at, address, number)));
+        } else {
+            self.drop_entry(address, number, LeaveReason::Rejected(status.into()));
+        }
+    }
+
+    /// Whose time has come leaves.
+    pub(crate) fn expire(&mut self, now_secs: u64) {
+        while let Some(&(at_secs, address, number)) = self.expiries.first() {
+            if at_secs > now_secs {
+                break;
+            }
+            self.drop_entry(address, number, LeaveReason::Expired { at_secs });
+        }
+    }
+
+    /// Everything in the pool, in the order in which it came in.
+    pub(crate) fn contents(&self) -> Vec<Pending> {
+        let mut entries: Vec<&Entry> = Vec::with_capacity(self.len());
+        for account in self.accounts.values() {
+            entries.extend(account.entries().map(|(_, entry)| entry));
+        }
+        entries.sort_unstable_by_key(|entry| entry.insertion);
+        let pending = entries.into_iter().map(|entry| Pending {
+            transaction: Arc::clone(&entry.transaction),
+            inserted_at_secs: entry.inserted_at_secs,
+        });
+        pending.collect()
+    }
+
+    /// Remembers why a transaction left or never came in again.
+    pub(crate) fn note_left(&mut self, hash: HashValue, reason: LeaveReason) {
+        self.reasons.record(hash, reason.clone());
+        self.left.push((hash, reason));
+    }
+
+    /// Puts an entry into its account and all indices; gives the one whose place it took.
+    fn put(&mut self, address: AccountAddress, number: u64, entry: Entry) -> Option<Entry> {
+        let hash = entry.transaction.hash();
+        self.bytes += entry.transaction.size_bytes();
+        self.by_hash.insert(hash, (address, number));
+        self.expiries.insert((entry.expires_at_secs, address, number));
+        self.reasons.forget(&hash);
+        let old = self.change(address, |account| account.insert(number, entry));
+        if let Some(old) = &old {
+            self.bytes -= old.transaction.size_bytes();
+            self.by_hash.remove(&old.transaction.hash());
+            let new_expiry = self.accounts[&address].get(number).map(|e| e.expires_at_secs);
+            if new_expiry != Some(old.expires_at_secs) {
+                self.expiries.remove(&(old.expires_at_secs, address, number));
+            }
+        }
+        old
+    }
+
+    /// Takes an entry out of its account, with a reason.
+    fn drop_entry(&mut self, address: AccountAddress, number: u64, reason: LeaveReason) {
+        if let Some(entry) = self.change(address, |account| account.remove(number)) {
+            self.forget(address, &entry);
+            self.note_left(entry.transaction.hash(), reason);
+        }
+    }
+
+    /// Takes an entry that has left its account out of the other indices.
+    fn forget(&mut self, address: AccountAddress, entry: &Entry) {
+        let number = entry.transaction.raw().sequence_number;
+        self.bytes -= entry.transaction.size_bytes();
+        self.by_hash.remove(&entry.transaction.hash());
+        self.expiries.remove(&(entry.expires_at_secs, address, number));
+    }
+
+    /// Changes an account and brings the indices over accounts after it. The account must be there;
+    /// it goes when it is empty afterwards.
+    fn change<R: Default>(&mut self, address: AccountAddress, change: impl FnOnce(&mut Account) -> R) -> R {
+        let key = |head: &Entry| {
+            (
+                Reverse(head.transaction.raw().gas_unit_price),
+                head.insertion,
+                address,
+            )
+        };
+        let Some(account) = self.accounts.get_mut(&address) else {
+            return R::default();
+        };
+        let (head_before, parked_before) = (account.head().map(key), account.parked());
+        let result = change(account);
+        let (head, parked) = (account.head().map(key), account.parked());
+        if head != head_before {
+            if let Some(before) = head_before {
+                self.ready.remove(&before);
+            }
+            self.ready.extend(head);
+        }
+        if parked != parked_before {
+            self.parked.remove(parked_before);
+            self.parked.add(parked);
+            if parked.count == 0 {
+                self.parking.remove(&address);
+            } else if parked_before.count == 0 {
+                self.parking.insert(address);
+            }
+        }
+        if account.is_empty() {
+            self.accounts.remove(&address);
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,341 @@
+//! The pool's rules, one test each.
+
+use super::*;
+use crate::testing::{Draft, block, draft};
+
+const NOW: u64 = 1_000;
+
+fn pool(change: impl FnOnce(&mut MempoolConfig)) -> Pool {
+    let mut limits = MempoolConfig::default();
+    change(&mut limits);
+    Pool::new(limits)
+}
+
+fn submit(pool: &mut Pool, draft: Draft) -> Result<Arc<CheckedTransaction>, SubmitError> {
+    submit_at(pool, draft, 0)
+}
+
+fn submit_at(
+    pool: &mut Pool,
+    draft: Draft,
+    sequence_number: u64,
+) -> Result<Arc<CheckedTransaction>, SubmitError> {
+    let pending = Pending {
+        transaction: draft.checked(),
+        inserted_at_secs: NOW,
+    };
+    pool.submit(pending, sequence_number, NOW)
+}
+
+fn take(pool: &mut Pool, transactions_max: usize) -> Vec<(u64, u64)> {
+    let limits = BatchLimits {
+        transactions_max,
+        bytes_max: usize::MAX,
+    };
+    let batch = pool.take_batch(limits);
+    batch.iter().map(|transaction| name(transaction)).collect()
+}
+
+fn name(transaction: &CheckedTransaction) -> (u64, u64) {
+    let raw = transaction.raw();
+    let bytes = raw.sender.as_bytes();
+    (u64::from(bytes[31]), raw.sequence_number)
+}
+
+#[test]
+fn blocks_take_the_best_price_first_and_accounts_in_sequence() {
+    let mut pool = pool(|_| ());
+    submit(&mut pool, draft(1, 0).price(200)).unwrap();
+    submit(&mut pool, draft(1, 1).price(900)).unwrap();
+    submit(&mut pool, draft(2, 0).price(300)).unwrap();
+    submit(&mut pool, draft(3, 0).price(200)).unwrap();
+    assert_eq!(take(&mut pool, 10), [(2, 0), (1, 0), (1, 1), (3, 0)]);
+    assert_eq!(
+        pool.len(),
+        4,
+        "taken transactions count until their block is durable"
+    );
+}
+
+#[test]
+fn a_gap_parks_what_follows_until_it_is_filled() {
+    let mut pool = pool(|_| ());
+    submit(&mut pool, draft(1, 2)).unwrap();
+    submit(&mut pool, draft(1, 1)).unwrap();
+    assert!(!pool.has_ready());
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(take(&mut pool, 10), [(1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn the_same_content_again_is_accepted_and_the_first_stays() {
+    let mut pool = pool(|_| ());
+    let first = submit(&mut pool, draft(1, 0)).unwrap();
+    let second = submit(&mut pool, draft(1, 0).signature(9)).unwrap();
+    assert_eq!(first.hash(), second.hash());
+    assert_eq!(pool.len(), 1);
+    take(&mut pool, 1);
+    assert!(
+        submit(&mut pool, draft(1, 0)).is_ok(),
+        "also while a block has it"
+    );
+}
+
+#[test]
+fn only_a_higher_price_replaces() {
+    let mut pool = pool(|_| ());
+    let first = submit(&mut pool, draft(1, 0).price(200)).unwrap();
+    let words = |outcome: Result<_, SubmitError>| outcome.map(|_: Arc<_>| ()).unwrap_err().to_string();
+    assert_eq!(
+        words(submit(&mut pool, draft(1, 0).argument(b"other"))),
+        "Transaction already in mempool with a different payload"
+    );
+    let expiration = draft(1, 0).expires_at(5_000);
+    assert_eq!(
+        words(submit(&mut pool, expiration)),
+        "Transaction already in mempool with a different expiration timestamp"
+    );
+    let max_gas = Draft {
+        max_gas: 1,
+        ..draft(1, 0)
+    };
+    assert_eq!(
+        words(submit(&mut pool, max_gas)),
+        "Transaction already in mempool with a different max gas amount"
+    );
+    assert_eq!(
+        words(submit(&mut pool, draft(1, 0).price(199))),
+        "Transaction already in mempool with a higher gas price"
+    );
+    let second = submit(&mut pool, draft(1, 0).price(201)).unwrap();
+    assert_eq!(
+        pool.drain_left(),
+        [(first.hash(), LeaveReason::Replaced(second.hash()))]
+    );
+    assert!(pool.get(&first.hash()).is_none());
+    assert_eq!(
+        pool.left_reason(&first.hash()).unwrap().to_string(),
+        format!("replaced by {}", second.hash())
+    );
+    assert_eq!(pool.take_batch(ALL)[0].hash(), second.hash());
+}
+
+const ALL: BatchLimits = BatchLimits {
+    transactions_max: usize::MAX,
+    bytes_max: usize::MAX,
+};
+
+#[test]
+fn what_a_block_has_cannot_be_replaced() {
+    let mut pool = pool(|_| ());
+    submit(&mut pool, draft(1, 0)).unwrap();
+    submit(&mut pool, draft(1, 1)).unwrap();
+    take(&mut pool, 2);
+    let error = submit(&mut pool, draft(1, 0).price(900)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "transaction sequence number is 0, current sequence number is 2"
+    );
+}
+
+#[test]
+fn numbers_that_the_ledger_has_passed_are_refused() {
+    let mut pool = pool(|_| ());
+    let too_old = |error| matches!(error, SubmitError::Invalid(discard) if discard.status == ValidationStatus::SequenceNumberTooOld);
+    assert!(too_old(submit_at(&mut pool, draft(1, 4), 5).unwrap_err()));
+    submit_at(&mut pool, draft(1, 5), 5).unwrap();
+    submit_at(&mut pool, draft(1, 6), 5).unwrap();
+    let taken = pool.take_batch(BatchLimits {
+        transactions_max: 1,
+        ..ALL
+    });
+    pool.commit(&block(1, &taken, &[]));
+    // The caller read the account before that block.
+    assert!(too_old(submit_at(&mut pool, draft(1, 5), 5).unwrap_err()));
+}
+
+#[test]
+fn a_commit_removes_and_promotes() {
+    let mut pool = pool(|_| ());
+    for number in [0, 1, 3] {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let taken = pool.take_batch(ALL);
+    assert_eq!(taken.len(), 2);
+    pool.commit(&block(1, &taken, &[]));
+    assert_eq!((pool.len(), pool.has_ready()), (1, false));
+    submit_at(&mut pool, draft(1, 2), 2).unwrap();
+    assert_eq!(take(&mut pool, 9), [(1, 2), (1, 3)]);
+    assert_eq!(pool.drain_left(), []);
+}
+
+#[test]
+fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
+    let mut pool = pool(|_| ());
+    for number in 0..3 {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let taken = pool.take_batch(ALL);
+    let refused = [
+        (
+            Arc::clone(&taken[0]),
+            ValidationStatus::InsufficientBalanceForTransactionFee,
+        ),
+        (Arc::clone(&taken[1]), ValidationStatus::SequenceNumberTooNew),
+        (Arc::clone(&taken[2]), ValidationStatus::SequenceNumberTooNew),
+    ];
+    pool.commit(&block(1, &[], &refused));
+    let left = pool.drain_left();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].0, taken[0].hash());
+    assert_eq!(
+        left[0].1.to_string(),
+        "rejected: INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"
+    );
+    assert_eq!((pool.len(), pool.has_ready()), (2, false));
+    submit(&mut pool, draft(1, 0).signature(3)).unwrap();
+    assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
+    let mut pool = pool(|limits| limits.capacity_transactions = 3);
+    let parked = [
+        submit(&mut pool, draft(1, 5)).unwrap(),
+        submit(&mut pool, draft(1, 7)).unwrap(),
+    ];
+    submit(&mut pool, draft(2, 0)).unwrap();
+    let full = submit(&mut pool, draft(3, 1)).unwrap_err();
+    assert_eq!(full.to_string(), "Mempool is full. Mempool size: 3, Capacity: 3");
+    submit(&mut pool, draft(3, 0)).unwrap();
+    let left = pool.drain_left();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].0, parked[1].hash(), "the highest goes first");
+    assert!(matches!(left[0].1, LeaveReason::Evicted(_)));
+    submit(&mut pool, draft(4, 0)).unwrap();
+    assert!(
+        matches!(
+            submit(&mut pool, draft(5, 0).price(10_000)),
+            Err(SubmitError::Full { .. })
+        ),
+        "ready ones are never evicted, whatever the price"
+    );
+    take(&mut pool, 9);
+    assert!(matches!(
+        submit(&mut pool, draft(5, 0)),
+        Err(SubmitError::Full { .. })
+    ));
+}
+
+#[test]
+fn bytes_are_a_limit_of_their_own() {
+    let size = draft(1, 0).checked().size_bytes();
+    let mut pool = pool(|limits| limits.capacity_bytes = 2 * size);
+    submit(&mut pool, draft(1, 0)).unwrap();
+    submit(&mut pool, draft(2, 1)).unwrap();
+    let large = draft(3, 0).argument(&vec![0; size]);
+    let full = submit(&mut pool, large).unwrap_err();
+    assert!(full.to_string().ends_with("bytes"), "{full}");
+    assert_eq!(
+        (pool.len(), pool.drain_left().len()),
+        (2, 0),
+        "a refusal evicts nobody"
+    );
+    submit(&mut pool, draft(3, 0)).unwrap();
+    assert_eq!((pool.len(), pool.drain_left().len()), (2, 1));
+}
+
+#[test]
+fn an_account_at_its_cap_may_fill_its_gap() {
+    let mut pool = pool(|limits| limits.capacity_per_account = 2);
+    submit(&mut pool, draft(1, 1)).unwrap();
+    let highest = submit(&mut pool, draft(1, 3)).unwrap();
+    assert!(matches!(
+        submit(&mut pool, draft(1, 2)),
+        Err(SubmitError::Full { .. })
+    ));
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(pool.drain_left()[0].0, highest.hash());
+    assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1)]);
+    let full = submit(&mut pool, draft(1, 2)).unwrap_err();
+    assert_eq!(
+        full.to_string(),
+        "Mempool over capacity for account. Number of transactions from account: 2, Capacity: 2"
+    );
+}
+
+#[test]
+fn a_cap_of_one_still_moves() {
+    let mut pool = pool(|limits| limits.capacity_per_account = 1);
+    submit(&mut pool, draft(1, 1)).unwrap();
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(take(&mut pool, 9), [(1, 0)]);
+}
+
+#[test]
+fn expiry_is_the_earlier_of_the_own_and_the_pools() {
+    let mut pool = pool(|limits| limits.ttl_secs = 600);
+    let own = submit(&mut pool, draft(1, 0).expires_at(NOW + 10)).unwrap();
+    let ttl = submit(&mut pool, draft(1, 1)).unwrap();
+    pool.expire(NOW + 9);
+    assert_eq!(pool.drain_left(), []);
+    pool.expire(NOW + 10);
+    assert_eq!(
+        pool.drain_left(),
+        [(own.hash(), LeaveReason::Expired { at_secs: NOW + 10 })]
+    );
+    assert!(!pool.has_ready(), "what follows is parked");
+    pool.expire(NOW + 600);
+    assert_eq!(
+        pool.drain_left(),
+        [(ttl.hash(), LeaveReason::Expired { at_secs: NOW + 600 })]
+    );
+    assert_eq!(pool.len(), 0);
+    assert!(
+        submit(&mut pool, draft(1, 0).expires_at(NOW)).is_err(),
+        "expired when it came"
+    );
+}
+
+#[test]
+fn what_a_block_has_does_not_expire() {
+    let mut pool = pool(|_| ());
+    submit(&mut pool, draft(1, 0).expires_at(NOW + 1)).unwrap();
+    let taken = pool.take_batch(ALL);
+    pool.expire(NOW + 100);
+    assert_eq!(pool.len(), 1);
+    let early = [(Arc::clone(&taken[0]), ValidationStatus::SequenceNumberTooNew)];
+    pool.commit(&block(1, &[], &early));
+    pool.expire(NOW + 100);
+    assert_eq!(pool.len(), 0, "but once it is back, it does");
+}
+
+#[test]
+fn a_batch_ends_at_its_bytes_but_is_never_empty() {
+    let size = draft(1, 0).checked().size_bytes();
+    let mut pool = pool(|_| ());
+    for number in 0..3 {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let limits = |bytes_max| BatchLimits {
+        transactions_max: 9,
+        bytes_max,
+    };
+    assert_eq!(pool.take_batch(limits(2 * size)).len(), 2);
+    assert_eq!(pool.take_batch(limits(1)).len(), 1);
+}
+
+#[test]
+fn contents_keep_the_order_of_arrival() {
+    let mut pool = pool(|_| ());
+    for (sender, number) in [(3, 0), (1, 1), (2, 0), (1, 0)] {
+        submit(&mut pool, draft(sender, number)).unwrap();
+    }
+    take(&mut pool, 1);
+    let names: Vec<_> = pool
+        .contents()
+        .iter()
+        .map(|pending| name(&pending.transaction))
+        .collect();
+    assert_eq!(names, [(3, 0), (1, 1), (2, 0), (1, 0)]);
+}

@@ -1,0 +1,208 @@
+//! The file in which a graceful stop keeps the pool for the next start.
+//!
+//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. It is
+//! written aside, made durable and renamed, so that it is there whole or not at all.
+
+use super::Pending;
+use ledger::{Chain, CheckedTransaction, HashValue, SignedTransaction};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    path::Path,
+    sync::Arc,
+};
+
+/// The file's name in the data directory.
+pub(crate) const FILE_NAME: &str = "mempool.bcs";
+
+/// Names the format; the last digit is its version.
+const MAGIC: &[u8; 8] = b"MEMPOOL1";
+const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
+/// What a transaction takes beside its own bytes, at most: time and length.
+const OVERHEAD_BYTES: usize = 16;
+
+#[derive(Serialize, Deserialize)]
+struct SavedPool {
+    chain_id: u8,
+    transactions: Vec<SavedTransaction>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedTransaction {
+    inserted_at_secs: u64,
+    transaction: SignedTransaction,
+}
+
+/// Why a saved pool is not used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SavedPoolError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it is larger than the pool may be ({0} bytes)")]
+    TooLarge(u64),
+    #[error("it is no saved pool, or of another version of this program")]
+    Foreign,
+    #[error("its checksum does not match its content")]
+    Damaged,
+    #[error("its content cannot be read: {0}")]
+    Content(#[from] bcs::Error),
+    #[error("it is of chain {0}")]
+    OtherChain(u8),
+}
+
+/// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty.
+pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
+    let path = directory.join(FILE_NAME);
+    if pending.is_empty() {
+        return remove_if_there(&path);
+    }
+    let saved = SavedPool {
+        chain_id: chain.id(),
+        transactions: pending
+            .iter()
+            .map(|pending| SavedTransaction {
+                inserted_at_secs: pending.inserted_at_secs,
+                transaction: pending.transaction.transaction().clone(),
+            })
+            .collect(),
+    };
+    let content = bcs::to_bytes(&saved).map_err(io::Error::other)?;
+    let aside = directory.join(format!("{FILE_NAME}.tmp"));
+    let mut file = File::create(&aside)?;
+    file.write_all(MAGIC)?;
+    file.write_all(HashValue::sha3_of(&[&content]).as_bytes())?;
+    file.write_all(&content)?;
+    file.sync_all()?;
+    fs::rename(&aside, &path)?;
+    File::open(directory)?.sync_all()
+}
+
+/// What `directory` keeps of a pool, oldest first; nothing when there is no file. A pool larger
+/// than `pool_bytes_max` is refused before it is read.
+///
+/// Signatures are not checked again: the file is the node's own.
+pub(super) fn load(
+    directory: &Path,
+    chain: &Chain,
+    pool_bytes_max: usize,
+    pool_transactions_max: usize,
+) -> Result<Vec<Pending>, SavedPoolError> {
+    let file = match File::open(directory.join(FILE_NAME)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let overhead = pool_transactions_max.saturating_mul(OVERHEAD_BYTES);
+    let bytes_max = pool_bytes_max
+        .saturating_add(overhead)
+        .saturating_add(2 * HEADER_BYTES) as u64;
+    let size = file.metadata()?.len();
+    if size > bytes_max {
+        return Err(SavedPoolError::TooLarge(size));
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
+    let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(SavedPoolError::Foreign);
+    }
+    if checksum != HashValue::sha3_of(&[content]).as_bytes() {
+        return Err(SavedPoolError::Damaged);
+    }
+    let saved: SavedPool = bcs::from_bytes(content)?;
+    if saved.chain_id != chain.id() {
+        return Err(SavedPoolError::OtherChain(saved.chain_id));
+    }
+    let pending = saved.transactions.into_iter().map(|saved| Pending {
+        transaction: Arc::new(CheckedTransaction::trusted(saved.transaction, chain.vendor())),
+        inserted_at_secs: saved.inserted_at_secs,
+    });
+    Ok(pending.collect())
+}
+
+/// Removes the file after its content is in the pool, so that it is not taken in twice.
+pub(super) fn remove(directory: &Path) -> io::Result<()> {
+    remove_if_there(&directory.join(FILE_NAME))
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{chain, draft};
+
+    fn pending() -> Vec<Pending> {
+        let pending = (0..3u64).map(|number| Pending {
+            transaction: draft(1, number).checked(),
+            inserted_at_secs: 100 + number,
+        });
+        pending.collect()
+    }
+
+    fn load_all(directory: &Path) -> Result<Vec<Pending>, SavedPoolError> {
+        load(directory, &chain(), 1 << 20, 100)
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded_until_it_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(load_all(directory.path()).unwrap().is_empty());
+        save(directory.path(), &chain(), &pending()).unwrap();
+        let loaded = load_all(directory.path()).unwrap();
+        let facts = |all: &[Pending]| -> Vec<_> {
+            all.iter()
+                .map(|p| (p.transaction.hash(), p.inserted_at_secs))
+                .collect()
+        };
+        assert_eq!(facts(&loaded), facts(&pending()));
+        remove(directory.path()).unwrap();
+        assert!(load_all(directory.path()).unwrap().is_empty());
+        assert_eq!(
+            fs::read_dir(directory.path()).unwrap().count(),
+            0,
+            "nothing is left behind"
+        );
+    }
+
+    #[test]
+    fn an_empty_pool_leaves_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        save(directory.path(), &chain(), &pending()).unwrap();
+        save(directory.path(), &chain(), &[]).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn every_damaged_byte_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        save(directory.path(), &chain(), &pending()).unwrap();
+        let path = directory.path().join(FILE_NAME);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, damaged).unwrap();
+            assert!(load_all(directory.path()).is_err(), "byte {at}");
+        }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert!(load_all(directory.path()).is_err(), "cut to {length}");
+        }
+    }
+
+    #[test]
+    fn a_file_larger_than_the_pool_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        save(directory.path(), &chain(), &pending()).unwrap();
+        let error = load(directory.path(), &chain(), 10, 1).unwrap_err();
+        assert!(matches!(error, SavedPoolError::TooLarge(_)));
+    }
+}

@@ -1,0 +1,171 @@
+//! The sequencer: decides the order of blocks.
+//!
+//! It pulls: while fewer blocks than may be are ordered and not durable, it asks the mempool for
+//! the next batch, and the mempool answers when there is one. How a batch becomes a block is the
+//! [`Engine`]'s matter; nothing below knows which one runs.
+
+pub(crate) mod messages;
+mod solo;
+
+use crate::{
+    Clock, SequencerConfig,
+    committer::messages::{BlockCommitted, Execute},
+    mailbox::{Port, receives_mail},
+    mempool::{
+        BatchLimits,
+        messages::{Batch, NextBatch},
+    },
+};
+use actix::{Actor, AsyncContext, Context, Handler};
+use ledger::{ChainTip, CheckedTransaction, OrderedBlock};
+use messages::{Start, Stop};
+use solo::Solo;
+use std::{sync::Arc, time::Duration};
+
+/// The actor's name.
+pub(crate) const NAME: &str = "sequencer";
+
+/// Who decides the order.
+#[derive(Debug)]
+pub(crate) enum Engine {
+    /// This node alone.
+    Solo(Solo),
+}
+
+impl Engine {
+    /// Order by this node alone, after `tip`.
+    pub(crate) fn solo(tip: &ChainTip) -> Self {
+        Self::Solo(Solo::new(tip))
+    }
+
+    fn order(&mut self, transactions: &[Arc<CheckedTransaction>], now_usecs: u64) -> OrderedBlock {
+        match self {
+            Self::Solo(solo) => solo.order(transactions, now_usecs),
+        }
+    }
+}
+
+/// The actor.
+#[derive(Debug)]
+pub(crate) struct Sequencer {
+    engine: Engine,
+    config: SequencerConfig,
+    clock: Clock,
+    mempool: Port<NextBatch>,
+    committer: Port<Execute>,
+    /// Where batches are wanted; none before the start and after the stop.
+    batches: Option<Port<Batch>>,
+    /// Whether the mempool owes a batch.
+    is_asking: bool,
+    /// Blocks that are ordered and not durable.
+    in_flight: usize,
+    last_block_usecs: u64,
+}
+
+impl Sequencer {
+    pub(crate) fn new(
+        engine: Engine,
+        config: SequencerConfig,
+        clock: Clock,
+        mempool: Port<NextBatch>,
+        committer: Port<Execute>,
+    ) -> Self {
+        Self {
+            engine,
+            config,
+            last_block_usecs: clock.now_usecs(),
+            clock,
+            mempool,
+            committer,
+            batches: None,
+            is_asking: false,
+            in_flight: 0,
+        }
+    }
+
+    /// Asks for the next batch, if there is room for a block and none was asked for.
+    fn ask_if_room(&mut self) {
+        if self.is_asking || self.in_flight >= self.config.blocks_in_flight_max {
+            return;
+        }
+        if let Some(batches) = &self.batches {
+            self.is_asking = true;
+            self.mempool.tell(NextBatch {
+                limits: BatchLimits {
+                    transactions_max: self.config.block_transactions_max,
+                    bytes_max: self.config.block_bytes_max,
+                },
+                reply_to: batches.clone(),
+            });
+        }
+    }
+
+    fn order(&mut self, transactions: &[Arc<CheckedTransaction>]) {
+        let now_usecs = self.clock.now_usecs();
+        let block = self.engine.order(transactions, now_usecs);
+        self.last_block_usecs = now_usecs;
+        self.in_flight += 1;
+        self.committer.tell(Execute(block));
+    }
+
+    /// Makes an empty block when the chain has been idle for too long.
+    fn beat(&mut self) {
+        let idle_usecs = self.clock.now_usecs().saturating_sub(self.last_block_usecs);
+        let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
+        if is_due && self.in_flight == 0 && self.batches.is_some() {
+            self.order(&[]);
+        }
+    }
+}
+
+impl Actor for Sequencer {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        if self.config.heartbeat_secs > 0 {
+            // Looks often enough that a beat is at most a second late.
+            context.run_interval(Duration::from_secs(1), |sequencer, _| sequencer.beat());
+        }
+    }
+}
+
+receives_mail!(Sequencer);
+
+impl Handler<Start> for Sequencer {
+    type Result = ();
+
+    fn handle(&mut self, start: Start, _: &mut Self::Context) {
+        self.batches = Some(start.batches);
+        self.ask_if_room();
+    }
+}
+
+impl Handler<Batch> for Sequencer {
+    type Result = ();
+
+    fn handle(&mut self, batch: Batch, _: &mut Self::Context) {
+        self.is_asking = false;
+        if self.batches.is_some() {
+            self.order(&batch.0);
+            self.ask_if_room();
+        }
+    }
+}
+
+impl Handler<BlockCommitted> for Sequencer {
+    type Result = ();
+
+    fn handle(&mut self, _: BlockCommitted, _: &mut Self::Context) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.ask_if_room();
+    }
+}
+
+impl Handler<Stop> for Sequencer {
+    type Result = ();
+
+    fn handle(&mut self, stop: Stop, _: &mut Self::Context) {
+        self.batches = None;
+        let _ = stop.done.send(());
+    }
+}

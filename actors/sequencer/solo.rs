@@ -1,0 +1,71 @@
+//! Order by one node alone: the next batch is the next block.
+
+use bytes::Bytes;
+use ledger::{AccountAddress, ChainTip, CheckedTransaction, OrderedBlock};
+use std::sync::Arc;
+
+/// The end of the chain as it was ordered, which is ahead of what is durable.
+#[derive(Debug)]
+pub(crate) struct Solo {
+    height: u64,
+    epoch: u64,
+    timestamp_usecs: u64,
+}
+
+impl Solo {
+    /// Continues after `tip`.
+    pub(super) fn new(tip: &ChainTip) -> Self {
+        Self {
+            height: tip.height,
+            // Genesis is of epoch 0; the blocks after it are of the first epoch.
+            epoch: tip.epoch.max(1),
+            timestamp_usecs: tip.timestamp_usecs,
+        }
+    }
+
+    /// Stamps the next block. Its time is the clock's, but always above its parent's: a clock that
+    /// was set back does not stop the chain.
+    pub(super) fn order(&mut self, transactions: &[Arc<CheckedTransaction>], now_usecs: u64) -> OrderedBlock {
+        self.height += 1;
+        self.timestamp_usecs = now_usecs.max(self.timestamp_usecs + 1);
+        OrderedBlock {
+            height: self.height,
+            epoch: self.epoch,
+            round: self.height,
+            proposer: AccountAddress::from_low_u64(0),
+            timestamp_usecs: self.timestamp_usecs,
+            transactions: transactions
+                .iter()
+                .map(|transaction| (**transaction).clone())
+                .collect(),
+            certificate: Bytes::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{block, draft};
+
+    #[test]
+    fn blocks_follow_each_other_even_when_the_clock_does_not() {
+        let mut solo = Solo::new(&block(7, &[], &[]).tip);
+        let transactions = [draft(1, 0).checked()];
+        let times = [50_000, 40_000, 50_001, 60_000];
+        let blocks: Vec<_> = times.iter().map(|&now| solo.order(&transactions, now)).collect();
+        let stamps: Vec<_> = blocks
+            .iter()
+            .map(|b| (b.height, b.round, b.timestamp_usecs))
+            .collect();
+        assert_eq!(
+            stamps,
+            [(8, 8, 50_000), (9, 9, 50_001), (10, 10, 50_002), (11, 11, 60_000)]
+        );
+        assert!(
+            blocks
+                .iter()
+                .all(|block| block.epoch == 1 && block.transactions.len() == 1)
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! The storage: bounded queues in front of the threads that touch the disk.
+
+pub(crate) mod messages;
+mod threads;
+
+use crate::{ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail};
+use actix::{Actor, Context, Handler};
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+use ledger_store::{Query, StoreReader, StoreWriter};
+use messages::{CommitBlock, Prune, Read};
+use std::{io, thread::JoinHandle};
+pub(crate) use threads::WriterListeners;
+use threads::{ReadJob, Write};
+
+/// The actor's name.
+pub(crate) const NAME: &str = "storage";
+
+/// The most prunes that wait for the writer: the pruner has one in flight.
+const PRUNES_MAX: usize = 1;
+
+/// The actor. Its threads end when it is dropped, after what is in their queues.
+pub(crate) struct Storage {
+    writes: Sender<Write>,
+    reads: Sender<ReadJob>,
+    failure: Failure,
+}
+
+/// The other ends of a storage's queues, until its threads are started.
+pub(crate) struct Queues {
+    writes: Receiver<Write>,
+    reads: Receiver<ReadJob>,
+    readers: usize,
+}
+
+impl Queues {
+    /// Starts the writer, which tells `listeners` what is durable, and the readers.
+    pub(crate) fn serve(
+        self,
+        (writer, reader): (StoreWriter, StoreReader),
+        head: &HeadCell,
+        listeners: WriterListeners,
+        failure: &Failure,
+    ) -> io::Result<Vec<JoinHandle<()>>> {
+        let mut threads = vec![threads::spawn_writer(writer, self.writes, listeners, failure)?];
+        for _ in 0..self.readers {
+            let (reader, head, reads) = (reader.clone(), head.clone(), self.reads.clone());
+            threads.push(threads::spawn_reader(reader, head, reads, failure)?);
+        }
+        Ok(threads)
+    }
+}
+
+impl Storage {
+    /// A storage for at most `blocks_in_flight_max` blocks that are not durable.
+    pub(crate) fn new(
+        config: &StorageConfig,
+        blocks_in_flight_max: usize,
+        failure: Failure,
+    ) -> (Self, Queues) {
+        let (writes, write_queue) =
+            crossbeam_channel::bounded(blocks_in_flight_max.saturating_add(PRUNES_MAX));
+        let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
+        let storage = Self {
+            writes,
+            reads,
+            failure,
+        };
+        let queues = Queues {
+            writes: write_queue,
+            reads: read_queue,
+            readers: config.readers,
+        };
+        (storage, queues)
+    }
+
+    fn write(&self, write: Write) {
+        // Disconnected: the writer has failed, and has said so.
+        if let Err(TrySendError::Full(_)) = self.writes.try_send(write) {
+            self.failure
+                .report(NAME, &"more blocks are in flight than may be");
+        }
+    }
+}
+
+impl Actor for Storage {
+    type Context = Context<Self>;
+}
+
+receives_mail!(Storage);
+
+impl Handler<CommitBlock> for Storage {
+    type Result = ();
+
+    fn handle(&mut self, commit: CommitBlock, _: &mut Self::Context) {
+        self.write(Write::Commit(commit.0));
+    }
+}
+
+impl Handler<Prune> for Storage {
+    type Result = ();
+
+    fn handle(&mut self, prune: Prune, _: &mut Self::Context) {
+        self.write(Write::Prune(prune));
+    }
+}
+
+impl<Q: Query> Handler<Read<Q>> for Storage {
+    type Result = ();
+
+    fn handle(&mut self, Read { query, reply }: Read<Q>, _: &mut Self::Context) {
+        if reply.is_closed() {
+            return;
+        }
+        if self.reads.is_full() {
+            let _ = reply.send(Err(ReadError::Overloaded { actor: NAME }));
+            return;
+        }
+        let job: ReadJob = Box::new(move |head, reader| {
+            if reply.is_closed() {
+                return;
+            }
+            // The Head first: what it shows is durable, so the snapshot has it.
+            let head = head.load();
+            let answer = reader.snapshot_at(head.ledger_info()).and_then(|snapshot| {
+                let output = query.run(&snapshot)?;
+                Ok((*snapshot.ledger_info(), output))
+            });
+            let _ = reply.send(answer.map_err(ReadError::Store));
+        });
+        // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
+        // the client that the node is stopping.
+        let _ = self.reads.try_send(job);
+    }
+}

@@ -1,0 +1,94 @@
+//! The threads that touch the disk: one writes, several read.
+
+use super::messages::PruneDone;
+use crate::{
+    committer::{HeadCell, messages::BlockStored},
+    failure::Failure,
+    mailbox::Port,
+};
+use crossbeam_channel::Receiver;
+use ledger::ExecutedBlock;
+use ledger_store::{StoreError, StoreReader, StoreWriter};
+use std::{io, sync::Arc, thread::JoinHandle};
+
+const WRITER_THREAD: &str = "store-writer";
+const READER_THREAD: &str = "store-reader";
+
+/// Work for the writer.
+#[derive(Debug)]
+pub(super) enum Write {
+    Commit(Arc<ExecutedBlock>),
+    Prune(super::messages::Prune),
+}
+
+/// Work for a reader: a query that answers whoever asked it.
+pub(super) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
+
+/// Starts the writer. It makes all blocks that wait durable in one go: while one group is being
+/// written the next gathers. It ends when the other end of `writes` is gone, or by a failure.
+pub(super) fn spawn_writer(
+    writer: StoreWriter,
+    writes: Receiver<Write>,
+    listeners: WriterListeners,
+    failure: &Failure,
+) -> io::Result<JoinHandle<()>> {
+    let alarm = failure.clone();
+    let mut thread = Writer { writer, listeners };
+    failure.spawn(WRITER_THREAD, move || {
+        while let Ok(first) = writes.recv() {
+            if let Err(error) = thread.write(first, &writes) {
+                return alarm.report(WRITER_THREAD, &error);
+            }
+        }
+    })
+}
+
+/// Who hears of what is durable.
+#[derive(Debug)]
+pub(crate) struct WriterListeners {
+    pub(crate) stored: Port<BlockStored>,
+    pub(crate) pruned: Port<PruneDone>,
+}
+
+struct Writer {
+    writer: StoreWriter,
+    listeners: WriterListeners,
+}
+
+impl Writer {
+    /// Writes `first` and all else that waits: the blocks as one group, then the pruning.
+    fn write(&mut self, first: Write, waiting: &Receiver<Write>) -> Result<(), StoreError> {
+        let mut blocks = Vec::new();
+        let mut prunes = Vec::new();
+        for write in std::iter::once(first).chain(waiting.try_iter()) {
+            match write {
+                Write::Commit(block) => blocks.push(block),
+                Write::Prune(prune) => prunes.push(prune),
+            }
+        }
+        if let Some(newest) = blocks.last() {
+            let height = newest.height();
+            self.writer.commit(&blocks)?;
+            self.listeners.stored.tell(BlockStored { height });
+        }
+        for prune in prunes {
+            let pruned = self.writer.prune(prune.below_version, prune.versions_max)?;
+            self.listeners.pruned.tell(PruneDone(pruned));
+        }
+        Ok(())
+    }
+}
+
+/// Starts a reader. It ends when the other end of `reads` is gone.
+pub(super) fn spawn_reader(
+    reader: StoreReader,
+    head: HeadCell,
+    reads: Receiver<ReadJob>,
+    failure: &Failure,
+) -> io::Result<JoinHandle<()>> {
+    failure.spawn(READER_THREAD, move || {
+        for job in reads {
+            job(&head, &reader);
+        }
+    })
+}

@@ -1,0 +1,207 @@
+//! What the tests of several actors share: transactions without real signatures, blocks without
+//! execution, a clock that is set by hand.
+
+use crate::clock::Clock;
+use ledger::{
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction, DiscardedTransaction,
+    EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, Identifier, LedgerInfo,
+    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, ValidationStatus,
+    Vendor, WriteOp, WriteSet,
+    crypto::{Ed25519PublicKey, Ed25519Signature},
+    transaction::{TransactionAuthenticator, TransactionInfoV0, TransactionPayload},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::SeqCst},
+};
+
+/// Far beyond every clock of the tests.
+pub(crate) const FAR_FUTURE_SECS: u64 = 4_000_000_000;
+
+/// A transaction to be changed to taste; [`Draft::checked`] makes it one that the pool takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) sender: u64,
+    pub(crate) number: u64,
+    pub(crate) price: u64,
+    pub(crate) expiration_secs: u64,
+    pub(crate) max_gas: u64,
+    /// Makes payloads differ.
+    pub(crate) argument: Vec<u8>,
+    /// Makes authenticators differ, hence hashes.
+    pub(crate) signature: u8,
+}
+
+pub(crate) fn draft(sender: u64, number: u64) -> Draft {
+    Draft {
+        sender,
+        number,
+        price: 100,
+        expiration_secs: FAR_FUTURE_SECS,
+        max_gas: 1_000,
+        argument: Vec::new(),
+        signature: 0,
+    }
+}
+
+impl Draft {
+    pub(crate) fn price(self, price: u64) -> Self {
+        Self { price, ..self }
+    }
+
+    pub(crate) fn expires_at(self, expiration_secs: u64) -> Self {
+        Self {
+            expiration_secs,
+            ..self
+        }
+    }
+
+    pub(crate) fn signature(self, signature: u8) -> Self {
+        Self { signature, ..self }
+    }
+
+    pub(crate) fn argument(self, argument: &[u8]) -> Self {
+        Self {
+            argument: argument.to_vec(),
+            ..self
+        }
+    }
+
+    pub(crate) fn checked(self) -> Arc<CheckedTransaction> {
+        let payload = TransactionPayload::EntryFunction(EntryFunction {
+            module: "0x1::coin".parse().expect("a module"),
+            function: Identifier::new("transfer").expect("a name"),
+            type_args: Vec::new(),
+            args: vec![self.argument.into()],
+        });
+        let raw = RawTransaction {
+            sender: AccountAddress::from_low_u64(self.sender),
+            sequence_number: self.number,
+            payload,
+            max_gas_amount: self.max_gas,
+            gas_unit_price: self.price,
+            expiration_timestamp_secs: self.expiration_secs,
+            chain_id: 4,
+        };
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: Ed25519PublicKey([1; 32]),
+            signature: Ed25519Signature([self.signature; 64]),
+        };
+        let signed = SignedTransaction { raw, authenticator };
+        Arc::new(CheckedTransaction::trusted(signed, &Vendor::default()))
+    }
+}
+
+/// A block that executed and refused what it is told, beginning at version `height * 1000`.
+pub(crate) fn block(
+    height: u64,
+    executed: &[Arc<CheckedTransaction>],
+    refused: &[(Arc<CheckedTransaction>, ValidationStatus)],
+) -> Arc<ExecutedBlock> {
+    let header = BlockHeader {
+        parent_hash: HashValue::ZERO,
+        height,
+        epoch: 1,
+        round: height,
+        proposer: AccountAddress::from_low_u64(0),
+        timestamp_usecs: height * 1_000,
+        payload_root: HashValue::ZERO,
+    };
+    let transactions: Vec<_> = executed
+        .iter()
+        .map(|transaction| executed_transaction(transaction))
+        .collect();
+    let discarded = refused
+        .iter()
+        .zip(0u32..)
+        .map(|((transaction, status), position)| DiscardedTransaction {
+            position,
+            hash: transaction.hash(),
+            status_code: status.code(),
+        });
+    let first_version = height * 1_000;
+    let tip = ChainTip {
+        height,
+        block_hash: header.hash(&Vendor::default()),
+        version: first_version + (transactions.len() as u64).saturating_sub(1),
+        epoch: header.epoch,
+        timestamp_usecs: header.timestamp_usecs,
+        accumulator: Accumulator::default(),
+    };
+    Arc::new(ExecutedBlock {
+        header,
+        first_version,
+        transactions,
+        discarded: discarded.collect(),
+        certificate: bytes::Bytes::new(),
+        tip,
+    })
+}
+
+fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction {
+    let info = TransactionInfoV0 {
+        gas_used: 1,
+        status: ExecutionStatus::Success,
+        transaction_hash: transaction.hash(),
+        event_root_hash: HashValue::ZERO,
+        state_change_hash: HashValue::ZERO,
+        state_checkpoint_hash: None,
+        auxiliary_info_hash: None,
+    };
+    ExecutedTransaction {
+        transaction: Transaction::User(transaction.transaction().clone()),
+        hash: transaction.hash(),
+        info: TransactionInfo::V0(info),
+        events: Vec::new(),
+        writes: WriteSet::default(),
+        accumulator_root: HashValue::ZERO,
+    }
+}
+
+/// A block that writes these values in one transaction.
+pub(crate) fn block_writing(height: u64, writes: &[(StateKey, Option<bytes::Bytes>)]) -> ExecutedBlock {
+    let mut block = (*block(height, &[draft(1, height).checked()], &[])).clone();
+    let writes = writes.iter().map(|(key, value)| {
+        let write = value.clone().map_or(WriteOp::Delete, WriteOp::Put);
+        (key.clone(), write)
+    });
+    block.transactions[0].writes = WriteSet::from_sorted(writes.collect());
+    block
+}
+
+/// The chain of the drafts.
+pub(crate) fn chain() -> Chain {
+    Chain::new(4, Vendor::default(), Parameters::default())
+}
+
+/// A ledger of one version.
+pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
+    LedgerInfo {
+        chain_id: 4,
+        epoch: 1,
+        version,
+        oldest_version: 0,
+        block_height: 0,
+        oldest_block_height: 0,
+        timestamp_usecs: 0,
+    }
+}
+
+/// A clock that stands still until it is set.
+#[derive(Clone, Debug)]
+pub(crate) struct HandClock(Arc<AtomicU64>);
+
+impl HandClock {
+    pub(crate) fn at_secs(secs: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(secs * 1_000_000)))
+    }
+
+    pub(crate) fn set_secs(&self, secs: u64) {
+        self.0.store(secs * 1_000_000, SeqCst);
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        let usecs = Arc::clone(&self.0);
+        Clock::new(move || usecs.load(SeqCst))
+    }
+}
