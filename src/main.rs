@@ -1,2 +1,32 @@
-//! The binary.
-fn main() {}
+//! `ledger-node`: a ledger node in one binary, with a small client and a load generator.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the command line | `commands/` |
+//! | every setting, and how its value is decided | `config/` |
+//! | how the crates are put together into a node | `wiring/` |
+//! | the listeners that are not the interface | `faucet/`, `admin/` |
+//! | a client of a node | `client/`, `signing.rs` |
+
+mod admin;
+mod client;
+mod commands;
+mod config;
+mod faucet;
+mod output;
+mod signing;
+mod telemetry;
+mod wiring;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::execute(commands::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            failure.exit_code()
+        }
+    }
+}

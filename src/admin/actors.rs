@@ -1,0 +1,66 @@
+//! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs.
+
+use super::{Admin, refusal};
+use actix_web::{
+    HttpResponse,
+    http::StatusCode,
+    web::{Bytes, Data, Path},
+};
+use ledger_actors::TuneError;
+use ledger_api::ErrorCode;
+use serde::Deserialize;
+
+/// What can be changed of an actor.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    /// How many requests may wait for it.
+    mailbox_capacity: usize,
+}
+
+/// `GET /actors`.
+pub async fn list(admin: Data<Admin>) -> HttpResponse {
+    HttpResponse::Ok().json(admin.node.mailboxes())
+}
+
+/// `GET /actors/{name}`.
+pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
+    let mailboxes = admin.node.mailboxes();
+    match mailboxes.iter().find(|status| status.actor == name.as_str()) {
+        Some(status) => HttpResponse::Ok().json(status),
+        None => untuned(&TuneError::UnknownActor(name.into_inner())),
+    }
+}
+
+/// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.
+pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Bytes) -> HttpResponse {
+    let change: Change = match serde_json::from_slice(&body) {
+        Ok(change) => change,
+        Err(error) => {
+            return refusal(
+                StatusCode::BAD_REQUEST,
+                ErrorCode::WebFrameworkError,
+                format!("the body is to be {{\"mailbox_capacity\": N}}: {error}"),
+            );
+        }
+    };
+    match admin.node.set_mailbox_capacity(&name, change.mailbox_capacity) {
+        Ok(status) => {
+            tracing::info!(
+                actor = status.actor,
+                capacity = status.capacity,
+                "mailbox capacity changed"
+            );
+            HttpResponse::Ok().json(status)
+        }
+        Err(error) => untuned(&error),
+    }
+}
+
+fn untuned(error: &TuneError) -> HttpResponse {
+    let status = match error {
+        TuneError::UnknownActor(_) => StatusCode::NOT_FOUND,
+        TuneError::CapacityZero => StatusCode::BAD_REQUEST,
+    };
+    refusal(status, ErrorCode::InvalidInput, error.to_string())
+}

@@ -1,0 +1,68 @@
+//! The operator's listener: each actor's mailbox, and the switches of a running node.
+
+mod actors;
+mod origin;
+
+use actix_web::{
+    HttpResponse,
+    http::StatusCode,
+    middleware::from_fn,
+    web::{self, ServiceConfig},
+};
+use ledger_actors::NodeHandle;
+use ledger_api::{ErrorBody, ErrorCode, Problem};
+use std::net::SocketAddr;
+
+/// The largest body that a switch takes, in bytes.
+const BODY_BYTES_MAX: usize = 4096;
+
+/// What the listener's routes know. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    node: NodeHandle,
+    listen: SocketAddr,
+}
+
+impl Admin {
+    /// The operator's view of `node`, for a listener that is configured to listen on `listen`.
+    pub fn new(node: NodeHandle, listen: SocketAddr) -> Self {
+        Self { node, listen }
+    }
+}
+
+/// Registers the routes.
+pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
+    config.service(
+        web::scope("")
+            .app_data(web::Data::new(admin.clone()))
+            .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+            .wrap(from_fn(origin::check))
+            .service(
+                web::resource("/actors")
+                    .route(web::get().to(actors::list))
+                    .default_service(web::to(async || {
+                        Problem::MethodNotAllowed("GET".into()).response()
+                    })),
+            )
+            .service(
+                web::resource("/actors/{name}")
+                    .route(web::get().to(actors::show))
+                    .route(web::patch().to(actors::tune))
+                    .default_service(web::to(async || {
+                        Problem::MethodNotAllowed("GET, PATCH".into()).response()
+                    })),
+            )
+            .default_service(web::to(async |request: actix_web::HttpRequest| {
+                Problem::UnknownRoute(request.path().to_owned()).response()
+            })),
+    );
+}
+
+/// An error answer in the form of the interface.
+fn refusal(status: StatusCode, error_code: ErrorCode, message: impl Into<String>) -> HttpResponse {
+    HttpResponse::build(status).json(ErrorBody {
+        message: message.into(),
+        error_code,
+        vm_error_code: None,
+    })
+}

@@ -1,0 +1,43 @@
+//! A client of a node and of its faucet over HTTP: what `account` and the set-up of `bench` use.
+
+mod error;
+mod faucet;
+mod node;
+
+pub use error::ClientError;
+pub use faucet::FaucetClient;
+pub use node::{LedgerState, NodeClient, submission_media_type};
+
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one answer may take: longer than any wait that a node would hold a long poll for.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+fn http_client() -> Result<reqwest::Client, ClientError> {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(ANSWER_TIMEOUT)
+        .no_proxy()
+        .build()
+        .map_err(|source| ClientError::NoAnswer {
+            url: String::from("(client)"),
+            source,
+        })
+}
+
+/// Reads the address of a service: `http://HOST:PORT`, to which paths are appended.
+fn base_url(text: &str) -> Result<String, ClientError> {
+    let url = reqwest::Url::parse(text).map_err(|error| ClientError::BadUrl {
+        url: text.to_owned(),
+        reason: error.to_string(),
+    })?;
+    if url.scheme() != "http" || url.host_str().is_none() {
+        return Err(ClientError::BadUrl {
+            url: text.to_owned(),
+            reason: "expected http://HOST:PORT".to_owned(),
+        });
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}

@@ -1,0 +1,37 @@
+//! `account new`: a key from the system's randomness.
+
+use super::{Failure, key};
+use crate::{
+    output,
+    signing::{Signer, private_key_text},
+};
+use ledger::crypto::Ed25519PrivateKey;
+use std::path::PathBuf;
+
+/// The options of `account new`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Save the private key to this file, which must not exist, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Makes a key.
+///
+/// # Errors
+/// When the system has no randomness or the file cannot be written.
+pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
+    let mut seed = [0u8; 32];
+    getrandom::fill(&mut seed)
+        .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?;
+    let key = Ed25519PrivateKey::from_seed(&seed);
+    let address = Signer::new(key.clone()).address().to_long_hex();
+    let secret = match &arguments.out {
+        Some(path) => {
+            key::write(path, &key).map_err(|error| Failure::fatal(path.display(), &error))?;
+            format!("key file {}", path.display())
+        }
+        None => format!("private key {}", private_key_text(&key)),
+    };
+    Ok(output::line(&format!("address {address}\n{secret}"))?)
+}

@@ -1,0 +1,70 @@
+//! `account transfer`: asks the node what it needs to know, signs, submits and waits.
+
+use super::{Failure, URL, key};
+use crate::{
+    client::NodeClient,
+    output,
+    signing::{self, Signer, Terms},
+};
+use ledger::AccountAddress;
+use std::time::Duration;
+
+/// The options of `account transfer`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The node
+    #[arg(long, value_name = "URL", default_value = URL)]
+    url: String,
+    /// The sender's private key in hex, or a file that holds it
+    #[arg(long, value_name = "FILE|HEX")]
+    key: String,
+    /// The most gas units it may use; the sender must hold this times the price beside the amount
+    #[arg(long, value_name = "UNITS", default_value_t = 100_000)]
+    max_gas_amount: u64,
+    /// What a gas unit costs, in the coin's smallest unit; by default what the node suggests
+    #[arg(long, value_name = "PRICE")]
+    gas_unit_price: Option<u64>,
+    /// After how many seconds the transfer is void if it is not committed
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    expires_after: u64,
+    /// Who gets the amount
+    to: AccountAddress,
+    /// How much, in the coin's smallest unit
+    amount: u64,
+}
+
+/// Makes the transfer.
+///
+/// # Errors
+/// When it is refused, fails, or is not committed before it expires.
+pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
+    let signer = Signer::new(key::read(&arguments.key)?);
+    let node = NodeClient::new(&arguments.url)?;
+    let chain = node.ledger().await?.chain;
+    let gas_unit_price = match arguments.gas_unit_price {
+        Some(price) => price,
+        None => node.gas_unit_price().await?,
+    };
+    let sequence_number = node.account(&signer.address()).await?.sequence_number;
+    let terms = Terms {
+        max_gas_amount: arguments.max_gas_amount,
+        gas_unit_price,
+        expiration_timestamp_secs: signing::unix_secs_after(Duration::from_secs(arguments.expires_after)),
+    };
+    let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
+    let signed = signer.sign(&chain, sequence_number, call, terms);
+    let hash = node.submit(&chain.vendor, &signed).await?;
+    output::line(&format!("transaction {hash}"))?;
+    let committed = node.wait(&hash).await?;
+    output::line(&format!(
+        "committed at version {}: {} (gas used {})",
+        committed.version, committed.vm_status, committed.gas_used
+    ))?;
+    if committed.success {
+        Ok(())
+    } else {
+        Err(Failure::Fatal(
+            "the transfer failed; its fee was charged".to_owned(),
+        ))
+    }
+}

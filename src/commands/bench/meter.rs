@@ -1,0 +1,153 @@
+//! Counting on the ledger: a block has its user transactions and two of its own (metadata and
+//! epilogue), so versions and heights together tell how many user transactions are committed.
+
+use super::{load::Load, progress};
+use crate::client::{ClientError, LedgerState, NodeClient};
+use indicatif::ProgressBar;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The time between two looks at the ledger.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long the count may stand still after the load, before what is missing counts as uncommitted.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Transactions of a block that are not its users'.
+const OWN_TRANSACTIONS_PER_BLOCK: u64 = 2;
+
+/// Looks at the ledger in regular intervals.
+#[derive(Debug)]
+pub struct Meter {
+    node: NodeClient,
+    begin: LedgerState,
+}
+
+/// How many transactions were committed when.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    at: Duration,
+    committed: u64,
+}
+
+/// The course of a run, as the ledger tells it.
+#[derive(Debug, Default)]
+pub struct History {
+    samples: Vec<Sample>,
+}
+
+impl Meter {
+    /// Begins at the newest version.
+    ///
+    /// # Errors
+    /// When the node does not answer.
+    pub async fn begin(node: NodeClient) -> Result<Self, ClientError> {
+        let begin = node.ledger().await?;
+        Ok(Self { node, begin })
+    }
+
+    /// Watches until the load is over and all that was taken is committed, or nothing moves any more.
+    ///
+    /// # Errors
+    /// When the node does not answer.
+    pub async fn watch(self, load: Arc<Load>, bar: ProgressBar) -> Result<History, ClientError> {
+        let mut history = History::default();
+        history.push(Duration::ZERO, 0);
+        let mut moved = Instant::now();
+        loop {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+            // Before the look: who has finished by now has had all its answers by now.
+            let finished = load.is_finished();
+            let committed = self.committed(&self.node.ledger().await?);
+            if history.push(load.elapsed(), committed) {
+                moved = Instant::now();
+            }
+            progress::show(&bar, &load, committed);
+            let complete = committed >= load.accepted();
+            if finished && (complete || moved.elapsed() > PATIENCE) {
+                bar.finish_and_clear();
+                return Ok(history);
+            }
+        }
+    }
+
+    fn committed(&self, now: &LedgerState) -> u64 {
+        let versions = now.version.saturating_sub(self.begin.version);
+        let blocks = now.block_height.saturating_sub(self.begin.block_height);
+        versions.saturating_sub(blocks.saturating_mul(OWN_TRANSACTIONS_PER_BLOCK))
+    }
+}
+
+impl History {
+    /// Adds a look; says whether the count has moved. Only moves are kept.
+    fn push(&mut self, at: Duration, committed: u64) -> bool {
+        let moved = self.samples.last().is_none_or(|last| committed > last.committed);
+        if moved {
+            self.samples.push(Sample { at, committed });
+        }
+        moved
+    }
+
+    /// How many transactions were committed in all.
+    pub fn committed(&self) -> u64 {
+        self.samples.last().map_or(0, |last| last.committed)
+    }
+
+    /// How long it took until the last of them was seen.
+    pub fn duration(&self) -> Duration {
+        self.samples.last().map_or(Duration::ZERO, |last| last.at)
+    }
+
+    /// The rate in each of `parts` parts of equally many transactions, in transactions per second.
+    pub fn rates(&self, parts: u64) -> Vec<f64> {
+        let total = self.committed() as f64;
+        let bound = |part: u64| self.time_of(total * part as f64 / parts as f64);
+        (0..parts)
+            .map(|part| total / parts as f64 / (bound(part + 1) - bound(part)))
+            .map(|rate| if rate.is_finite() { rate } else { 0.0 })
+            .collect()
+    }
+
+    /// When so many were committed, in seconds; between two looks the rate is taken as even.
+    fn time_of(&self, committed: f64) -> f64 {
+        let after = self
+            .samples
+            .iter()
+            .position(|sample| sample.committed as f64 >= committed);
+        match after {
+            None => self.duration().as_secs_f64(),
+            Some(0) => self.samples[0].at.as_secs_f64(),
+            Some(index) => {
+                let (before, after) = (self.samples[index - 1], self.samples[index]);
+                let (from, to) = (before.committed as f64, after.committed as f64);
+                let share = (committed - from) / (to - from);
+                before.at.as_secs_f64() + share * (after.at - before.at).as_secs_f64()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_hold_equally_many_transactions() {
+        let mut history = History::default();
+        for (secs, committed) in [(0, 0), (1, 100), (2, 100), (3, 150), (5, 200)] {
+            history.push(Duration::from_secs(secs), committed);
+        }
+        assert_eq!((history.committed(), history.duration().as_secs()), (200, 5));
+        // 100 in the first second; the next 100 in four.
+        assert_eq!(history.rates(2), [100.0, 25.0]);
+        assert_eq!(history.rates(1), [40.0]);
+    }
+
+    #[test]
+    fn nothing_committed_is_no_rate() {
+        let mut history = History::default();
+        history.push(Duration::ZERO, 0);
+        assert_eq!(history.rates(5), [0.0; 5]);
+        assert_eq!(History::default().rates(2), [0.0; 2]);
+    }
+}

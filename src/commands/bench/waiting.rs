@@ -1,0 +1,125 @@
+//! Waiting for a commitment by long polls, and checking what they promise: a transaction that the
+//! node took is never "not found", and a wait never ends with "pending" at a moment of the ledger
+//! that already has the transaction.
+
+use super::{
+    connection::Answer,
+    worker::{Worker, asks_to_come_again, error_code},
+};
+use hyper::StatusCode;
+use ledger::HashValue;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// The pause after an answer that asks to come again, or that should have taken longer.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// As much of a transaction as decides what to do next.
+#[derive(Deserialize)]
+struct Seen<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    version: Option<&'a str>,
+    success: Option<bool>,
+}
+
+/// What an answer says about the transaction.
+enum Standing {
+    Committed { version: u64, success: bool },
+    Pending,
+    NotFound,
+    ComeAgain,
+}
+
+impl Worker {
+    /// Waits until the transaction is committed; false when it never will be, as far as can be told.
+    pub(super) async fn wait(&mut self, hash: HashValue) -> bool {
+        let wait_path = format!("/v1/transactions/wait_by_hash/{hash}");
+        let look_path = format!("/v1/transactions/by_hash/{hash}");
+        loop {
+            let Some((standing, moment)) = self.ask(&wait_path).await else {
+                return false;
+            };
+            match standing {
+                Standing::Committed { success, .. } => return self.committed(success),
+                Standing::ComeAgain => tokio::time::sleep(PAUSE).await,
+                Standing::Pending => match self.ask(&look_path).await {
+                    None => return false,
+                    Some((Standing::Committed { version, success }, _)) => {
+                        if moment.is_some_and(|moment| version <= moment) {
+                            self.tally.waits_in_vain += 1;
+                        }
+                        return self.committed(success);
+                    }
+                    Some((Standing::NotFound, _)) => return self.not_found(&look_path).await,
+                    Some(_) => {}
+                },
+                Standing::NotFound => return self.not_found(&look_path).await,
+            }
+        }
+    }
+
+    fn committed(&mut self, success: bool) -> bool {
+        if !success {
+            self.tally.failed += 1;
+        }
+        true
+    }
+
+    /// Looks again after a 404: was it false, or is the transaction gone?
+    async fn not_found(&mut self, look_path: &str) -> bool {
+        match self.ask(look_path).await {
+            Some((Standing::Committed { success, .. }, _)) => {
+                self.tally.false_not_found += 1;
+                self.committed(success)
+            }
+            Some((Standing::Pending, _)) => {
+                self.tally.false_not_found += 1;
+                false
+            }
+            _ => {
+                self.tally.lost += 1;
+                false
+            }
+        }
+    }
+
+    /// What the node says, and at which version of the ledger; `None` when it cannot be understood.
+    async fn ask(&mut self, path: &str) -> Option<(Standing, Option<u64>)> {
+        let Ok(answer) = self.connection.get(path).await else {
+            self.tally.error("no answer".to_owned());
+            tokio::time::sleep(PAUSE).await;
+            return Some((Standing::ComeAgain, None));
+        };
+        let moment = self.moment(&answer);
+        let standing = match answer.status {
+            StatusCode::OK => standing(&answer),
+            StatusCode::NOT_FOUND => Some(Standing::NotFound),
+            status if asks_to_come_again(status) => {
+                self.tally.error(error_code(&answer));
+                Some(Standing::ComeAgain)
+            }
+            _ => None,
+        };
+        if standing.is_none() {
+            self.tally.error(error_code(&answer));
+        }
+        Some((standing?, moment))
+    }
+
+    fn moment(&self, answer: &Answer) -> Option<u64> {
+        let version = answer.headers.get(&self.load.version_header)?;
+        version.to_str().ok()?.parse().ok()
+    }
+}
+
+fn standing(answer: &Answer) -> Option<Standing> {
+    let seen: Seen<'_> = serde_json::from_slice(&answer.body).ok()?;
+    if seen.kind == "pending_transaction" {
+        return Some(Standing::Pending);
+    }
+    Some(Standing::Committed {
+        version: seen.version?.parse().ok()?,
+        success: seen.success?,
+    })
+}

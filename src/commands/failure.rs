@@ -1,0 +1,65 @@
+//! How a command fails, and with which exit code (design section 6).
+
+use crate::{client::ClientError, config::ConfigError};
+use std::{error::Error, fmt::Display, process::ExitCode};
+
+/// What stopped a command.
+#[derive(Debug)]
+pub enum Failure {
+    /// A configuration that its writer must correct; exit code 2.
+    Configuration(ConfigError),
+    /// Anything else; exit code 1.
+    Fatal(String),
+}
+
+impl Failure {
+    /// A fatal error with the words that say what was being done.
+    pub fn fatal(doing: impl Display, error: &dyn Error) -> Self {
+        let mut text = format!("{doing}: {error}");
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            // Errors often repeat their cause in their own words.
+            let words = inner.to_string();
+            if !text.ends_with(&words) {
+                text = format!("{text}: {words}");
+            }
+            cause = inner.source();
+        }
+        Self::Fatal(text)
+    }
+
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Configuration(_) => ExitCode::from(2),
+            Self::Fatal(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// Tells the user, on standard error.
+    #[expect(clippy::print_stderr, reason = "the last words of the process to its user")]
+    pub fn report(&self) {
+        match self {
+            Self::Configuration(error) => eprintln!("ledger-node: configuration: {error}"),
+            Self::Fatal(text) => eprintln!("ledger-node: {text}"),
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Configuration(error)
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::Fatal(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Fatal(error.to_string())
+    }
+}

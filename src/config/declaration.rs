@@ -1,0 +1,192 @@
+//! The one declaration of every setting. From it come parsing, validation, the output of
+//! `ledger-node config`, and the test that holds `config/node.toml` against the code.
+
+use super::{FromValue, Kind, Setting, Value};
+use ledger::Vendor;
+use std::{net::SocketAddr, path::PathBuf};
+
+/// The largest number that a TOML file can hold.
+const MAX: u64 = i64::MAX as u64;
+
+macro_rules! settings {
+    ($(
+        $(#[$about:meta])*
+        $field:ident: $Section:ident = $section:literal {
+            $( $name:ident: $type:ty = $default:expr, $kind:expr, $unit:literal, $reason:literal; )*
+        }
+    )*) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone)]
+            pub struct $Section {
+                $( #[doc = $reason] pub $name: $type, )*
+            }
+        )*
+
+        /// Every setting with its effective value.
+        #[derive(Debug, Clone)]
+        pub struct Settings {
+            $( $(#[$about])* pub $field: $Section, )*
+        }
+
+        /// Every setting, in the order in which `config` prints them.
+        pub static SETTINGS: &[Setting] = &[
+            $( $( Setting {
+                section: $section,
+                name: stringify!($name),
+                kind: $kind,
+                default: || Value::from($default),
+                unit: $unit,
+                reason: $reason,
+            }, )* )*
+        ];
+
+        impl Settings {
+            /// Reads the values, which stand in the order of [`SETTINGS`] and were accepted by them.
+            ///
+            /// # Panics
+            /// When the declaration contradicts itself: its kind allows what its type cannot hold.
+            pub fn from_values<'a>(values: impl IntoIterator<Item = &'a Value>) -> Self {
+                let mut values = values.into_iter();
+                Self {
+                    $( $field: $Section {
+                        $( $name: values
+                            .next()
+                            .and_then(<$type>::from_value)
+                            .expect(concat!("the type of ", $section, ".", stringify!($name), " fits its kind")), )*
+                    }, )*
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Which chain the node serves.
+    chain: ChainSettings = "chain" {
+        genesis: Option<PathBuf> = "", Kind::OptionalPath, "",
+            "The genesis file of the chain. Without one the node makes a development chain from the three settings below; with one, those that are set must agree with it.";
+        id: u8 = 4, Kind::Integer(1..=255), "",
+            "The chain id, which transactions are signed for. 4 is what clients expect of a local network.";
+        vendor: Vendor = Vendor::DEFAULT, Kind::Vendor, "",
+            "The maker's name in headers (X-{VENDOR}-CHAIN-ID), MIME types, hash domains and framework names.";
+        gas_unit_price_min: u64 = 100, Kind::Integer(0..=10_000_000_000), "of the coin's smallest unit",
+            "The lowest gas unit price of a development chain. 100 is the reference's; a sender must hold price times max_gas_amount.";
+    }
+    /// The interface's listener.
+    api: ApiSettings = "api" {
+        listen: SocketAddr = "127.0.0.1:8080", Kind::Listen, "",
+            "Where /v1 is served. Only this machine reaches it unless it is changed.";
+        max_body_bytes: usize = 8 * 1024 * 1024, Kind::Integer(1..=1_073_741_824), "bytes",
+            "The largest request body; beyond it the answer is 413. The reference's limit.";
+        max_in_flight: usize = 20_000, Kind::Integer(1..=1_000_000), "requests",
+            "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest.";
+        workers: usize = 0, Kind::Integer(0..=1024), "threads",
+            "Threads that serve HTTP; 0 is one for each core.";
+        keep_alive_secs: u64 = 75, Kind::Integer(1..=86_400), "s",
+            "How long an idle connection is kept. Longer than the 60 s after which common proxies reuse a connection.";
+        client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
+            "How long a client may take to send a request's head; a slow one is answered 408 and closed.";
+        backlog: u32 = 4_096, Kind::Integer(1..=1_000_000), "connections",
+            "Connections that wait to be accepted; the kernel cuts it to its own limit (commonly 4096).";
+    }
+    /// The faucet's listener, which only a development chain has.
+    faucet: FaucetSettings = "faucet" {
+        enabled: bool = true, Kind::Boolean, "",
+            "Whether a development chain has a faucet. Any other chain has none, and setting this to true there is an error.";
+        listen: SocketAddr = "127.0.0.1:8081", Kind::Listen, "",
+            "Where /fund and /mint are served.";
+        amount_max: u64 = 1_000_000_000_000_000, Kind::Integer(1..=MAX), "of the coin's smallest unit",
+            "What one request gets at most; larger amounts are cut to it. Large enough for a bench to fund its accounts with a few requests.";
+        queue_capacity: usize = 1_000, Kind::Integer(1..=1_000_000), "requests",
+            "Requests that wait for the faucet's next transaction; beyond it the answer is 503.";
+    }
+    /// The operator's listener.
+    admin: AdminSettings = "admin" {
+        listen: SocketAddr = "127.0.0.1:9101", Kind::Listen, "",
+            "Where /actors is served. Keep it off public networks: who reaches it can change the node.";
+    }
+    /// Pending transactions.
+    mempool: MempoolSettings = "mempool" {
+        capacity_transactions: usize = 2_000_000, Kind::Integer(1..=100_000_000), "transactions",
+            "How many transactions are pending at most, those in blocks that are not durable yet included; beyond it the answer is 507. The reference's limit.";
+        capacity_bytes: usize = 2_147_483_648, Kind::Integer(1..=MAX), "bytes",
+            "Their signed bytes, all together; beyond it the answer is 507. The reference's limit.";
+        capacity_per_account: usize = 100, Kind::Integer(1..=1_000_000), "transactions",
+            "How many of one sender; beyond it the answer is 507. The reference's limit.";
+        ttl_secs: u64 = 600, Kind::Integer(1..=31_536_000), "s",
+            "How long a transaction may be pending, whatever its own expiry says. The reference's limit.";
+    }
+    /// Long polls.
+    wait: WaitSettings = "wait" {
+        timeout_ms: u64 = 1_000, Kind::Integer(1..=600_000), "ms",
+            "How long wait_by_hash waits for a commitment before it answers that the transaction is pending. The reference's.";
+        capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "waiters",
+            "How many wait at once; beyond it wait_by_hash answers at once, as by_hash does. Below the file descriptors a process commonly has.";
+    }
+    /// The order of transactions.
+    sequencer: SequencerSettings = "sequencer" {
+        mode: String = "solo", Kind::Choice(&["solo"]), "",
+            "Who decides the order: solo is this node alone.";
+        block_transactions_max: usize = 5_000, Kind::Integer(1..=1_000_000), "transactions",
+            "The largest block. The reference's; durable commits gain little from larger ones.";
+        block_bytes_max: usize = 3_145_728, Kind::Integer(1..=1_073_741_824), "bytes",
+            "The signed bytes of a block's transactions. The reference's; a single larger transaction still gets a block.";
+        blocks_in_flight_max: usize = 8, Kind::Integer(1..=10_000), "blocks",
+            "Blocks ordered but not yet durable. Enough to execute and write at the same time; more only adds latency.";
+        heartbeat_secs: u64 = 0, Kind::Integer(0..=86_400), "s",
+            "An idle node makes an empty block this often; 0 is never, so that an idle node writes nothing.";
+    }
+    /// The durable ledger.
+    storage: StorageSettings = "storage" {
+        data_dir: PathBuf = "data", Kind::Path, "",
+            "The directory of the ledger; made where it does not exist. Relative to where the node is started. --data-dir sets it too.";
+        readers: usize = 2, Kind::Integer(1..=1024), "threads",
+            "Threads that answer queries. Reads come from memory for the most part, so as many as small machines have cores.";
+        read_queue_capacity: usize = 4_096, Kind::Integer(1..=1_000_000), "queries",
+            "Queries that wait for a reader; beyond it the answer is 503. About 50 ms of work.";
+        cache_bytes: u64 = 536_870_912, Kind::Integer(1..=MAX), "bytes",
+            "Memory for pages of the database, beside the system's own page cache, which does most of the work.";
+    }
+    /// What may be forgotten.
+    pruner: PrunerSettings = "pruner" {
+        enabled: bool = true, Kind::Boolean, "",
+            "Whether versions older than the window are removed.";
+        window_versions: u64 = 90_000_000, Kind::Integer(1..=MAX), "versions",
+            "How many of the newest versions can be read at least. The reference's.";
+        batch_versions: u64 = 5_000, Kind::Integer(1..=10_000_000), "versions",
+            "How many versions one step removes; commits wait for a step that is under way. The reference's.";
+    }
+    /// The mempool's mailbox.
+    actors_mempool: MempoolMailbox = "actors.mempool" {
+        mailbox_capacity: usize = 16_384, Kind::Integer(1..=10_000_000), "messages",
+            "Requests that wait for the mempool (submissions, look-ups by hash); beyond it the answer is 503.";
+    }
+    /// The sequencer's mailbox.
+    actors_sequencer: SequencerMailbox = "actors.sequencer" {
+        mailbox_capacity: usize = 1_024, Kind::Integer(1..=10_000_000), "messages",
+            "Requests that wait for the sequencer. What other actors tell it is bounded by blocks_in_flight_max instead.";
+    }
+    /// The committer's mailbox.
+    actors_committer: CommitterMailbox = "actors.committer" {
+        mailbox_capacity: usize = 16_384, Kind::Integer(1..=10_000_000), "messages",
+            "Requests that wait for the committer (long polls that subscribe); beyond it the answer is 503.";
+    }
+    /// The storage actor's mailbox.
+    actors_storage: StorageMailbox = "actors.storage" {
+        mailbox_capacity: usize = 4_096, Kind::Integer(1..=10_000_000), "messages",
+            "Queries that wait to be handed to a reader thread; beyond it the answer is 503.";
+    }
+    /// The pruner's mailbox.
+    actors_pruner: PrunerMailbox = "actors.pruner" {
+        mailbox_capacity: usize = 64, Kind::Integer(1..=10_000_000), "messages",
+            "Requests that wait for the pruner; HTTP sends it none today.";
+    }
+    /// What the node says about itself.
+    log: LogSettings = "log" {
+        format: String = "text", Kind::Choice(&["text", "json"]), "",
+            "text for people, json for programs; both on standard error.";
+        level: String = "info", Kind::LogLevel, "",
+            "The least severe level that is logged, for all modules or by module.";
+    }
+}

@@ -1,0 +1,68 @@
+//! What can be wrong with a configuration; every message names the key and where it stands.
+
+use super::{Origin, Setting};
+use std::path::PathBuf;
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is no TOML, or no genesis.
+    #[error("{}: {message}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What the parser says.
+        message: String,
+    },
+    /// A key that no setting has.
+    #[error("unknown key {key} ({origin}); {hint}")]
+    UnknownKey {
+        /// The key as written.
+        key: String,
+        /// Where it stands.
+        origin: Origin,
+        /// Which keys there are.
+        hint: String,
+    },
+    /// A value outside of the allowed range.
+    #[error("{key} = {value} ({origin}) is not allowed: {allowed}")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// The value as written.
+        value: String,
+        /// Where it stands.
+        origin: Origin,
+        /// The allowed range, in words.
+        allowed: String,
+    },
+    /// A `--set` that is no `key=value`.
+    #[error("--set {0:?} is not of the form key=value")]
+    NotAnAssignment(String),
+    /// An environment variable whose value is not UTF-8.
+    #[error("the environment variable {0} does not hold UTF-8")]
+    NotUnicode(String),
+    /// Two settings, or a setting and the genesis, that contradict each other.
+    #[error("{0}")]
+    Contradiction(String),
+}
+
+impl ConfigError {
+    /// The error of a value that `setting` does not accept.
+    pub fn bad_value(setting: &Setting, value: impl ToString, origin: Origin) -> Self {
+        Self::BadValue {
+            key: setting.key(),
+            value: value.to_string(),
+            origin,
+            allowed: format!("allowed is {}", setting.kind),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The layers of a configuration, each a list of keys with their values and where they stand.
+
+use super::{ConfigError, RawValue, Value};
+use std::{ffi::OsString, fmt, path::Path, path::PathBuf};
+use toml::de::{DeTable, DeValue};
+
+/// What every environment variable with a setting begins with.
+pub const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
+
+/// Where a value comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// No layer sets it.
+    Default,
+    /// A file, and the line in it.
+    File(PathBuf, usize),
+    /// An environment variable.
+    Environment(String),
+    /// `--set`.
+    Set,
+    /// `--data-dir`.
+    DataDir,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "file {}, line {line}", path.display()),
+            Self::Environment(variable) => write!(f, "environment variable {variable}"),
+            Self::Set => f.write_str("--set"),
+            Self::DataDir => f.write_str("--data-dir"),
+        }
+    }
+}
+
+/// A key with its value, as a layer gives it.
+#[derive(Debug)]
+pub struct Entry {
+    /// The dotted key.
+    pub key: String,
+    /// The value, not checked yet.
+    pub value: RawValue,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+/// The entries of a file.
+///
+/// # Errors
+/// When it cannot be read or is no TOML.
+pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    let table = DeTable::parse(&text).map_err(|error| ConfigError::Malformed {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    let mut entries = Vec::new();
+    flatten(table.get_ref(), "", &mut |key, value, start| {
+        let line = text[..start].lines().count().max(1);
+        entries.push(Entry {
+            key,
+            value,
+            origin: Origin::File(path.to_owned(), line),
+        });
+    });
+    Ok(entries)
+}
+
+/// Walks the table; its depth is bounded by the parser's own limit.
+fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, RawValue, usize)) {
+    for (name, value) in table {
+        let key = format!("{prefix}{}", name.get_ref());
+        match value.get_ref() {
+            DeValue::Table(inner) => flatten(inner, &format!("{key}."), emit),
+            other => emit(key, raw_value(other), name.span().end),
+        }
+    }
+}
+
+fn raw_value(value: &DeValue<'_>) -> RawValue {
+    match value {
+        DeValue::String(text) => RawValue::Typed(Value::Text(text.to_string())),
+        DeValue::Boolean(switch) => RawValue::Typed(Value::Boolean(*switch)),
+        DeValue::Integer(number) => match u64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => RawValue::Typed(Value::Integer(number)),
+            Err(_) => RawValue::Untyped(number.to_string()),
+        },
+        other => RawValue::Other(other.type_str()),
+    }
+}
+
+/// The entries of the environment: `LEDGER_NODE__SECTION__KEY`.
+///
+/// # Errors
+/// When the value of such a variable is not UTF-8.
+pub fn environment(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Vec<Entry>, ConfigError> {
+    let mut entries = Vec::new();
+    for (name, value) in variables {
+        let Some(name) = name.to_str() else { continue };
+        let Some(path) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
+            continue;
+        };
+        let value = value
+            .into_string()
+            .map_err(|_| ConfigError::NotUnicode(name.to_owned()))?;
+        entries.push(Entry {
+            key: path.to_ascii_lowercase().replace("__", "."),
+            value: RawValue::Untyped(value),
+            origin: Origin::Environment(name.to_owned()),
+        });
+    }
+    // The environment has no order; errors should not depend on chance.
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(entries)
+}
+
+/// The entry of one `--set key=value`.
+///
+/// # Errors
+/// When there is no `=` in it.
+pub fn assignment(text: &str) -> Result<Entry, ConfigError> {
+    let (key, value) = text
+        .split_once('=')
+        .ok_or_else(|| ConfigError::NotAnAssignment(text.to_owned()))?;
+    Ok(Entry {
+        key: key.trim().to_owned(),
+        value: RawValue::Untyped(value.trim().to_owned()),
+        origin: Origin::Set,
+    })
+}

@@ -1,0 +1,124 @@
+//! What a setting is: its key, the kind of its values, and the check of a value against it.
+
+use super::Value;
+use ledger::Vendor;
+use std::{fmt, net::SocketAddr, ops::RangeInclusive};
+use tracing_subscriber::filter::Targets;
+
+/// One setting, as declared in `declaration.rs`.
+#[derive(Debug)]
+pub struct Setting {
+    /// The section's name in a file: `actors.mempool`.
+    pub section: &'static str,
+    /// The name within the section.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub kind: Kind,
+    /// Its value where nothing sets it.
+    pub default: fn() -> Value,
+    /// What one unit of the value is: `bytes`, `ms`; empty where it has none.
+    pub unit: &'static str,
+    /// What it does and why its default is what it is.
+    pub reason: &'static str,
+}
+
+/// Which values a setting takes.
+#[derive(Debug)]
+pub enum Kind {
+    /// A whole number within the range.
+    Integer(RangeInclusive<u64>),
+    /// `true` or `false`.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `IP:PORT`; port 0 picks a free one.
+    Listen,
+    /// A chain's vendor word.
+    Vendor,
+    /// A path that must be given.
+    Path,
+    /// A path, or the empty text for none.
+    OptionalPath,
+    /// A level, or levels by module: `info,ledger_actors=debug`.
+    LogLevel,
+}
+
+/// A value as a layer gives it, before it is known which setting it is for.
+#[derive(Debug, Clone)]
+pub enum RawValue {
+    /// From the environment or the command line: nothing but text.
+    Untyped(String),
+    /// From a file, where text is quoted and numbers are not.
+    Typed(Value),
+    /// From a file, but a form that no setting takes; its name in TOML.
+    Other(&'static str),
+}
+
+impl Setting {
+    /// The whole key: `actors.mempool.mailbox_capacity`.
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+
+    /// Checks a value; `None` means that it is outside of what [`Kind`] allows.
+    pub fn accept(&self, raw: &RawValue) -> Option<Value> {
+        let value = match raw {
+            RawValue::Typed(value) => value.clone(),
+            RawValue::Untyped(text) => self.kind.parse(text)?,
+            RawValue::Other(_) => return None,
+        };
+        self.kind.allows(&value).then_some(value)
+    }
+}
+
+impl Kind {
+    fn parse(&self, text: &str) -> Option<Value> {
+        match self {
+            Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
+            Self::Boolean => text.parse().ok().map(Value::Boolean),
+            _ => Some(Value::Text(text.to_owned())),
+        }
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Integer(range), Value::Integer(number)) => range.contains(number),
+            (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
+            (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
+            (Self::Listen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
+            (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
+            (Self::Path, Value::Text(text)) => !text.is_empty(),
+            (Self::LogLevel, Value::Text(text)) => text.parse::<Targets>().is_ok(),
+            _ => false,
+        }
+    }
+}
+
+/// The allowed range, in words.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice([word]) => write!(f, "\"{word}\""),
+            Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
+            Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
+            Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
+            Self::Path => f.write_str("a path"),
+            Self::OptionalPath => f.write_str("a path, or \"\" for none"),
+            Self::LogLevel => f.write_str(
+                "off, error, warn, info, debug or trace, also by module: \"info,ledger_actors=debug\"",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for RawValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Untyped(text) => write!(f, "{text:?}"),
+            Self::Typed(value) => write!(f, "{value}"),
+            Self::Other(form) => write!(f, "a TOML {form}"),
+        }
+    }
+}

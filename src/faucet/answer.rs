@@ -1,0 +1,73 @@
+//! How the faucet says no (rest-behaviour section 10).
+
+use actix_web::{
+    HttpResponse,
+    http::{StatusCode, header},
+};
+use serde::Serialize;
+
+/// Why nobody was funded.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum FaucetError {
+    /// The request makes no sense.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// There are too many requests, here or in the node.
+    #[error("the faucet is overloaded: {0}; try again soon")]
+    Overloaded(&'static str),
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The transaction was committed and failed, or was never committed.
+    #[error("the funding transaction failed: {0}")]
+    Failed(String),
+    /// The ledger could not be read; the cause is in the log.
+    #[error("the faucet could not read the ledger")]
+    Internal,
+}
+
+/// The faucet's error body.
+#[derive(Serialize)]
+struct Body {
+    message: String,
+    error_code: &'static str,
+    rejection_reasons: [(); 0],
+    txn_hashes: [(); 0],
+}
+
+impl FaucetError {
+    fn row(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Self::Overloaded(_) | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
+            Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
+            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
+        }
+    }
+
+    /// The answer of `/fund`: JSON.
+    pub fn json(&self) -> HttpResponse {
+        let (status, error_code) = self.row();
+        self.start(status).json(Body {
+            message: self.to_string(),
+            error_code,
+            rejection_reasons: [],
+            txn_hashes: [],
+        })
+    }
+
+    /// The answer of `/mint`: plain text.
+    pub fn text(&self) -> HttpResponse {
+        self.start(self.row().0)
+            .content_type("text/plain; charset=utf-8")
+            .body(self.to_string())
+    }
+
+    fn start(&self, status: StatusCode) -> actix_web::HttpResponseBuilder {
+        let mut response = HttpResponse::build(status);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((header::RETRY_AFTER, "1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,208 @@
+//! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
+
+use super::FaucetError;
+use crate::signing::{self, ChainIdentity, Signer, Terms};
+use ledger::{
+    AccountAddress, AccountFacts, CheckedTransaction, EntryFunction, ExecutionStatus, ValidationStatus,
+};
+use ledger_actors::{Lookup, NodeHandle, ReadError, SubmitError};
+use ledger_store::{Snapshot, StoreError};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::{mpsc, oneshot};
+
+/// The most requests in one transaction. A recipient takes 40 bytes of the 64 KiB that a
+/// transaction may have, and one of a hundred is still small beside the largest block.
+const BATCH_MAX: usize = 100;
+/// When a transaction of the faucet expires; the reference's.
+const EXPIRES_AFTER: Duration = Duration::from_secs(30);
+/// How often a transaction is made anew when the node refuses its sequence number: everyone knows
+/// a development chain's faucet key, so another may use it too.
+const ATTEMPTS_MAX: usize = 3;
+/// The pause between two waits for one transaction, for a node whose waiters are at their limit.
+const POLL_PAUSE: Duration = Duration::from_millis(20);
+
+/// A request to be funded.
+#[derive(Debug)]
+pub struct Request {
+    /// Who is paid.
+    pub to: AccountAddress,
+    /// How much, in the coin's smallest unit.
+    pub amount: u64,
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Result<Funded, FaucetError>>,
+}
+
+/// A committed, successful funding.
+#[derive(Clone, Debug)]
+pub struct Funded {
+    /// The transaction that paid; others may have been paid by it too.
+    pub transaction: Arc<CheckedTransaction>,
+}
+
+/// The owner of the key.
+#[derive(Debug)]
+pub struct Funder {
+    node: NodeHandle,
+    chain: ChainIdentity,
+    signer: Signer,
+}
+
+/// How one transaction ended.
+enum Attempt {
+    Funded(Funded),
+    /// Committed, but it aborted; in words.
+    Aborted(String),
+    /// Its sequence number was taken by another user of the key; in words.
+    Overtaken(String),
+}
+
+impl Funder {
+    /// The faucet of `node` that pays from `signer`.
+    pub fn new(node: NodeHandle, signer: Signer) -> Self {
+        let chain = ChainIdentity::from(node.chain());
+        Self { node, chain, signer }
+    }
+
+    /// Serves requests until nobody can send any more.
+    pub async fn run(self, mut requests: mpsc::Receiver<Request>) {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        while requests.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            // Who has gone away is not funded.
+            batch.retain(|request: &Request| !request.reply.is_closed());
+            if !batch.is_empty() {
+                self.serve(std::mem::take(&mut batch)).await;
+            }
+        }
+    }
+
+    async fn serve(&self, batch: Vec<Request>) {
+        let transfers: Vec<_> = batch.iter().map(|request| (request.to, request.amount)).collect();
+        let together = self.pay(&transfers).await;
+        // All or none: one recipient that cannot be paid must not cost the others theirs.
+        let one_by_one = batch.len() > 1 && matches!(together, Err(FaucetError::Failed(_)));
+        for request in batch {
+            let answer = if one_by_one {
+                self.pay(&[(request.to, request.amount)]).await
+            } else {
+                together.clone()
+            };
+            // A client that went away in the meantime does not hear it.
+            let _ = request.reply.send(answer);
+        }
+    }
+
+    async fn pay(&self, transfers: &[(AccountAddress, u64)]) -> Result<Funded, FaucetError> {
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS_MAX {
+            match self.attempt(transfers).await? {
+                Attempt::Funded(funded) => return Ok(funded),
+                Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
+                Attempt::Overtaken(reason) => last = reason,
+            }
+        }
+        Err(FaucetError::Failed(last))
+    }
+
+    async fn attempt(&self, transfers: &[(AccountAddress, u64)]) -> Result<Attempt, FaucetError> {
+        let sequence_number = self.sequence_number().await?;
+        let transaction = self.sign(sequence_number, self.call(transfers))?;
+        let hash = transaction.hash();
+        let accepted = match self.node.submit(transaction).await {
+            Ok(accepted) => accepted,
+            Err(error) => return overtaken(error),
+        };
+        // Ends at the transaction's expiry at the latest: then the pool lets it go.
+        loop {
+            let (_, lookup) = self.node.wait_for_commit(hash).await.map_err(unread)?;
+            match lookup {
+                Lookup::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
+                Lookup::Committed(committed) => {
+                    return Ok(match &committed.transaction().info.v0().status {
+                        ExecutionStatus::Success => Attempt::Funded(Funded {
+                            transaction: accepted.transaction,
+                        }),
+                        failed => Attempt::Aborted(in_words(failed)),
+                    });
+                }
+                Lookup::Left(reason) => return Ok(Attempt::Overtaken(reason.to_string())),
+                Lookup::Pruned { .. } | Lookup::Unknown => {
+                    return Ok(Attempt::Overtaken(format!("transaction {hash} is gone")));
+                }
+            }
+        }
+    }
+
+    /// The number of the faucet's next transaction. Nothing of ours is pending when this is asked.
+    async fn sequence_number(&self) -> Result<u64, FaucetError> {
+        let chain = self.node.chain().clone();
+        let address = self.signer.address();
+        let (_, facts) = self
+            .node
+            .read(move |snapshot: &Snapshot| {
+                let state = snapshot.state_at(snapshot.ledger_info().version);
+                AccountFacts::read(&chain, &state, &address)
+                    .map_err(|error| StoreError::Inconsistent(error.to_string()))
+            })
+            .await
+            .map_err(unread)?;
+        Ok(facts.sequence_number)
+    }
+
+    fn call(&self, transfers: &[(AccountAddress, u64)]) -> EntryFunction {
+        match transfers {
+            [(to, amount)] => signing::transfer(&self.chain.vendor, *to, *amount),
+            several => signing::batch_transfer(&self.chain.vendor, several),
+        }
+    }
+
+    fn sign(&self, sequence_number: u64, call: EntryFunction) -> Result<CheckedTransaction, FaucetError> {
+        let parameters = self.node.chain().parameters();
+        let terms = Terms {
+            max_gas_amount: parameters.max_gas_amount,
+            gas_unit_price: parameters.gas_unit_price_min,
+            expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+        };
+        let signed = self.signer.sign(&self.chain, sequence_number, call, terms);
+        CheckedTransaction::check(signed, &self.chain.vendor)
+            .map_err(|discard| FaucetError::Failed(discard.to_string()))
+    }
+}
+
+/// What a refused submission means for the attempt.
+fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
+    match error {
+        SubmitError::Overloaded { actor } => Err(FaucetError::Overloaded(actor)),
+        SubmitError::Full { .. } => Err(FaucetError::Overloaded("the mempool is full")),
+        SubmitError::Stopping => Err(FaucetError::Stopping),
+        SubmitError::Store(error) => Err(unread(ReadError::Store(error))),
+        SubmitError::SequenceNumberTooOld { .. } | SubmitError::InvalidUpdate(_) => {
+            Ok(Attempt::Overtaken(error.to_string()))
+        }
+        SubmitError::Invalid(discard) if discard.status == ValidationStatus::SequenceNumberTooOld => {
+            Ok(Attempt::Overtaken(discard.to_string()))
+        }
+        SubmitError::Invalid(discard) => Err(FaucetError::Failed(discard.to_string())),
+    }
+}
+
+fn unread(error: ReadError) -> FaucetError {
+    match error {
+        ReadError::Overloaded { actor } => FaucetError::Overloaded(actor),
+        ReadError::Stopping => FaucetError::Stopping,
+        ReadError::Store(error) => {
+            tracing::error!(%error, "the faucet could not read the ledger");
+            FaucetError::Internal
+        }
+    }
+}
+
+/// A failed execution, as short as the ledger tells it.
+fn in_words(status: &ExecutionStatus) -> String {
+    match status {
+        ExecutionStatus::MoveAbort { info: Some(info), .. } => {
+            format!("{}: {}", info.reason_name, info.description)
+        }
+        ExecutionStatus::MoveAbort { code, .. } => format!("abort code {code:#x}"),
+        other => format!("{other:?}"),
+    }
+}

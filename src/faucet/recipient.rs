@@ -1,0 +1,96 @@
+//! Who is to be funded: an address, an authentication key, or a public key.
+
+use super::FaucetError;
+use ledger::{AccountAddress, HashValue, crypto::Ed25519PublicKey};
+
+/// The three ways to name an account; of several, the first that is given counts.
+#[derive(Debug, serde::Deserialize)]
+pub struct Recipient {
+    address: Option<String>,
+    auth_key: Option<String>,
+    pub_key: Option<String>,
+}
+
+impl Recipient {
+    /// The account that has one of these names.
+    pub fn new(address: Option<String>, auth_key: Option<String>, pub_key: Option<String>) -> Self {
+        Self {
+            address,
+            auth_key,
+            pub_key,
+        }
+    }
+
+    /// The account that is named.
+    ///
+    /// # Errors
+    /// When none is, or not in a form that can be read.
+    pub fn resolve(&self) -> Result<AccountAddress, FaucetError> {
+        let invalid = |what: &str, error: &dyn std::fmt::Display| {
+            FaucetError::InvalidRequest(format!("{what} cannot be read: {error}"))
+        };
+        if let Some(text) = &self.address {
+            return text.trim().parse().map_err(|error| invalid("address", &error));
+        }
+        if let Some(text) = &self.auth_key {
+            let key: HashValue = text.trim().parse().map_err(|error| invalid("auth_key", &error))?;
+            return Ok(AccountAddress::new(*key.as_bytes()));
+        }
+        if let Some(text) = &self.pub_key {
+            // A public key prints as a hash does: 32 bytes in hex.
+            let key: HashValue = text
+                .trim()
+                .parse()
+                .map_err(|_| invalid("pub_key", &"an ed25519 public key has exactly 64 hex digits"))?;
+            return Ok(Ed25519PublicKey(*key.as_bytes()).account_address());
+        }
+        Err(FaucetError::InvalidRequest(
+            "one of address, auth_key and pub_key is needed".to_owned(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger::crypto::Ed25519PrivateKey;
+
+    fn recipient(address: Option<&str>, auth_key: Option<&str>, pub_key: Option<&str>) -> Recipient {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Recipient::new(owned(address), owned(auth_key), owned(pub_key))
+    }
+
+    #[test]
+    fn the_three_names_of_an_account_lead_to_it() {
+        let key = Ed25519PrivateKey::from_seed(&[3; 32]).public_key();
+        let address = key.account_address();
+        let long = address.to_long_hex();
+        let public = hex::encode(key.0);
+        for named in [
+            recipient(Some(&long), None, None),
+            recipient(Some(&long[2..]), None, None),
+            recipient(None, Some(&long), None),
+            recipient(None, Some(&long[2..]), None),
+            recipient(None, None, Some(&public)),
+            recipient(None, None, Some(&format!("0x{public}"))),
+        ] {
+            assert_eq!(named.resolve().unwrap(), address, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_account_is_refused() {
+        for named in [
+            recipient(None, None, None),
+            recipient(Some(""), None, None),
+            recipient(Some("0xzz"), None, None),
+            recipient(None, Some("0x12"), None),
+            recipient(None, None, Some("0x12")),
+        ] {
+            assert!(
+                matches!(named.resolve(), Err(FaucetError::InvalidRequest(_))),
+                "{named:?}"
+            );
+        }
+    }
+}

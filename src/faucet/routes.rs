@@ -1,0 +1,86 @@
+//! The faucet's routes: `/fund` (JSON), `/mint` (query, the older form) and `/` (is it there?).
+
+use super::{Faucet, FaucetError, Funded, recipient::Recipient};
+use actix_web::{
+    HttpResponse,
+    web::{self, Bytes, Data, Query, ServiceConfig},
+};
+use serde::{Deserialize, Serialize};
+
+/// The largest body of `/fund`, in bytes; three keys and a number need a few hundred.
+const BODY_BYTES_MAX: usize = 4096;
+
+/// The body of `/fund`. Unknown fields are ignored, as the reference does.
+#[derive(Deserialize)]
+struct FundBody {
+    #[serde(flatten)]
+    recipient: Recipient,
+    amount: Option<u64>,
+}
+
+/// The query of `/mint`.
+#[derive(Deserialize)]
+struct MintQuery {
+    address: Option<String>,
+    auth_key: Option<String>,
+    pub_key: Option<String>,
+    amount: Option<u64>,
+    #[serde(default)]
+    return_txns: bool,
+}
+
+/// The answer of `/fund`.
+#[derive(Serialize)]
+struct FundAnswer {
+    txn_hashes: Vec<String>,
+}
+
+/// Registers the routes.
+pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
+    config
+        .app_data(Data::new(faucet.clone()))
+        .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+        .app_data(web::QueryConfig::default().error_handler(|error, _| {
+            let response = FaucetError::InvalidRequest(error.to_string()).text();
+            actix_web::error::InternalError::from_response(error, response).into()
+        }))
+        .route("/", web::get().to(async || "tap:ok"))
+        .route("/fund", web::post().to(fund))
+        .route("/mint", web::post().to(mint));
+}
+
+async fn fund(faucet: Data<Faucet>, body: Bytes) -> HttpResponse {
+    match fund_by_body(&faucet, &body).await {
+        Ok(funded) => HttpResponse::Ok().json(FundAnswer {
+            txn_hashes: vec![funded.transaction.hash().to_string()],
+        }),
+        Err(error) => error.json(),
+    }
+}
+
+async fn fund_by_body(faucet: &Faucet, body: &[u8]) -> Result<Funded, FaucetError> {
+    let body: FundBody = serde_json::from_slice(body)
+        .map_err(|error| FaucetError::InvalidRequest(format!("the body cannot be read: {error}")))?;
+    faucet.fund(body.recipient.resolve()?, body.amount).await
+}
+
+async fn mint(faucet: Data<Faucet>, query: Query<MintQuery>) -> HttpResponse {
+    let query = query.into_inner();
+    let return_txns = query.return_txns;
+    let recipient = Recipient::new(query.address, query.auth_key, query.pub_key);
+    let funded = match recipient.resolve() {
+        Ok(to) => faucet.fund(to, query.amount).await,
+        Err(error) => Err(error),
+    };
+    match funded {
+        Ok(funded) if return_txns => {
+            let transactions = [funded.transaction.transaction()];
+            let bytes = bcs::to_bytes(&transactions[..]).expect("a transaction has a BCS form");
+            HttpResponse::Ok()
+                .content_type("text/plain; charset=utf-8")
+                .body(hex::encode(bytes))
+        }
+        Ok(funded) => HttpResponse::Ok().json([funded.transaction.hash().to_string()]),
+        Err(error) => error.text(),
+    }
+}

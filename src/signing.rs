@@ -1,0 +1,187 @@
+//! Building and signing transfers: what the faucet, the `account` commands and the bench share.
+
+use ledger::{
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction, Vendor,
+    crypto::Ed25519PrivateKey,
+    transaction::{TransactionAuthenticator, TransactionPayload},
+};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The prefix of a private key in the textual form that the ecosystem's SDKs print and read.
+const TEXT_PREFIX: &str = "ed25519-priv-";
+
+/// What a signature is for: a chain's id and its vendor word.
+#[derive(Debug, Clone)]
+pub struct ChainIdentity {
+    /// The chain id.
+    pub id: u8,
+    /// The vendor word.
+    pub vendor: Vendor,
+}
+
+impl From<&Chain> for ChainIdentity {
+    fn from(chain: &Chain) -> Self {
+        Self {
+            id: chain.id(),
+            vendor: chain.vendor().clone(),
+        }
+    }
+}
+
+/// An account that can sign.
+#[derive(Debug, Clone)]
+pub struct Signer {
+    key: Ed25519PrivateKey,
+    address: AccountAddress,
+}
+
+/// Price, limit and expiry of a transaction.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// The most gas units it may use.
+    pub max_gas_amount: u64,
+    /// What a gas unit costs, in the coin's smallest unit.
+    pub gas_unit_price: u64,
+    /// When it expires, in Unix seconds.
+    pub expiration_timestamp_secs: u64,
+}
+
+impl Signer {
+    /// The account that was made from `key`.
+    pub fn new(key: Ed25519PrivateKey) -> Self {
+        let address = key.public_key().account_address();
+        Self { key, address }
+    }
+
+    /// Its address.
+    pub fn address(&self) -> AccountAddress {
+        self.address
+    }
+
+    /// Signs a call.
+    pub fn sign(
+        &self,
+        chain: &ChainIdentity,
+        sequence_number: u64,
+        call: EntryFunction,
+        terms: Terms,
+    ) -> SignedTransaction {
+        let raw = RawTransaction {
+            sender: self.address,
+            sequence_number,
+            payload: TransactionPayload::EntryFunction(call),
+            max_gas_amount: terms.max_gas_amount,
+            gas_unit_price: terms.gas_unit_price,
+            expiration_timestamp_secs: terms.expiration_timestamp_secs,
+            chain_id: chain.id,
+        };
+        let signature = self.key.sign(&raw.signing_message(&chain.vendor));
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: self.key.public_key(),
+            signature,
+        };
+        SignedTransaction { raw, authenticator }
+    }
+}
+
+/// `0x1::{vendor}_account::transfer`: pays `amount`, and makes the recipient's account if there is none.
+pub fn transfer(vendor: &Vendor, to: AccountAddress, amount: u64) -> EntryFunction {
+    account_call(
+        vendor,
+        "transfer",
+        &[&bcs::to_bytes(&to), &bcs::to_bytes(&amount)],
+    )
+}
+
+/// `0x1::{vendor}_account::batch_transfer`: several transfers, all or none.
+pub fn batch_transfer(vendor: &Vendor, transfers: &[(AccountAddress, u64)]) -> EntryFunction {
+    let (recipients, amounts): (Vec<_>, Vec<_>) = transfers.iter().copied().unzip();
+    account_call(
+        vendor,
+        "batch_transfer",
+        &[&bcs::to_bytes(&recipients), &bcs::to_bytes(&amounts)],
+    )
+}
+
+fn account_call(vendor: &Vendor, function: &str, args: &[&Result<Vec<u8>, bcs::Error>]) -> EntryFunction {
+    let name = |text: &str| Identifier::new(text).expect("a vendor word and lower-case letters are a name");
+    EntryFunction {
+        module: ModuleId {
+            address: AccountAddress::ONE,
+            name: name(&format!("{}_account", vendor.lower())),
+        },
+        function: name(function),
+        type_args: Vec::new(),
+        args: args
+            .iter()
+            .map(|bytes| {
+                let bytes = bytes.as_ref().expect("addresses and numbers have a BCS form");
+                bytes.clone().into()
+            })
+            .collect(),
+    }
+}
+
+/// The Unix time, in seconds, that lies `after` from now.
+pub fn unix_secs_after(after: Duration) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_add(after).as_secs()
+}
+
+/// Reads a private key: 64 hex digits, with or without `0x`, with or without the prefix of the SDKs.
+pub fn parse_private_key(text: &str) -> Option<Ed25519PrivateKey> {
+    let text = text.trim();
+    let text = text.strip_prefix(TEXT_PREFIX).unwrap_or(text);
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let mut seed = [0u8; 32];
+    hex::decode_to_slice(digits, &mut seed).ok()?;
+    Some(Ed25519PrivateKey::from_seed(&seed))
+}
+
+/// The printed form of a private key: `0x` and 64 hex digits.
+pub fn private_key_text(key: &Ed25519PrivateKey) -> String {
+    format!("0x{}", hex::encode(key.seed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_back_in_every_form() {
+        let key = Ed25519PrivateKey::from_seed(&[7; 32]);
+        let text = private_key_text(&key);
+        for form in [
+            text.clone(),
+            text[2..].to_owned(),
+            format!("{TEXT_PREFIX}{text}\n"),
+        ] {
+            let read = parse_private_key(&form).map(|key| key.seed());
+            assert_eq!(read, Some([7; 32]), "{form}");
+        }
+        for form in ["", "0x", "0x07", "ed25519-priv-", &format!("{text}00")] {
+            assert!(parse_private_key(form).is_none(), "{form}");
+        }
+    }
+
+    #[test]
+    fn a_signed_transfer_passes_the_ledgers_own_check() {
+        let vendor = Vendor::default();
+        let chain = ChainIdentity {
+            id: 4,
+            vendor: vendor.clone(),
+        };
+        let signer = Signer::new(Ed25519PrivateKey::from_seed(&[1; 32]));
+        let terms = Terms {
+            max_gas_amount: 1,
+            gas_unit_price: 1,
+            expiration_timestamp_secs: 1,
+        };
+        let signed = signer.sign(&chain, 3, transfer(&vendor, AccountAddress::ONE, 5), terms);
+        let checked = ledger::CheckedTransaction::check(signed, &vendor).unwrap();
+        assert_eq!(checked.raw().sender, signer.address());
+        let call = checked.raw().entry_function().unwrap();
+        assert_eq!(call.module.to_string(), "0x1::node_account");
+        assert_eq!(call.args[1].as_ref(), 5u64.to_le_bytes());
+    }
+}

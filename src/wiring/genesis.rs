@@ -1,0 +1,88 @@
+//! The genesis that the settings describe: a file, or a development chain.
+
+use crate::config::{Config, ConfigError};
+use ledger::{Chain, Genesis, Parameters};
+use std::path::Path;
+
+/// The configured genesis and the chain that it starts.
+///
+/// # Errors
+/// When the genesis file cannot be read or cannot start a chain, when a setting contradicts it, or
+/// when a faucet is asked for on a chain that may not have one.
+pub fn configured_genesis(config: &Config) -> Result<(Genesis, Chain), ConfigError> {
+    let chain = &config.settings().chain;
+    let genesis = match &chain.genesis {
+        Some(path) => {
+            let genesis = read(path)?;
+            check_agreement(config, &genesis, path)?;
+            genesis
+        }
+        None => {
+            let parameters = Parameters {
+                gas_unit_price_min: chain.gas_unit_price_min,
+                ..Parameters::default()
+            };
+            Genesis::development(chain.id, chain.vendor.clone(), parameters)
+        }
+    };
+    let started = genesis
+        .chain()
+        .map_err(|error| ConfigError::Contradiction(error.to_string()))?;
+    let faucet_asked_for = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
+    if faucet_asked_for && genesis.faucet_key().is_none() {
+        return Err(ConfigError::Contradiction(
+            "faucet.enabled = true, but only a development chain with a faucet key in its genesis has a faucet"
+                .to_owned(),
+        ));
+    }
+    Ok((genesis, started))
+}
+
+fn read(path: &Path) -> Result<Genesis, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    toml::from_str(&text).map_err(|error| ConfigError::Malformed {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
+}
+
+/// A setting that is given beside a genesis file must say the same; defaults say nothing.
+fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<(), ConfigError> {
+    let chain = &config.settings().chain;
+    let price_min = genesis.parameters.gas_unit_price_min;
+    let facts = [
+        (
+            "chain.id",
+            chain.id.to_string(),
+            genesis.chain_id.to_string(),
+            chain.id == genesis.chain_id,
+        ),
+        (
+            "chain.vendor",
+            chain.vendor.to_string(),
+            genesis.vendor.to_string(),
+            chain.vendor == genesis.vendor,
+        ),
+        (
+            "chain.gas_unit_price_min",
+            chain.gas_unit_price_min.to_string(),
+            price_min.to_string(),
+            chain.gas_unit_price_min == price_min,
+        ),
+    ];
+    for (key, set, in_genesis, agree) in facts {
+        if let Some(origin) = config.origin(key)
+            && config.is_set(key)
+            && !agree
+        {
+            return Err(ConfigError::Contradiction(format!(
+                "{key} = {set} ({origin}), but the genesis {} says {in_genesis}",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! The limits of the actors and of the interface, out of the settings.
+
+use crate::config::Settings;
+use ledger_actors::{
+    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, StorageConfig, WaitConfig,
+};
+use ledger_api::ApiConfig;
+
+/// What the actors are bounded by.
+pub fn node_config(settings: &Settings) -> NodeConfig {
+    NodeConfig {
+        mempool: MempoolConfig {
+            capacity_transactions: settings.mempool.capacity_transactions,
+            capacity_bytes: settings.mempool.capacity_bytes,
+            capacity_per_account: settings.mempool.capacity_per_account,
+            ttl_secs: settings.mempool.ttl_secs,
+        },
+        wait: WaitConfig {
+            timeout_ms: settings.wait.timeout_ms,
+            capacity: settings.wait.capacity,
+        },
+        sequencer: SequencerConfig {
+            block_transactions_max: settings.sequencer.block_transactions_max,
+            block_bytes_max: settings.sequencer.block_bytes_max,
+            blocks_in_flight_max: settings.sequencer.blocks_in_flight_max,
+            heartbeat_secs: settings.sequencer.heartbeat_secs,
+        },
+        storage: StorageConfig {
+            readers: settings.storage.readers,
+            read_queue_capacity: settings.storage.read_queue_capacity,
+        },
+        pruner: PrunerConfig {
+            enabled: settings.pruner.enabled,
+            window_versions: settings.pruner.window_versions,
+            batch_versions: settings.pruner.batch_versions,
+        },
+        mailboxes: MailboxCapacities {
+            mempool: settings.actors_mempool.mailbox_capacity,
+            sequencer: settings.actors_sequencer.mailbox_capacity,
+            committer: settings.actors_committer.mailbox_capacity,
+            storage: settings.actors_storage.mailbox_capacity,
+            pruner: settings.actors_pruner.mailbox_capacity,
+        },
+    }
+}
+
+/// What the interface is bounded by.
+pub fn api_config(settings: &Settings) -> ApiConfig {
+    ApiConfig {
+        max_body_bytes: settings.api.max_body_bytes,
+        max_in_flight: settings.api.max_in_flight,
+    }
+}

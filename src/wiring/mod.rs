@@ -1,0 +1,13 @@
+//! How a configuration becomes a running node: settings -> genesis -> store -> actors -> listeners.
+
+mod genesis;
+mod ledger;
+mod limits;
+mod listener;
+mod service;
+
+pub use genesis::configured_genesis;
+pub use ledger::open_ledger;
+pub use limits::{api_config, node_config};
+pub use listener::{Listener, ListenerOptions};
+pub use service::Service;

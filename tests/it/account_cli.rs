@@ -1,0 +1,94 @@
+//! The `account` commands, as a person uses them.
+
+use crate::kit::{TestNode, binary};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
+
+fn account(arguments: &[&str]) -> Output {
+    binary().arg("account").args(arguments).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The value of `name value` in what was printed.
+fn value<'a>(printed: &'a str, name: &str) -> &'a str {
+    printed
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        .unwrap_or_else(|| panic!("no {name} in {printed}"))
+}
+
+#[test]
+fn new_fund_transfer_show() {
+    let node = TestNode::start(&[]);
+    let faucet = node.faucet.as_deref().unwrap();
+    let key_file = node.directory().join("alice.key");
+    let key_file = key_file.to_str().unwrap();
+
+    let alice = printed(&account(&["new", "--out", key_file]));
+    let alice = value(&alice, "address").to_owned();
+    let mode = fs::metadata(key_file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let again = account(&["new", "--out", key_file]);
+    assert_eq!(again.status.code(), Some(1), "a key file is never overwritten");
+
+    let bob = printed(&account(&["new"]));
+    let (bob, bob_key) = (value(&bob, "address"), value(&bob, "private key"));
+
+    printed(&account(&["fund", "--faucet", faucet, &alice, "500000000"]));
+    let transfer = printed(&account(&[
+        "transfer",
+        "--url",
+        &node.api,
+        "--key",
+        key_file,
+        bob,
+        "100000000",
+    ]));
+    assert!(transfer.contains("committed at version "), "{transfer}");
+    assert!(transfer.contains("Executed successfully"), "{transfer}");
+
+    let shown = printed(&account(&["show", "--url", &node.api, bob]));
+    assert_eq!(value(&shown, "balance"), "100000000");
+    assert_eq!(value(&shown, "sequence_number"), "0");
+    let back = printed(&account(&[
+        "transfer", "--url", &node.api, "--key", bob_key, &alice, "1000",
+    ]));
+    assert!(back.contains("committed"), "{back}");
+    let shown = printed(&account(&["show", "--url", &node.api, bob]));
+    assert_eq!(value(&shown, "sequence_number"), "1");
+}
+
+#[test]
+fn what_does_not_work_is_said() {
+    let node = TestNode::start(&[]);
+    let key = "11".repeat(32);
+    let failed = |arguments: &[&str], parts: &[&str]| {
+        let output = account(arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        for part in parts {
+            assert!(message.contains(part), "{part:?} is not in {message:?}");
+        }
+    };
+    let to = "0x77";
+    failed(
+        &["transfer", "--url", &node.api, "--key", &key, to, "1"],
+        &["400", "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"],
+    );
+    failed(
+        &["transfer", "--url", &node.api, "--key", "/nowhere", to, "1"],
+        &["--key", "64 hex digits"],
+    );
+    // The discard port: nobody listens there.
+    failed(
+        &["show", "--url", "http://127.0.0.1:9", to],
+        &["no answer from http://127.0.0.1:9"],
+    );
+    failed(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
+    // The admin listener answers, but is no node.
+    failed(&["show", "--url", &node.admin, to], &["404"]);
+}

@@ -1,0 +1,105 @@
+//! `bench`, as a client like any other: what it reports is what the ledger has.
+
+use crate::kit::{TestNode, binary};
+use serde_json::Value;
+
+fn bench(node: &TestNode, arguments: &[&str]) -> Value {
+    let output = binary()
+        .args([
+            "bench",
+            "--url",
+            &node.api,
+            "--faucet",
+            node.faucet.as_ref().unwrap(),
+        ])
+        .args(["--output", "json"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_transfer_is_committed_and_every_wait_is_answered() {
+    let node = TestNode::start(&[]);
+    for (mode, format) in [
+        ("await", "bcs"),
+        ("await", "json"),
+        ("submit", "bcs"),
+        ("submit", "json"),
+    ] {
+        let report = bench(
+            &node,
+            &[
+                "--transfers",
+                "300",
+                "--accounts",
+                "20",
+                "--connections",
+                "8",
+                "--mode",
+                mode,
+                "--format",
+                format,
+            ],
+        );
+        for (name, expected) in [
+            ("accepted", 300),
+            ("committed", 300),
+            ("uncommitted", 0),
+            ("failed", 0),
+            ("lost", 0),
+            ("false_not_found", 0),
+            ("waits_in_vain", 0),
+        ] {
+            assert_eq!(report[name], expected, "{name} in {report}");
+        }
+        assert!(report["committed_per_second"].as_f64().unwrap() > 0.0);
+        assert_eq!(report["fifths_committed_per_second"].as_array().unwrap().len(), 5);
+        assert_eq!(report["submit_latency"]["count"], 300);
+    }
+}
+
+#[test]
+fn the_same_seed_goes_on_with_the_same_accounts() {
+    let node = TestNode::start(&[]);
+    for _ in 0..2 {
+        let report = bench(
+            &node,
+            &[
+                "--transfers",
+                "50",
+                "--accounts",
+                "5",
+                "--connections",
+                "5",
+                "--seed",
+                "7",
+            ],
+        );
+        assert_eq!(report["committed"], 50, "{report}");
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+    }
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let node = TestNode::start(&[]);
+    let report = bench(
+        &node,
+        &[
+            "--duration",
+            "2",
+            "--rate",
+            "50",
+            "--accounts",
+            "10",
+            "--connections",
+            "4",
+        ],
+    );
+    // Due are exactly 100 in two seconds; an open loop sends no more than are due.
+    assert_eq!(report["committed"], 100, "{report}");
+}

@@ -1,0 +1,119 @@
+//! `config`, and what a bad configuration leads to.
+
+use crate::kit::{TestNode, binary};
+use std::{fs, process::Output};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Checks that the command failed over its configuration and that its message has all the parts.
+fn refused(output: &Output, parts: &[&str]) {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+}
+
+#[test]
+fn config_prints_each_value_with_its_origin() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("node.toml");
+    fs::write(&file, "[wait]\ntimeout_ms = 250\ncapacity = 7\n").unwrap();
+    let output = binary()
+        .args(["config", "--set", "wait.capacity=8", "--config"])
+        .arg(&file)
+        .env("LEDGER_NODE__CHAIN__ID", "9")
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let printed = text(&output.stdout);
+    let line = |start: &str| {
+        printed
+            .lines()
+            .find(|line| line.starts_with(start))
+            .unwrap_or_else(|| panic!("no {start} in {printed}"))
+    };
+    assert!(line("timeout_ms = 250 ").contains("node.toml, line 2"));
+    assert!(line("capacity = 8 ").contains("--set"));
+    assert!(line("id = 9 ").contains("LEDGER_NODE__CHAIN__ID"));
+    assert!(line("readers = ").contains("default"));
+    let values: toml::Table = printed.parse().unwrap();
+    assert_eq!(values["wait"]["timeout_ms"].as_integer(), Some(250));
+}
+
+#[test]
+fn defaults_are_the_shipped_file() {
+    let output = binary().args(["config", "--defaults"]).output().unwrap();
+    let shipped = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
+    assert_eq!(text(&output.stdout), shipped);
+}
+
+#[test]
+fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("bad.toml");
+    fs::write(&file, "[mempool]\ncapacity_transactions = 0\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let output = binary()
+            .args(["run", "--data-dir"])
+            .arg(directory.path().join("data"))
+            .args(arguments)
+            .output();
+        output.unwrap()
+    };
+    refused(
+        &run(&["--config", file.to_str().unwrap()]),
+        &["mempool.capacity_transactions", "bad.toml, line 2", "from 1 to"],
+    );
+    refused(
+        &run(&["--set", "mempool.size=1"]),
+        &["mempool.size", "--set", "capacity_bytes"],
+    );
+    refused(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
+    refused(
+        &run(&["--set", "sequencer.mode=bft"]),
+        &["sequencer.mode", "solo"],
+    );
+    refused(
+        &run(&["--set", "chain.genesis=/nowhere.toml"]),
+        &["/nowhere.toml"],
+    );
+    assert!(
+        !directory.path().join("data").exists(),
+        "a refused start leaves nothing behind"
+    );
+}
+
+#[test]
+fn a_genesis_file_must_agree_with_what_is_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("genesis.toml");
+    fs::write(&file, "chain_id = 77\nvendor = \"OTHER\"\naccounts = []\n").unwrap();
+    let run = |set: &str| {
+        let settings = [format!("chain.genesis={}", file.display()), set.to_owned()];
+        TestNode::command(directory.path(), &settings).output().unwrap()
+    };
+    refused(
+        &run("chain.id=4"),
+        &["chain.id = 4", "--set", "genesis.toml", "77"],
+    );
+    refused(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
+    refused(
+        &run("faucet.enabled=true"),
+        &["faucet.enabled", "development chain"],
+    );
+}
+
+#[test]
+fn a_directory_with_another_chain_is_refused() {
+    let mut node = TestNode::start(&[]);
+    node.stop("TERM");
+    let settings = ["chain.id=9".to_owned()];
+    let output = TestNode::command(node.directory(), &settings).output().unwrap();
+    refused(
+        &output,
+        &["another genesis", "chain id 4, configured is 9", "--data-dir"],
+    );
+}

@@ -1,0 +1,124 @@
+//! The faucet: concurrent requests, the forms of its answers, and what it refuses.
+
+use crate::kit::{Account, TestNode};
+use futures::future::join_all;
+use ledger::{Genesis, HashValue, Parameters, Vendor};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::Answer {
+    let url = format!("{}{path}", node.faucet.as_ref().unwrap());
+    let mut request = node.http.request(Method::POST, &url);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    node.http.try_send(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn concurrent_requests_are_all_paid_once() {
+    const REQUESTS: u64 = 300;
+    let node = TestNode::start(&[]);
+    let requests = (0..REQUESTS).map(|number| {
+        let (node, address) = (&node, Account::from_seed(number).address);
+        async move {
+            let hashes = if number % 2 == 0 {
+                let body = json!({ "address": address.to_string(), "amount": 1000 + number });
+                let answer = post(node, "/fund", Some(body)).await;
+                assert_eq!(answer.status, 200, "{}", answer.text);
+                answer.json["txn_hashes"].clone()
+            } else {
+                // As older SDKs do: no 0x, no body.
+                let digits = &address.to_long_hex()[2..];
+                let path = format!("/mint?address={digits}&amount={}", 1000 + number);
+                let answer = post(node, &path, None).await;
+                assert_eq!(answer.status, 200, "{}", answer.text);
+                answer.json
+            };
+            // It answers when the transaction is committed, so this is there at once.
+            assert_eq!(node.balance(&address).await, 1000 + number);
+            hashes[0].as_str().unwrap().parse::<HashValue>().unwrap()
+        }
+    });
+    let hashes: HashSet<_> = join_all(requests).await.into_iter().collect();
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let faucet = genesis.faucet_key().unwrap().public_key().account_address();
+    assert_eq!(
+        node.sequence_number(&faucet).await,
+        hashes.len() as u64,
+        "a transaction was made that paid nobody, or one was told that is not there"
+    );
+    for hash in hashes {
+        let transaction = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        assert_eq!(transaction.json["success"], true, "{}", transaction.text);
+    }
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_paid_does_not_cost_the_others_theirs() {
+    let node = TestNode::start(&["faucet.amount_max=9000000000000000000"]);
+    let body = |number: u64, amount: u64| {
+        let address = Account::from_seed(number).address;
+        json!({ "address": address.to_string(), "amount": amount })
+    };
+    let requests = (0..40).map(|number| {
+        // More than the faucet holds, every tenth time.
+        let amount = if number % 10 == 0 {
+            9_000_000_000_000_000_000
+        } else {
+            5
+        };
+        post(&node, "/fund", Some(body(number, amount)))
+    });
+    for (number, answer) in join_all(requests).await.into_iter().enumerate() {
+        let expected = if number % 10 == 0 { 403 } else { 200 };
+        assert_eq!(answer.status, expected, "{number}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn the_forms_of_requests_and_answers() {
+    let node = TestNode::start(&["faucet.amount_max=5000"]);
+    let url = node.faucet.clone().unwrap();
+    assert_eq!(node.http.get(&url).await.text, "tap:ok");
+
+    // More than the maximum is cut to it.
+    let account = Account::from_seed(1);
+    let public = format!("0x{}", hex::encode(account.key.public_key().0));
+    let answer = post(&node, "/fund", Some(json!({ "pub_key": public, "amount": 6000 }))).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(node.balance(&account.address).await, 5000);
+    let path = format!("/mint?auth_key={}&amount=7", account.address.to_long_hex());
+    assert!(post(&node, &path, None).await.json.is_array());
+    assert_eq!(node.balance(&account.address).await, 5007);
+
+    let path = format!("/mint?address={}&amount=1&return_txns=true", account.address);
+    let answer = post(&node, &path, None).await;
+    let bytes = hex::decode(&answer.text).unwrap();
+    let transactions: Vec<ledger::SignedTransaction> = bcs::from_bytes(&bytes).unwrap();
+    assert_eq!(transactions.len(), 1);
+
+    for body in [
+        json!({}),
+        json!({ "address": "0xzz" }),
+        json!({ "address": "0x1", "amount": -1 }),
+        json!([]),
+    ] {
+        let answer = post(&node, "/fund", Some(body)).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        assert_eq!(answer.json["error_code"], "InvalidRequest");
+        assert!(answer.json["message"].is_string());
+    }
+    for path in ["/mint", "/mint?address=0x1&amount=x", "/mint?pub_key=0x12"] {
+        let answer = post(&node, path, None).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        assert!(answer.json.is_null(), "plain text: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_faucet_can_be_switched_off() {
+    let node = TestNode::start(&["faucet.enabled=false"]);
+    assert_eq!(node.faucet, None);
+}

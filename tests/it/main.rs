@@ -1,0 +1,12 @@
+//! End to end: the real binary, over HTTP. One test binary, so that it is linked once.
+
+mod account_cli;
+mod admin;
+mod bench;
+mod config;
+mod crash;
+mod faucet;
+mod run;
+
+#[path = "../kit/mod.rs"]
+mod kit;

@@ -1,0 +1,79 @@
+//! `run`: what it says, and how it ends.
+
+use crate::kit::TestNode;
+
+#[tokio::test]
+async fn a_development_chain_names_its_accounts_and_they_are_funded() {
+    let node = TestNode::start(&[]);
+    let greeting = node.greeting.join("\n");
+    assert!(greeting.contains("development only"), "{greeting}");
+    let addresses: Vec<_> = node
+        .greeting
+        .iter()
+        .filter_map(|line| line.trim().strip_prefix("account "))
+        .collect();
+    assert_eq!(addresses.len(), 5, "{greeting}");
+    for address in addresses {
+        assert!(node.balance(&address.parse().unwrap()).await > 0, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("genesis.toml");
+    let genesis = "chain_id = 77\nvendor = \"OTHER\"\n[[accounts]]\naddress = \"0xabc\"\nbalance = 42\n";
+    std::fs::write(&file, genesis).unwrap();
+    let node = TestNode::start(&[&format!("chain.genesis={}", file.display())]);
+    assert_eq!(node.faucet, None);
+    assert!(node.greeting.is_empty(), "{:?}", node.greeting);
+    let answer = node.get("/v1").await;
+    assert_eq!(answer.json["chain_id"], 77);
+    assert!(answer.headers.contains_key("x-other-chain-id"));
+    assert_eq!(node.balance(&"0xabc".parse().unwrap()).await, 42);
+}
+
+#[test]
+fn both_signals_stop_it_cleanly() {
+    for signal in ["INT", "TERM"] {
+        let mut node = TestNode::start(&[]);
+        let status = node.stop(signal);
+        assert_eq!(status.code(), Some(0), "{signal}: {}", node.log());
+    }
+}
+
+#[test]
+fn an_address_in_use_ends_it_with_1_and_names_the_listener() {
+    let first = TestNode::start(&[]);
+    let taken = first.api.strip_prefix("http://").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let settings = [format!("api.listen={taken}")];
+    let output = TestNode::command(directory.path(), &settings).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("api.listen") && message.contains(taken),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_directory_in_use_ends_it_with_1() {
+    let first = TestNode::start(&[]);
+    let output = TestNode::command(first.directory(), &[]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("in use"), "{message}");
+}
+
+#[test]
+fn the_log_is_json_where_that_is_asked_for() {
+    let mut node = TestNode::start(&["log.format=json"]);
+    node.stop("TERM");
+    let log = node.log();
+    assert!(log.lines().count() > 1);
+    for line in log.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(entry["level"].is_string(), "{line}");
+    }
+}

@@ -1,0 +1,54 @@
+//! The kit of the end-to-end tests: a real node in a directory of its own, accounts with keys, and
+//! the few calls that most tests make. Copy it for your own tests.
+//!
+//! ```ignore
+//! let node = TestNode::start(&[]);
+//! let alice = Account::from_seed(1);
+//! node.fund(&alice, 1_000_000_000).await;
+//! let committed = node.submit_and_wait(&alice.transfer(&node.chain(), 0, bob.address, 5)).await;
+//! assert_eq!(committed["success"], true);
+//! ```
+
+mod account;
+mod http;
+mod node;
+
+pub use account::{Account, ChainFacts};
+pub use http::{Answer, Http};
+pub use node::TestNode;
+
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
+
+/// How long a condition may take to come true before the test has failed. Never reached by a test
+/// that passes; generous, for machines that are busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The binary under test.
+pub fn binary() -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ledger-node"));
+    // What surrounds the test must not configure the node.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("LEDGER_NODE__") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Asks until the answer is there.
+///
+/// # Panics
+/// When it does not come; `what` says what was waited for.
+pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::task::yield_now().await;
+    }
+}
