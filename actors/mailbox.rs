@@ -293,3 +293,6 @@ impl<M> Port<M> {
         (self.0)(message);
     }
 }
+
+#[cfg(test)]
+mod tests;

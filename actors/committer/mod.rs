@@ -254,3 +254,6 @@ impl Handler<Finish> for Committer {
         self.finish_if_done();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,3 +169,6 @@ impl Handler<Close> for Mempool {
         let _ = close.reply.send(self.pool.contents());
     }
 }
+
+#[cfg(test)]
+mod tests;

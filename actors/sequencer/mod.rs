@@ -169,3 +169,6 @@ impl Handler<Stop> for Sequencer {
         let _ = stop.done.send(());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,9 +119,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             if reply.is_closed() {
                 return;
             }
-            // The Head first: what it shows is durable, so the snapshot has it.
-            let head = head.load();
-            let answer = reader.snapshot_at(head.ledger_info()).and_then(|snapshot| {
+            let answer = threads::snapshot_at_head(head, reader).and_then(|snapshot| {
                 let output = query.run(&snapshot)?;
                 Ok((*snapshot.ledger_info(), output))
             });

@@ -8,7 +8,7 @@ use crate::{
 };
 use crossbeam_channel::Receiver;
 use ledger::ExecutedBlock;
-use ledger_store::{StoreError, StoreReader, StoreWriter};
+use ledger_store::{Snapshot, StoreError, StoreReader, StoreWriter};
 use std::{io, sync::Arc, thread::JoinHandle};
 
 const WRITER_THREAD: &str = "store-writer";
@@ -91,4 +91,21 @@ pub(super) fn spawn_reader(
             job(&head, &reader);
         }
     })
+}
+
+/// How often a reader looks anew when the Head that it saw was pruned meanwhile, which takes a tiny
+/// window and a reader that was not scheduled for several blocks.
+const SNAPSHOT_TRIES: usize = 8;
+
+/// A snapshot of what the Head shows. The Head is looked at first: what it shows is durable, so the
+/// store has it.
+pub(super) fn snapshot_at_head(head: &HeadCell, reader: &StoreReader) -> Result<Snapshot, StoreError> {
+    let mut tries = SNAPSHOT_TRIES;
+    loop {
+        tries -= 1;
+        match reader.snapshot_at(head.load().ledger_info()) {
+            Err(StoreError::NoSuchMoment { asked, oldest, .. }) if asked < oldest && tries > 0 => {}
+            outcome => return outcome,
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! What the tests of several actors share: transactions without real signatures, blocks without
 //! execution, a clock that is set by hand.
 
+pub(crate) mod wallet;
+
 use crate::clock::Clock;
 use ledger::{
     AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction, DiscardedTransaction,

@@ -1,0 +1,143 @@
+//! The order in which a durable block is told.
+
+use super::*;
+use crate::testing::{block, draft, ledger_info};
+use ledger::{CheckedTransaction, HashValue};
+use std::sync::Mutex;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+
+struct Fixture {
+    committer: Committer,
+    head: HeadCell,
+}
+
+fn fixture() -> Fixture {
+    let head = HeadCell::new(Head::opened(ledger_info(0)));
+    let (committer, _) = Committer::new(head.clone(), Port::new(|_| ()), Failure::new());
+    Fixture { committer, head }
+}
+
+fn indexed(height: u64, transactions: &[Arc<CheckedTransaction>]) -> Arc<IndexedBlock> {
+    Arc::new(IndexedBlock::new(block(height, transactions, &[])))
+}
+
+/// What the world looked like when somebody was told of a block.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    who: &'static str,
+    head_height: u64,
+    is_waiter_told: bool,
+}
+
+#[test]
+fn the_head_comes_first_then_the_mempool_then_the_waiters() {
+    let Fixture { mut committer, head } = fixture();
+    let transaction = draft(1, 0).checked();
+    let (end, ended) = oneshot::channel();
+    committer.waiters.insert(transaction.hash(), end);
+    let ended = Arc::new(Mutex::new(ended));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let probe = |who| {
+        let (head, ended, seen) = (head.clone(), Arc::clone(&ended), Arc::clone(&seen));
+        Port::new(move |_: BlockCommitted| {
+            let head_height = head.load().ledger_info().block_height;
+            let is_waiter_told = !matches!(ended.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
+            seen.lock().unwrap().push(Seen {
+                who,
+                head_height,
+                is_waiter_told,
+            });
+        })
+    };
+    committer.listeners = Some(Listeners {
+        mempool: probe("mempool"),
+        sequencer: probe("sequencer"),
+        pruner: probe("pruner"),
+    });
+    committer.announce(&[indexed(1, &[transaction.clone()])], Facts::default());
+    let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
+        who,
+        head_height: 1,
+        is_waiter_told: false,
+    });
+    assert_eq!(*seen.lock().unwrap(), expected);
+    let end = ended.lock().unwrap().try_recv().unwrap();
+    let WaitEnd::Committed(ledger_info, committed) = end else {
+        panic!("{end:?}")
+    };
+    assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
+    assert_eq!(committed.transaction().hash, transaction.hash());
+}
+
+#[test]
+fn nothing_is_told_before_it_is_durable() {
+    let Fixture { mut committer, head } = fixture();
+    let transaction = draft(1, 0).checked();
+    let (end, mut ended) = oneshot::channel();
+    committer.waiters.insert(transaction.hash(), end);
+    let context = &mut Context::new();
+    let executed = Executed {
+        block: indexed(1, &[transaction]),
+        facts: Facts::default(),
+    };
+    committer.handle(executed, context);
+    assert_eq!(head.load().ledger_info().block_height, 0);
+    assert!(ended.try_recv().is_err());
+    committer.handle(BlockStored { height: 1 }, context);
+    assert_eq!(head.load().ledger_info().block_height, 1);
+    assert!(ended.try_recv().is_ok());
+}
+
+#[test]
+fn blocks_that_became_durable_together_are_told_in_order() {
+    let Fixture { mut committer, .. } = fixture();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heights = Arc::clone(&told);
+    committer.listeners = Some(Listeners {
+        mempool: Port::new(move |committed: BlockCommitted| {
+            heights.lock().unwrap().push(committed.0.height())
+        }),
+        sequencer: Port::new(|_| ()),
+        pruner: Port::new(|_| ()),
+    });
+    let mut feed = committer.feed.subscribe();
+    let context = &mut Context::new();
+    for height in 1..=3 {
+        let executed = Executed {
+            block: indexed(height, &[]),
+            facts: Facts::default(),
+        };
+        committer.handle(executed, context);
+    }
+    committer.handle(BlockStored { height: 2 }, context);
+    assert_eq!(*told.lock().unwrap(), [1, 2]);
+    let (done, mut finished) = oneshot::channel();
+    committer.handle(Finish { done }, context);
+    assert!(finished.try_recv().is_err(), "block 3 is on its way");
+    committer.handle(BlockStored { height: 3 }, context);
+    assert!(finished.try_recv().is_ok());
+    let heights: Vec<_> = (0..3)
+        .map(|_| block_on_ready(feed.next()).unwrap().height())
+        .collect();
+    assert_eq!(heights, [1, 2, 3]);
+}
+
+fn block_on_ready<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("it should be ready"),
+    }
+}
+
+#[test]
+fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
+    let Fixture { mut committer, .. } = fixture();
+    let hash = HashValue::sha3_of(&[b"gone"]);
+    let (end, mut ended) = oneshot::channel();
+    committer.waiters.insert(hash, end);
+    let reason = crate::LeaveReason::Expired { at_secs: 7 };
+    committer.handle(Dropped(vec![(hash, reason.clone())]), &mut Context::new());
+    assert!(matches!(ended.try_recv(), Ok(WaitEnd::Left(told)) if told == reason));
+}

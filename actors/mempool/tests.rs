@@ -1,0 +1,135 @@
+//! The actor around the pool: the pull of the sequencer, and the clock.
+
+use super::*;
+use crate::{
+    LeaveReason, MempoolConfig, SubmitError,
+    mailbox::Mailbox,
+    testing::{Draft, HandClock, draft},
+};
+use ledger::CheckedTransaction;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+const NOW: u64 = 1_000;
+
+struct Fixture {
+    mempool: Mailbox<Mempool>,
+    dropped: mpsc::UnboundedReceiver<Dropped>,
+    batches: mpsc::UnboundedReceiver<usize>,
+    batch_port: Port<Batch>,
+    clock: HandClock,
+}
+
+fn fixture() -> Fixture {
+    let (tell_dropped, dropped) = mpsc::unbounded_channel();
+    let (tell_batch, batches) = mpsc::unbounded_channel();
+    let clock = HandClock::at_secs(NOW);
+    let actor = Mempool::new(
+        Pool::new(MempoolConfig::default()),
+        100,
+        10,
+        clock.clock(),
+        Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
+    );
+    Fixture {
+        mempool: Mailbox::new(NAME, 100, actor.start()),
+        dropped,
+        batches,
+        batch_port: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+        clock,
+    }
+}
+
+impl Fixture {
+    async fn submit(&self, draft: Draft) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        let submit = Submit {
+            transaction: draft.checked(),
+            sequence_number: 0,
+            reply,
+        };
+        self.mempool.request(submit).unwrap();
+        answer.await.unwrap()
+    }
+
+    fn pull(&self) {
+        self.mempool.tell(NextBatch {
+            limits: BatchLimits {
+                transactions_max: 10,
+                bytes_max: usize::MAX,
+            },
+            reply_to: self.batch_port.clone(),
+        });
+    }
+
+    async fn find(&self, hash: ledger::HashValue) -> InPool {
+        let (reply, answer) = oneshot::channel();
+        self.mempool.request(PendingByHash { hash, reply }).unwrap();
+        answer.await.unwrap()
+    }
+}
+
+#[actix::test]
+async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
+    let mut fixture = fixture();
+    fixture.pull();
+    let parked = fixture.submit(draft(1, 1)).await.unwrap();
+    assert!(
+        fixture.batches.try_recv().is_err(),
+        "a parked transaction makes no block"
+    );
+    fixture.submit(draft(1, 0)).await.unwrap();
+    assert_eq!(fixture.batches.recv().await, Some(2));
+    fixture.submit(draft(2, 0)).await.unwrap();
+    assert!(matches!(fixture.find(parked.hash()).await, InPool::Pending(_)));
+    assert!(fixture.batches.try_recv().is_err(), "one batch for one pull");
+    fixture.pull();
+    assert_eq!(fixture.batches.recv().await, Some(1));
+}
+
+#[actix::test]
+async fn an_idle_node_expires_by_the_clock() {
+    let mut fixture = fixture();
+    let transaction = fixture.submit(draft(1, 0).expires_at(NOW + 30)).await.unwrap();
+    tokio::time::pause();
+    tokio::time::advance(EXPIRY_INTERVAL).await;
+    assert!(matches!(
+        fixture.find(transaction.hash()).await,
+        InPool::Pending(_)
+    ));
+    fixture.clock.set_secs(NOW + 30);
+    let reason = LeaveReason::Expired { at_secs: NOW + 30 };
+    let Dropped(left) = fixture.dropped.recv().await.unwrap();
+    assert_eq!(left, [(transaction.hash(), reason.clone())]);
+    assert!(matches!(fixture.find(transaction.hash()).await, InPool::Left(told) if told == reason));
+}
+
+#[actix::test]
+async fn what_has_expired_meanwhile_is_given_to_no_block() {
+    let mut fixture = fixture();
+    fixture.submit(draft(1, 0).expires_at(NOW + 1)).await.unwrap();
+    fixture.submit(draft(2, 0)).await.unwrap();
+    fixture.clock.set_secs(NOW + 1);
+    fixture.pull();
+    assert_eq!(fixture.batches.recv().await, Some(1));
+    assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
+}
+
+#[actix::test]
+async fn a_closed_pool_gives_no_batch_and_everything_else() {
+    let mut fixture = fixture();
+    fixture.submit(draft(1, 0)).await.unwrap();
+    let (reply, contents) = oneshot::channel();
+    fixture.mempool.tell(Close { reply });
+    assert_eq!(contents.await.unwrap().len(), 1);
+    fixture.pull();
+    let (reply, answer) = oneshot::channel();
+    let submit = Submit {
+        transaction: draft(2, 0).checked(),
+        sequence_number: 0,
+        reply,
+    };
+    fixture.mempool.request(submit).unwrap();
+    assert!(answer.await.is_err(), "the node is stopping");
+    assert!(fixture.batches.try_recv().is_err());
+}

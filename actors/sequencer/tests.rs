@@ -1,0 +1,115 @@
+//! The pull, the limit of blocks in flight, the heartbeat.
+
+use super::*;
+use crate::{
+    mailbox::Mailbox,
+    testing::{HandClock, block, draft},
+};
+use tokio::sync::{mpsc, oneshot};
+
+const NOW: u64 = 1_000;
+
+struct Fixture {
+    sequencer: Mailbox<Sequencer>,
+    pulls: mpsc::UnboundedReceiver<NextBatch>,
+    blocks: mpsc::UnboundedReceiver<OrderedBlock>,
+    clock: HandClock,
+}
+
+fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
+    let (tell_pull, pulls) = mpsc::unbounded_channel();
+    let (tell_block, blocks) = mpsc::unbounded_channel();
+    let clock = HandClock::at_secs(NOW);
+    let config = SequencerConfig {
+        blocks_in_flight_max,
+        heartbeat_secs,
+        ..SequencerConfig::default()
+    };
+    let actor = Sequencer::new(
+        Engine::solo(&block(0, &[], &[]).tip),
+        config,
+        clock.clock(),
+        Port::new(move |pull| tell_pull.send(pull).unwrap()),
+        Port::new(move |Execute(block)| tell_block.send(block).unwrap()),
+    );
+    let sequencer = Mailbox::new(NAME, 1, actor.start());
+    sequencer.tell(Start {
+        batches: sequencer.port(),
+    });
+    Fixture {
+        sequencer,
+        pulls,
+        blocks,
+        clock,
+    }
+}
+
+impl Fixture {
+    /// Answers the next pull with a transaction; gives the block that it became.
+    async fn give(&mut self, number: u64) -> OrderedBlock {
+        let pull = self.pulls.recv().await.unwrap();
+        pull.reply_to.tell(Batch(vec![draft(1, number).checked()]));
+        self.blocks.recv().await.unwrap()
+    }
+
+    /// Ends when all that was told is handled.
+    async fn settle(&self) {
+        let status = || self.sequencer.status();
+        while status().handled < status().protocol {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn durable(&self, height: u64) {
+        self.sequencer.tell(BlockCommitted(block(height, &[], &[])));
+    }
+}
+
+#[actix::test]
+async fn no_more_blocks_are_in_flight_than_may_be() {
+    let mut fixture = fixture(2, 0);
+    assert_eq!(fixture.give(0).await.height, 1);
+    assert_eq!(fixture.give(1).await.height, 2);
+    fixture.settle().await;
+    assert!(fixture.pulls.try_recv().is_err());
+    fixture.durable(1);
+    assert_eq!(fixture.give(2).await.height, 3);
+    fixture.settle().await;
+    assert!(fixture.pulls.try_recv().is_err());
+}
+
+#[actix::test]
+async fn a_stopped_sequencer_orders_nothing() {
+    let mut fixture = fixture(2, 0);
+    let pull = fixture.pulls.recv().await.unwrap();
+    let (done, stopped) = oneshot::channel();
+    fixture.sequencer.tell(Stop { done });
+    stopped.await.unwrap();
+    pull.reply_to.tell(Batch(vec![draft(1, 0).checked()]));
+    fixture.settle().await;
+    assert!(fixture.blocks.try_recv().is_err());
+}
+
+#[actix::test]
+async fn an_idle_chain_beats_only_when_it_is_told_to() {
+    let mut beating = fixture(2, 30);
+    let mut silent = fixture(2, 0);
+    tokio::time::pause();
+    for fixture in [&beating, &silent] {
+        fixture.clock.set_secs(NOW + 29);
+    }
+    tokio::time::advance(Duration::from_secs(1)).await;
+    beating.settle().await;
+    assert!(beating.blocks.try_recv().is_err());
+    for fixture in [&beating, &silent] {
+        fixture.clock.set_secs(NOW + 30);
+    }
+    let beat = beating.blocks.recv().await.unwrap();
+    assert_eq!((beat.height, beat.transactions.len()), (1, 0));
+    beating.clock.set_secs(NOW + 90);
+    tokio::time::advance(Duration::from_secs(5)).await;
+    assert!(beating.blocks.try_recv().is_err(), "one empty block at a time");
+    beating.durable(1);
+    assert_eq!(beating.blocks.recv().await.unwrap().height, 2);
+    assert!(silent.blocks.try_recv().is_err());
+}
