@@ -186,7 +186,7 @@ settings! {
     log: LogSettings = "log" {
         format: String = "text", Kind::Choice(&["text", "json"]), "",
             "text for people, json for programs; both on standard error.";
-        level: String = "info", Kind::LogLevel, "",
-            "The least severe level that is logged, for all modules or by module.";
+        level: String = "info,actix_server=warn", Kind::LogLevel, "",
+            "The least severe level that is logged, for all modules or by module. The HTTP server's own words about its threads are left out.";
     }
 }
