@@ -46,7 +46,7 @@ pub(crate) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> 
         return contradicts("its tip is not at its last transaction");
     }
     if block.tip.height != height
-        || block.tip.epoch != block.header.epoch
+        || block.tip.epoch < block.header.epoch
         || block.tip.timestamp_usecs != block.header.timestamp_usecs
     {
         return contradicts("header and tip differ");

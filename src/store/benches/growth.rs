@@ -103,16 +103,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut sample = Sample { hashes: Vec::new() };
     let commits = arguments.total.div_ceil(arguments.per_commit);
     let fifth = commits.div_ceil(5);
-    let (mut committing, mut pruning) = (Duration::ZERO, Duration::ZERO);
+    let (mut committing, mut pruning, mut on_cpu) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     let mut latencies = Vec::new();
     for commit in 1..=commits {
         let specs = (0..arguments.per_commit).map(|_| transfer(&mut random, arguments.accounts));
         let block = maker.block(specs.collect());
         sample.keep(&block);
-        let started = Instant::now();
-        writer.commit(&[Arc::new(block)])?;
+        let block = [Arc::new(block)];
+        let (started, cpu) = (Instant::now(), cpu_time()?);
+        writer.commit(&block)?;
         latencies.push(started.elapsed());
         committing += started.elapsed();
+        on_cpu += cpu_time()?.saturating_sub(cpu);
         if let Some(window) = arguments.window {
             let started = Instant::now();
             let head = reader.snapshot()?.ledger_info().version;
@@ -123,9 +125,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let count = latencies.len() as u64 * arguments.per_commit;
             latencies.sort_unstable();
             println!(
-                "{:>10} transfers: {:>7.0}/s, commit p50 {:.2?} p99 {:.2?} max {:.2?}, prune {:.2} us per transfer, {:.0} bytes on disk per transfer",
+                "{:>10} transfers: {:>7.0}/s, {:.1} us of CPU each, commit p50 {:.2?} p99 {:.2?} max {:.2?}, prune {:.2} us per transfer, {:.0} bytes on disk per transfer",
                 commit * arguments.per_commit,
                 count as f64 / committing.as_secs_f64(),
+                on_cpu.as_secs_f64() * 1e6 / count as f64,
                 latencies[latencies.len() / 2],
                 latencies[latencies.len() * 99 / 100],
                 latencies[latencies.len() - 1],
@@ -133,12 +136,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 bytes_on_disk(&path)? as f64 / (commit * arguments.per_commit) as f64,
             );
             latencies.clear();
-            (committing, pruning) = (Duration::ZERO, Duration::ZERO);
+            (committing, pruning, on_cpu) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         }
     }
     look_up(&reader.snapshot()?, &mut random, &arguments, &sample)?;
     reopen(&path, directory.path(), || drop((writer, reader)))?;
     Ok(())
+}
+
+/// How long this thread has been on a CPU: what other load on the machine does not change.
+fn cpu_time() -> Result<Duration, Box<dyn std::error::Error>> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanos = text.split_whitespace().next().unwrap_or_default();
+    Ok(Duration::from_nanos(nanos.parse()?))
 }
 
 fn bytes_on_disk(path: &Path) -> std::io::Result<u64> {
@@ -239,7 +249,10 @@ fn reopen(path: &Path, parent: &Path, close: impl FnOnce()) -> Result<(), Box<dy
     fs::create_dir(&killed)?;
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        fs::copy(entry.path(), killed.join(entry.file_name()))?;
+        let copy = killed.join(entry.file_name());
+        fs::copy(entry.path(), &copy)?;
+        // Else opening waits for the copy to reach the disk.
+        fs::File::open(copy)?.sync_all()?;
     }
     close();
     for (name, path) in [("after a stop", path), ("after a kill", killed.as_path())] {
