@@ -91,7 +91,7 @@ pub struct ChainTip {
     pub block_hash: HashValue,
     /// Its last version.
     pub version: u64,
-    /// Its epoch.
+    /// The epoch of the next block: the block's own, or the one after it when the block ends an epoch.
     pub epoch: u64,
     /// Its time, microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
