@@ -306,3 +306,6 @@ impl Query for FindByHash {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! What the tests of several actors share: transactions without real signatures, blocks without
 //! execution, a clock that is set by hand.
 
+#[allow(dead_code)] // The tests of the whole node use more of it.
 pub(crate) mod wallet;
 
 use crate::clock::Clock;

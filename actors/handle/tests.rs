@@ -1,0 +1,172 @@
+//! The order of look-ups and subscriptions: a transaction is committed at every point where a
+//! question waits for an answer, and no question may miss it.
+//!
+//! The node is real, but its sequencer is stopped and the test orders the block itself.
+
+use super::*;
+use crate::{
+    Node,
+    committer::messages::Execute,
+    sequencer::messages::Stop,
+    testing::wallet::{development, funded},
+};
+use bytes::Bytes;
+use futures::future::LocalBoxFuture;
+use ledger::OrderedBlock;
+use std::{
+    pin::Pin,
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    task::{Poll, Wake, Waker},
+};
+
+/// Longer than any machine is busy: a wait that runs into it was in vain.
+const TIMEOUT_MS: u64 = 60_000;
+
+struct Fixture {
+    node: Node,
+    handle: NodeHandle,
+    transaction: Arc<CheckedTransaction>,
+    _directory: tempfile::TempDir,
+}
+
+/// A node that orders nothing, with one transaction in its pool.
+async fn fixture() -> Fixture {
+    let directory = tempfile::tempdir().unwrap();
+    let (chain, store) = development(directory.path());
+    let mut config = NodeConfig::default();
+    config.wait.timeout_ms = TIMEOUT_MS;
+    let node = Node::start(chain.clone(), store, None, config).await.unwrap();
+    let handle = node.handle();
+    let (done, stopped) = oneshot::channel();
+    handle.0.mailboxes.sequencer.tell(Stop { done });
+    stopped.await.unwrap();
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    let accepted = handle.submit(wallets[0].transfer(&chain, to, 1)).await.unwrap();
+    Fixture {
+        node,
+        handle,
+        transaction: accepted.transaction,
+        _directory: directory,
+    }
+}
+
+impl Fixture {
+    /// Makes the transaction durable, and returns when the mempool has heard of it and all waiters
+    /// were told.
+    async fn commit(&self) {
+        let mailboxes = &self.handle.0.mailboxes;
+        let mut feed = self.handle.subscribe_blocks().await.unwrap();
+        mailboxes.committer.tell(Execute(OrderedBlock {
+            height: 1,
+            epoch: 1,
+            round: 1,
+            proposer: AccountAddress::from_low_u64(0),
+            timestamp_usecs: self.handle.0.clock.now_usecs(),
+            transactions: vec![(*self.transaction).clone()],
+            certificate: Bytes::new(),
+        }));
+        assert_eq!(feed.next().await.unwrap().height(), 1);
+        // First in, first out: this answer comes after the mempool has handled the block.
+        let hash = self.transaction.hash();
+        let in_pool = ask(&mailboxes.mempool, |reply| PendingByHash { hash, reply })
+            .await
+            .unwrap();
+        assert!(matches!(in_pool, InPool::Unknown));
+    }
+}
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+type Question =
+    for<'a> fn(&'a NodeHandle, HashValue) -> LocalBoxFuture<'a, Result<(LedgerInfo, Lookup), ReadError>>;
+
+/// Asks, commits the transaction after `steps` answers of actors, and gives what was answered.
+async fn asked_around_a_commit(question: Question, steps: usize, awaits_last_answer: bool) -> Lookup {
+    let fixture = fixture().await;
+    let handle = fixture.handle.clone();
+    let mut future: Pin<Box<_>> = question(&handle, fixture.transaction.hash());
+    for step in 1..=steps {
+        let flag = Arc::new(Flag(AtomicBool::new(false)));
+        let waker = Waker::from(Arc::clone(&flag));
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+            drop(future);
+            fixture.node.stop().await.unwrap();
+            return answer.unwrap().1;
+        }
+        while (step < steps || awaits_last_answer) && !flag.0.load(SeqCst) {
+            tokio::task::yield_now().await;
+        }
+    }
+    fixture.commit().await;
+    let begun = Instant::now();
+    let (ledger_info, lookup) = future.await.unwrap();
+    assert!(
+        begun.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
+        "the wait was in vain"
+    );
+    if let Lookup::Committed(committed) = &lookup {
+        assert!(ledger_info.version >= committed.version);
+        assert_eq!(committed.transaction().hash, fixture.transaction.hash());
+    }
+    fixture.node.stop().await.unwrap();
+    lookup
+}
+
+#[actix::test]
+async fn a_look_up_never_misses_what_is_committed_meanwhile() {
+    for steps in 0..=2 {
+        let question: Question = |handle, hash| Box::pin(handle.transaction_by_hash(hash));
+        let lookup = asked_around_a_commit(question, steps, true).await;
+        assert!(
+            matches!(lookup, Lookup::Pending(_) | Lookup::Committed(_)),
+            "after {steps} answers: {lookup:?}"
+        );
+    }
+}
+
+#[actix::test]
+async fn a_wait_never_misses_what_is_committed_meanwhile() {
+    // The committer's answer, the mempool's, and then the wait itself, which nobody answers before.
+    for (steps, awaits_last_answer) in [(0, true), (1, true), (2, true), (3, false)] {
+        let question: Question = |handle, hash| Box::pin(handle.wait_for_commit(hash));
+        let lookup = asked_around_a_commit(question, steps, awaits_last_answer).await;
+        assert!(
+            matches!(lookup, Lookup::Committed(_)),
+            "after {steps} answers: {lookup:?}"
+        );
+    }
+}
+
+#[actix::test]
+async fn what_was_committed_long_ago_is_found_in_the_store() {
+    let fixture = fixture().await;
+    fixture.commit().await;
+    let hash = fixture.transaction.hash();
+    let (ledger_info, found) = fixture.handle.read(FindByHash(hash)).await.unwrap();
+    let Lookup::Committed(stored) = found else {
+        panic!("{found:?}")
+    };
+    let (_, found) = fixture.handle.transaction_by_hash(hash).await.unwrap();
+    let Lookup::Committed(recent) = found else {
+        panic!("{found:?}")
+    };
+    assert_eq!(stored.transaction(), recent.transaction());
+    let facts = |committed: &Committed| {
+        (
+            committed.version,
+            committed.block_timestamp_usecs,
+            committed.is_block_end,
+        )
+    };
+    assert_eq!(facts(&stored), facts(&recent));
+    assert!(!recent.is_block_end, "the epilogue comes after it");
+    assert_eq!(ledger_info.block_height, 1);
+    fixture.node.stop().await.unwrap();
+}

@@ -1,0 +1,422 @@
+//! A whole node, through its handle.
+
+#[path = "../testing/wallet.rs"]
+#[allow(dead_code)]
+mod wallet;
+
+use ledger::{AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus};
+use ledger_actors::{
+    Clock, LeaveReason, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, TuneError,
+};
+use ledger_store::{Snapshot, Store, StoreError, StoreOptions};
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+        mpsc,
+    },
+};
+use wallet::{Wallet, development, funded, initialized};
+
+async fn start(directory: &Path, config: NodeConfig) -> Node {
+    let (chain, store) = development(directory);
+    Node::start(chain, store, Some(directory), config)
+        .await
+        .expect("the node starts")
+}
+
+/// A config whose waits end by commitment or not at all, as far as a test can see.
+fn patient() -> NodeConfig {
+    let mut config = NodeConfig::default();
+    config.wait.timeout_ms = 60_000;
+    config
+}
+
+async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
+    let hash = transaction.hash();
+    handle.submit(transaction).await.expect("it is accepted");
+    match handle.wait_for_commit(hash).await.expect("the node runs") {
+        (info, Lookup::Committed(committed)) => {
+            assert!(info.version >= committed.version && info.oldest_version <= committed.version);
+            assert!(committed.transaction().info.v0().status.is_success());
+            committed.version
+        }
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+#[actix::test]
+async fn a_transfer_is_committed_and_found_again_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    let transaction = wallets[0].transfer(handle.chain(), to, 7);
+    let hash = transaction.hash();
+    let version = committed(&handle, transaction.clone()).await;
+    assert_eq!(handle.head().ledger_info().block_height, 1);
+    assert!(matches!(
+        handle.submit(transaction).await,
+        Err(SubmitError::Invalid(discard)) if discard.status == ValidationStatus::SequenceNumberTooOld
+    ));
+    node.stop().await.unwrap();
+
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
+    assert!(matches!(lookup, Lookup::Committed(found) if found.version == version));
+    assert_eq!(info, *handle.head().ledger_info());
+    committed(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
+    node.stop().await.unwrap();
+    assert!(matches!(
+        handle.transaction_by_hash(wallets[0].address_hash()).await,
+        Err(ReadError::Stopping)
+    ));
+}
+
+impl Wallet {
+    /// Some hash that nobody knows.
+    fn address_hash(&self) -> ledger::HashValue {
+        ledger::HashValue::sha3_of(&[self.address.as_bytes()])
+    }
+}
+
+#[actix::test]
+async fn nobody_waits_for_what_nobody_knows() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let hash = funded()[0].address_hash();
+    let (_, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
+    assert!(matches!(lookup, Lookup::Unknown));
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = patient();
+    config.wait.timeout_ms = 50;
+    let node = start(directory.path(), config).await;
+    let handle = node.handle();
+    let mut wallet = funded().remove(0);
+    wallet.sequence_number = 1;
+    let parked = wallet.transfer(handle.chain(), wallet.address, 1);
+    handle.submit(parked.clone()).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(parked.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Pending(_)));
+    node.stop().await.unwrap();
+
+    let mut config = patient();
+    config.wait.capacity = 0;
+    let node = start(directory.path(), config).await;
+    let (_, lookup) = node.handle().wait_for_commit(parked.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Pending(_)), "at once, by_hash's answer");
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let now_secs = Arc::new(AtomicU64::new(1_000));
+    let clock = {
+        let now_secs = Arc::clone(&now_secs);
+        Clock::new(move || now_secs.load(SeqCst) * 1_000_000)
+    };
+    let start = async |clock: &Clock| {
+        let (chain, store) = development(directory.path());
+        let node = Node::start_with_clock(chain, store, Some(directory.path()), patient(), clock.clone());
+        node.await.unwrap()
+    };
+    let node = start(&clock).await;
+    let handle = node.handle();
+    let mut wallets = funded();
+    let chain = handle.chain().clone();
+    let to = wallets[4].address;
+    let early = wallets[0].transfer(&chain, to, 1);
+    let late = wallets[0].transfer(&chain, to, 1);
+    wallets[1].sequence_number = 1;
+    let expiring = wallets[1].transfer_until(&chain, to, 1, 1_010);
+    for transaction in [&late, &expiring] {
+        handle.submit(transaction.clone()).await.unwrap();
+    }
+    node.stop().await.unwrap();
+    assert!(directory.path().join("mempool.bcs").exists());
+
+    now_secs.store(1_010, SeqCst);
+    let node = start(&clock).await;
+    let handle = node.handle();
+    assert!(!directory.path().join("mempool.bcs").exists());
+    let (_, lookup) = handle.transaction_by_hash(expiring.hash()).await.unwrap();
+    assert!(matches!(
+        lookup,
+        Lookup::Left(LeaveReason::Expired { at_secs: 1_010 })
+    ));
+    let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Pending(_)));
+    committed(&handle, early).await;
+    let (_, lookup) = handle.wait_for_commit(late.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Committed(_)));
+    node.stop().await.unwrap();
+    assert!(
+        !directory.path().join("mempool.bcs").exists(),
+        "nothing was pending"
+    );
+}
+
+#[actix::test]
+async fn a_damaged_saved_pool_does_not_stop_a_start() {
+    let directory = tempfile::tempdir().unwrap();
+    start(directory.path(), patient()).await.stop().await.unwrap();
+    std::fs::write(directory.path().join("mempool.bcs"), b"MEMPOOL1 and then rubbish").unwrap();
+    let node = start(directory.path(), patient()).await;
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    let transaction = wallets[0].transfer(node.handle().chain(), to, 1);
+    committed(&node.handle(), transaction).await;
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_wait_ends_when_its_transaction_leaves() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let mut wallet = funded().remove(0);
+    wallet.sequence_number = 1;
+    let parked = wallet.transfer(handle.chain(), wallet.address, 1);
+    handle.submit(parked.clone()).await.unwrap();
+    let waiting = handle.wait_for_commit(parked.hash());
+    let replacing = async {
+        let mut raw = parked.raw().clone();
+        raw.gas_unit_price += 1;
+        let authenticator = ledger::transaction::TransactionAuthenticator::Ed25519 {
+            public_key: wallet.key.public_key(),
+            signature: wallet.key.sign(&raw.signing_message(handle.chain().vendor())),
+        };
+        let signed = ledger::SignedTransaction { raw, authenticator };
+        let newer = CheckedTransaction::check(signed, handle.chain().vendor()).unwrap();
+        handle.submit(newer.clone()).await.unwrap();
+        newer.hash()
+    };
+    let (outcome, by) = futures::join!(waiting, replacing);
+    assert!(matches!(outcome.unwrap().1, Lookup::Left(LeaveReason::Replaced(hash)) if hash == by));
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_full_read_queue_is_an_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = patient();
+    config.storage.readers = 1;
+    config.storage.read_queue_capacity = 1;
+    let node = start(directory.path(), config).await;
+    let handle = node.handle();
+    let (begun, has_begun) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let slow = actix::spawn({
+        let handle = handle.clone();
+        async move {
+            let query = move |_: &Snapshot| {
+                begun.send(()).unwrap();
+                let _ = may_go_on.recv();
+                Ok::<_, StoreError>(())
+            };
+            handle.read(query).await
+        }
+    });
+    while has_begun.try_recv().is_err() {
+        tokio::task::yield_now().await;
+    }
+    let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
+    let queued = handle.read(version);
+    let refused = handle.read(version);
+    let release = async { go_on.send(()).unwrap() };
+    let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
+    assert!(matches!(refused, Err(ReadError::Overloaded { actor: "storage" })));
+    assert_eq!(queued.unwrap().1, 0);
+    slow.await.unwrap().unwrap();
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn mailboxes_are_named_counted_and_tuned() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    committed(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
+    let names: Vec<_> = handle.mailboxes().iter().map(|status| status.actor).collect();
+    assert_eq!(names, ["mempool", "sequencer", "committer", "storage", "pruner"]);
+    for status in handle.mailboxes() {
+        assert_eq!((status.depth, status.refused), (0, 0));
+        assert!(status.protocol > 0, "{status:?}");
+    }
+    assert_eq!(handle.set_mailbox_capacity("storage", 7).unwrap().capacity, 7);
+    assert_eq!(handle.mailboxes()[3].capacity, 7);
+    assert_eq!(
+        handle.set_mailbox_capacity("storage", 0),
+        Err(TuneError::CapacityZero)
+    );
+    assert!(matches!(
+        handle.set_mailbox_capacity("nobody", 1),
+        Err(TuneError::UnknownActor(_))
+    ));
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn the_window_is_kept_and_the_rest_is_pruned() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = patient();
+    config.pruner.window_versions = 20;
+    config.pruner.batch_versions = 5;
+    let node = start(directory.path(), config).await;
+    let handle = node.handle();
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    let first = wallets[0].transfer(handle.chain(), to, 1);
+    committed(&handle, first.clone()).await;
+    for _ in 0..40 {
+        committed(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
+    }
+    let newest = handle.head().ledger_info().version;
+    let oldest = async || {
+        let own = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
+        handle.read(own).await.unwrap().1.oldest_version
+    };
+    while oldest().await + 20 + 5 + 3 <= newest {
+        tokio::task::yield_now().await;
+    }
+    assert!(oldest().await + 20 <= newest + 1, "the window stays");
+    let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Pruned { version: 2 }), "{lookup:?}");
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_store_that_cannot_write_ends_the_work_with_a_message() {
+    let broken = Arc::new(AtomicBool::new(false));
+    let backend = Breakable {
+        memory: redb::backends::InMemoryBackend::new(),
+        broken: Arc::clone(&broken),
+    };
+    let store = Store::open_backend(backend, &StoreOptions { cache_bytes: 1 << 20 }).unwrap();
+    let (chain, store) = initialized(store);
+    let mut config = patient();
+    config.wait.timeout_ms = 10;
+    let node = Node::start(chain.clone(), store, None, config).await.unwrap();
+    let handle = node.handle();
+    let mut wallets = funded();
+    let to = wallets[1].address;
+    broken.store(true, SeqCst);
+    let transaction = wallets[0].transfer(&chain, to, 1);
+    handle.submit(transaction.clone()).await.unwrap();
+    let error = node.failed().await;
+    assert_eq!(error.thread, "store-writer");
+    let (info, lookup) = handle.wait_for_commit(transaction.hash()).await.unwrap();
+    assert!(
+        matches!(lookup, Lookup::Pending(_)),
+        "what is not durable is not shown"
+    );
+    assert_eq!(info.version, 0);
+    assert!(node.stop().await.is_err());
+}
+
+#[derive(Debug)]
+struct Breakable {
+    memory: redb::backends::InMemoryBackend,
+    broken: Arc<AtomicBool>,
+}
+
+impl Breakable {
+    fn check(&self) -> io::Result<()> {
+        if self.broken.load(SeqCst) {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        Ok(())
+    }
+}
+
+impl redb::StorageBackend for Breakable {
+    fn len(&self) -> io::Result<u64> {
+        self.memory.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.memory.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.check()?;
+        self.memory.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.check()?;
+        self.memory.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.check()?;
+        self.memory.write(offset, data)
+    }
+}
+
+/// 256 clients that submit and wait, several transfers each.
+#[actix::test]
+async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
+    const CLIENTS: u64 = 256;
+    const TRANSFERS: usize = 40;
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let chain = handle.chain().clone();
+    let mut bank = funded().remove(0);
+    let mut clients: Vec<Wallet> = (0..CLIENTS).map(Wallet::new).collect();
+    for client in &clients {
+        let funding = bank.transfer(&chain, client.address, 1_000_000_000);
+        committed(&handle, funding).await;
+    }
+    let (tell, told) = mpsc::channel();
+    for client in clients.drain(..) {
+        let (handle, tell) = (handle.clone(), tell.clone());
+        actix::spawn(async move {
+            let _ = tell.send(transfer_and_wait(&handle, client, TRANSFERS).await);
+        });
+    }
+    drop(tell);
+    let mut done = 0;
+    while done < CLIENTS {
+        match told.try_recv() {
+            Ok(info) => {
+                done += 1;
+                assert!(info.version <= handle.head().ledger_info().version);
+            }
+            Err(mpsc::TryRecvError::Empty) => tokio::task::yield_now().await,
+            Err(mpsc::TryRecvError::Disconnected) => panic!("a client has failed"),
+        }
+    }
+    node.stop().await.unwrap();
+}
+
+async fn transfer_and_wait(handle: &NodeHandle, mut client: Wallet, transfers: usize) -> LedgerInfo {
+    let mut newest = *handle.head().ledger_info();
+    for round in 0..transfers {
+        let to = AccountAddress::from_low_u64(1_000_000 + round as u64);
+        let transaction = client.transfer(handle.chain(), to, 1);
+        let hash = transaction.hash();
+        handle.submit(transaction).await.expect("it is accepted");
+        let (info, lookup) = handle.wait_for_commit(hash).await.expect("the node runs");
+        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+        assert!(info.version >= newest.version, "the ledger never goes back");
+        newest = info;
+        let (info, lookup) = handle.transaction_by_hash(hash).await.expect("the node runs");
+        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+        assert!(info.version >= newest.version);
+    }
+    newest
+}

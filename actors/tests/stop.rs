@@ -1,0 +1,60 @@
+//! A stop leaves no thread behind. Alone in its process, because it counts threads.
+#![cfg(target_os = "linux")]
+
+#[path = "../testing/wallet.rs"]
+#[allow(dead_code)]
+mod wallet;
+
+use ledger_actors::{Node, NodeConfig};
+use std::collections::BTreeMap;
+use wallet::development;
+
+fn threads() -> BTreeMap<String, usize> {
+    let mut names = BTreeMap::new();
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let name = std::fs::read_to_string(task.unwrap().path().join("comm"));
+        *names.entry(name.unwrap_or_default()).or_default() += 1;
+    }
+    names
+}
+
+/// What the threads are, as soon as they are `expected`; at the latest after many looks: a thread
+/// gives itself its name, and the kernel lists it for a moment after it was joined.
+fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap<String, usize> {
+    const LOOKS_MAX: usize = 100_000;
+    for _ in 0..LOOKS_MAX {
+        let found = threads();
+        if expected(&found) {
+            return found;
+        }
+        std::thread::yield_now();
+    }
+    threads()
+}
+
+#[actix::test]
+async fn a_stop_joins_every_thread() {
+    let before = threads();
+    let directory = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        let (chain, store) = development(directory.path());
+        let node = Node::start(chain, store, Some(directory.path()), NodeConfig::default())
+            .await
+            .unwrap();
+        let handle = node.handle();
+        let mut expected = before.clone();
+        for (name, count) in [
+            ("actix-rt|system\n", 3),
+            ("executor\n", 1),
+            ("store-writer\n", 1),
+            ("store-reader\n", 2),
+        ] {
+            *expected.entry(name.to_owned()).or_default() += count;
+        }
+        assert_eq!(threads_once(|found| *found == expected), expected);
+        node.stop().await.unwrap();
+        assert_eq!(threads_once(|found| *found == before), before);
+        // A handle that outlives its node keeps nothing alive.
+        drop(handle);
+    }
+}
