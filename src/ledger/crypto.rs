@@ -53,7 +53,11 @@ pub enum SignatureError {
 fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
     // p = 2^255 - 19 in little endian: 0xed, thirty times 0xff, 0x7f.
     let above_prime = bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
-    if above_prime { None } else { CompressedEdwardsY(*bytes).decompress() }
+    if above_prime {
+        None
+    } else {
+        CompressedEdwardsY(*bytes).decompress()
+    }
 }
 
 impl Ed25519PublicKey {
