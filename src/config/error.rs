@@ -1,6 +1,6 @@
 //! What can be wrong with a configuration; every message names the key and where it stands.
 
-use super::{Origin, Setting};
+use super::{Origin, RawValue, Setting};
 use std::path::PathBuf;
 
 /// A configuration that cannot be used.
@@ -57,7 +57,7 @@ pub enum ConfigError {
 
 impl ConfigError {
     /// The error of a value that `setting` does not accept.
-    pub fn bad_value(setting: &Setting, value: impl ToString, origin: Origin) -> Self {
+    pub fn bad_value(setting: &Setting, value: &RawValue, origin: Origin) -> Self {
         Self::BadValue {
             key: setting.key(),
             value: value.to_string(),

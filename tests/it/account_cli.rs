@@ -1,7 +1,7 @@
 //! The `account` commands, as a person uses them.
 
 use crate::kit::{TestNode, binary};
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, process::Output};
 
 fn account(arguments: &[&str]) -> Output {
     binary().arg("account").args(arguments).output().unwrap()
@@ -83,10 +83,11 @@ fn what_does_not_work_is_said() {
         &["transfer", "--url", &node.api, "--key", "/nowhere", to, "1"],
         &["--key", "64 hex digits"],
     );
-    // The discard port: nobody listens there.
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = format!("http://{nobody}");
     failed(
-        &["show", "--url", "http://127.0.0.1:9", to],
-        &["no answer from http://127.0.0.1:9"],
+        &["show", "--url", &nobody, to],
+        &["no answer from", &nobody, "refused"],
     );
     failed(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
     // The admin listener answers, but is no node.

@@ -85,13 +85,13 @@ fn the_same_seed_goes_on_with_the_same_accounts() {
 }
 
 #[test]
-fn a_rate_is_kept() {
+fn a_rate_is_not_exceeded() {
     let node = TestNode::start(&[]);
     let report = bench(
         &node,
         &[
-            "--duration",
-            "2",
+            "--transfers",
+            "40",
             "--rate",
             "50",
             "--accounts",
@@ -100,6 +100,21 @@ fn a_rate_is_kept() {
             "4",
         ],
     );
-    // Due are exactly 100 in two seconds; an open loop sends no more than are due.
-    assert_eq!(report["committed"], 100, "{report}");
+    assert_eq!(report["committed"], 40, "{report}");
+    // The first is due at once and the last 39 intervals of 20 ms later, so none was sent earlier.
+    assert!(report["seconds"].as_f64().unwrap() >= 0.78, "{report}");
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    for (arguments, words) in [
+        (["--accounts", "1", "--connections", "2"], "--connections 2"),
+        (["--rate", "0", "--connections", "1"], "--rate"),
+        (["--url", "https://x", "--connections", "1"], "http://HOST:PORT"),
+    ] {
+        let output = binary().arg("bench").args(arguments).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
 }

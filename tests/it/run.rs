@@ -1,6 +1,6 @@
 //! `run`: what it says, and how it ends.
 
-use crate::kit::TestNode;
+use crate::kit::{Account, TestNode, until};
 
 #[tokio::test]
 async fn a_development_chain_names_its_accounts_and_they_are_funded() {
@@ -76,4 +76,43 @@ fn the_log_is_json_where_that_is_asked_for() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
         assert!(entry["level"].is_string(), "{line}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_answers_those_who_wait() {
+    let mut node = TestNode::start(&["wait.timeout_ms=1500"]);
+    let chain = node.chain().await;
+    let account = Account::from_seed(1);
+    node.fund(&account, 1_000_000_000).await;
+    let admin = format!("{}/actors/committer", node.admin);
+    let subscribed =
+        async |http: &crate::kit::Http| http.get(&admin).await.json["accepted"].as_u64().unwrap();
+    let before = subscribed(&node.http).await;
+    // Waits for its predecessor, which never comes.
+    let parked = account.transfer(&chain, 1, account.address, 1);
+    let hash = node.submit(&parked).await;
+    let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
+    let http = node.http.clone();
+    let waiting = tokio::spawn(async move { http.get(&url).await });
+    until("the wait to begin", || async {
+        (subscribed(&node.http).await > before).then_some(())
+    })
+    .await;
+    let status = node.stop("TERM");
+    assert_eq!(status.code(), Some(0), "{}", node.log());
+    let answer = waiting.await.unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(answer.json["type"], "pending_transaction");
+}
+
+#[tokio::test]
+async fn a_second_start_continues_the_ledger() {
+    let mut node = TestNode::start(&[]);
+    let account = Account::from_seed(1);
+    node.fund(&account, 1234).await;
+    let before = node.get("/v1").await.json;
+    assert_eq!(node.stop("INT").code(), Some(0));
+    let node = node.restart();
+    assert_eq!(node.get("/v1").await.json, before);
+    assert_eq!(node.balance(&account.address).await, 1234);
 }

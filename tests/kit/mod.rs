@@ -5,15 +5,18 @@
 //! let node = TestNode::start(&[]);
 //! let alice = Account::from_seed(1);
 //! node.fund(&alice, 1_000_000_000).await;
-//! let committed = node.submit_and_wait(&alice.transfer(&node.chain(), 0, bob.address, 5)).await;
+//! let chain = node.chain().await;
+//! let committed = node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 5)).await;
 //! assert_eq!(committed["success"], true);
 //! ```
 
 mod account;
+mod client;
 mod http;
 mod node;
 
 pub use account::{Account, ChainFacts};
+pub use client::Client;
 pub use http::{Answer, Http};
 pub use node::TestNode;
 
