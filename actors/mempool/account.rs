@@ -157,8 +157,13 @@ impl Account {
         }
         let entry = self.entries.get_mut(&self.next)?;
         entry.taken = true;
+        let entry = entry.clone();
         self.next += 1;
-        Some(entry.clone())
+        // What other blocks have may follow, where one before it had gone back or was refused.
+        if self.next == self.ready_end && self.entries.contains_key(&self.next) {
+            self.settle();
+        }
+        Some(entry)
     }
 
     /// Gives a taken transaction back: its block did not execute it.
