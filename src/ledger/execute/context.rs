@@ -3,12 +3,10 @@
 
 use super::{Failure, gas::GasMeter};
 use crate::{
-    AccountAddress, Chain, ContractEvent, StateError, StateKey, StateView, StructTag, TypeTag, WriteOp,
-    WriteSet,
+    AccountAddress, Chain, ContractEvent, StateError, StateKey, StateView, TypeTag, WriteOp, WriteSet,
     framework::{ErrorConstant, MoveStruct, MoveType, modules::event::EventHandle},
 };
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 
 /// The state within a block: the version the block starts from, and what its transactions changed.
@@ -44,8 +42,14 @@ impl StateView for BlockState<'_> {
 }
 
 /// Decodes a stored resource.
-pub(super) fn decode_resource<T: DeserializeOwned>(bytes: &Bytes, what: &StructTag) -> Result<T, StateError> {
-    bcs::from_bytes(bytes).map_err(|error| StateError(format!("a stored {what} does not decode: {error}")))
+pub(super) fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
+    bcs::from_bytes(bytes).map_err(|error| {
+        StateError(format!(
+            "a stored {}::{} does not decode: {error}",
+            T::MODULE,
+            T::NAME
+        ))
+    })
 }
 
 /// A running transaction.
@@ -98,8 +102,7 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         type_args: &[TypeTag],
     ) -> Result<Option<T>, Failure> {
-        let tag = self.chain.framework().tag_of::<T>(type_args);
-        let key = StateKey::resource(&address, &tag);
+        let key = self.chain.framework().resource_key::<T>(&address, type_args);
         let value = match self.changes.get(&key) {
             Some(op) => op.value().cloned(),
             None => {
@@ -108,7 +111,7 @@ impl<'a> Context<'a> {
                 value
             }
         };
-        Ok(value.map(|bytes| decode_resource(&bytes, &tag)).transpose()?)
+        Ok(value.map(|bytes| decode_resource(&bytes)).transpose()?)
     }
 
     /// Writes the resource `T` at `address`.
@@ -121,7 +124,7 @@ impl<'a> Context<'a> {
         type_args: &[TypeTag],
         value: &T,
     ) -> Result<(), Failure> {
-        let key = StateKey::resource(&address, &self.chain.framework().tag_of::<T>(type_args));
+        let key = self.chain.framework().resource_key::<T>(&address, type_args);
         let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
         self.changes.insert(key, WriteOp::Put(bytes.into()));
         Ok(())

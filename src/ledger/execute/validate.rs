@@ -3,11 +3,8 @@
 
 use super::{Discard, ValidationStatus as Status, context::decode_resource, gas::intrinsic_units};
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, HashValue, StateError, StateKey, StateView,
-    framework::modules::{
-        account::Account,
-        coin::{CoinStore, store_tag},
-    },
+    AccountAddress, Chain, CheckedTransaction, HashValue, StateError, StateView,
+    framework::modules::{account::Account, coin::CoinStore},
 };
 
 /// Sequence numbers from here on are refused (`SEQUENCE_NUMBER_TOO_BIG`).
@@ -32,20 +29,19 @@ impl AccountFacts {
     /// When the state cannot be read.
     pub fn read(chain: &Chain, view: &dyn StateView, address: &AccountAddress) -> Result<Self, StateError> {
         let framework = chain.framework();
-        let account_tag = framework.tag_of::<Account>(&[]);
-        let account = view.get(&StateKey::resource(address, &account_tag))?;
+        let account = view.get(&framework.resource_key::<Account>(address, &[]))?;
         let (sequence_number, key) = match account {
             Some(bytes) => {
-                let account: Account = decode_resource(&bytes, &account_tag)?;
+                let account: Account = decode_resource(&bytes)?;
                 (account.sequence_number, account.authentication_key)
             }
             None => (0, address.as_bytes().to_vec()),
         };
         // A key of another length matches no signature, as a zeroed one must.
         let authentication_key = HashValue::new(key.try_into().unwrap_or_default());
-        let store_tag = store_tag(framework.native_coin());
-        let balance = match view.get(&StateKey::resource(address, &store_tag))? {
-            Some(bytes) => decode_resource::<CoinStore>(&bytes, &store_tag)?.coin.value,
+        let native = std::slice::from_ref(framework.native_coin());
+        let balance = match view.get(&framework.resource_key::<CoinStore>(address, native))? {
+            Some(bytes) => decode_resource::<CoinStore>(&bytes)?.coin.value,
             None => 0,
         };
         Ok(Self {

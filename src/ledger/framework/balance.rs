@@ -1,7 +1,7 @@
 //! The balance of an account: interface section 4.8.
 
-use super::modules::coin::{CoinStore, store_tag};
-use crate::{AccountAddress, Chain, StateError, StateKey, StateView, StructTag, TypeTag};
+use super::modules::coin::CoinStore;
+use crate::{AccountAddress, Chain, StateError, StateView, StructTag, TypeTag};
 
 /// Which asset a balance is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,9 @@ pub fn balance(
         AssetType::FungibleAsset(_) => return Ok(0),
         AssetType::Coin(tag) => TypeTag::from(tag.clone()),
     };
-    let key = StateKey::resource(owner, &store_tag(&coin));
+    let key = chain
+        .framework()
+        .resource_key::<CoinStore>(owner, std::slice::from_ref(&coin));
     let Some(bytes) = view.get(&key)? else {
         return Ok(0);
     };

@@ -9,6 +9,7 @@ mod balance;
 mod call;
 pub(crate) mod declare;
 mod function;
+mod known;
 pub mod modules;
 pub(crate) mod signature;
 mod value;
@@ -29,6 +30,7 @@ pub struct Framework {
     vendor: Vendor,
     native_coin: TypeTag,
     modules: BTreeMap<Identifier, ModuleDeclaration>,
+    known: known::KnownStructs,
 }
 
 /// A value or a call that does not fit the framework's declarations; the text says where.
@@ -42,11 +44,14 @@ impl Framework {
         let modules = modules::all()
             .into_iter()
             .map(|module| (with_vendor(module.name, vendor), module));
-        Self {
+        let mut framework = Self {
             vendor: vendor.clone(),
             native_coin: modules::vendor_coin::native_coin(vendor),
             modules: modules.collect(),
-        }
+            known: known::KnownStructs::default(),
+        };
+        framework.known = known::KnownStructs::of(&framework);
+        framework
     }
 
     /// The type of the chain's own coin.
@@ -94,8 +99,7 @@ impl Framework {
         })
     }
 
-    /// The tag of a declared struct of this chain.
-    pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
+    fn make_tag<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
         StructTag {
             address: AccountAddress::ONE,
             module: with_vendor(T::MODULE, &self.vendor),

@@ -31,30 +31,41 @@ pub enum StateKeyParts {
 #[error("not a state key: {0}")]
 pub struct StateKeyError(String);
 
-fn access_path(address: &AccountAddress, kind: u8, rest: &impl Serialize) -> StateKey {
+/// The part of an access path's encoding that follows the address: a byte vector of kind and `rest`.
+fn encoded_path(kind: u8, rest: &impl Serialize) -> Vec<u8> {
     let mut path = vec![kind];
     bcs::serialize_into(&mut path, rest).expect("tags have a BCS form");
-    let mut bytes = Vec::with_capacity(path.len() + 36);
-    bytes.push(ACCESS_PATH);
-    bytes.extend_from_slice(address.as_bytes());
-    bcs::serialize_into(&mut bytes, serde_bytes::Bytes::new(&path)).expect("bytes have a BCS form");
-    StateKey(bytes.into())
+    bcs::to_bytes(serde_bytes::Bytes::new(&path)).expect("bytes have a BCS form")
 }
 
 impl StateKey {
     /// The key of a resource.
     pub fn resource(address: &AccountAddress, tag: &StructTag) -> Self {
-        access_path(address, PATH_RESOURCE, tag)
+        Self::with_path(address, &encoded_path(PATH_RESOURCE, tag))
+    }
+
+    /// What follows the address in the key of a resource; made once where it is used often.
+    pub(crate) fn resource_path(tag: &StructTag) -> Bytes {
+        encoded_path(PATH_RESOURCE, tag).into()
+    }
+
+    /// The key of an address and an encoded path.
+    pub(crate) fn with_path(address: &AccountAddress, path: &[u8]) -> Self {
+        let mut bytes = Vec::with_capacity(1 + AccountAddress::LENGTH + path.len());
+        bytes.push(ACCESS_PATH);
+        bytes.extend_from_slice(address.as_bytes());
+        bytes.extend_from_slice(path);
+        Self(bytes.into())
     }
 
     /// The key of a resource group at an address.
     pub fn resource_group(address: &AccountAddress, tag: &StructTag) -> Self {
-        access_path(address, PATH_RESOURCE_GROUP, tag)
+        Self::with_path(address, &encoded_path(PATH_RESOURCE_GROUP, tag))
     }
 
     /// The key of a module.
     pub fn module(id: &ModuleId) -> Self {
-        access_path(&id.address, PATH_MODULE, id)
+        Self::with_path(&id.address, &encoded_path(PATH_MODULE, id))
     }
 
     /// The key of a table item; `key` is the BCS form of the item's key.

@@ -4,7 +4,7 @@
 
 use super::{account, event::EventHandle, optional_aggregator::OptionalAggregator};
 use crate::{
-    AccountAddress, StructTag, TypeTag,
+    AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
         abort::{Category, ErrorConstant},
@@ -86,11 +86,6 @@ move_structs! {
         /// How many coins there are.
         supply: Option<OptionalAggregator>,
     }
-}
-
-/// The tag of the coin store of a coin.
-pub fn store_tag(coin: &TypeTag) -> StructTag {
-    StructTag::framework("coin", "CoinStore", vec![coin.clone()])
 }
 
 /// Takes `amount` of `coin` from `owner`.
