@@ -3,6 +3,7 @@
 use crate::{
     StoreError,
     base::decode_write,
+    digest::PREFIX_BYTES,
     index::{
         Kind,
         entry::{account_entry, hash_entry, position, sequence_number, stream_entry},
@@ -195,11 +196,9 @@ impl Snapshot {
         start: Option<u64>,
         limit: usize,
     ) -> Result<Vec<(u64, ContractEvent)>, StoreError> {
-        let prefix = self.view.digests.stream(key);
-        let place = |is_end| if is_end { (u64::MAX, u32::MAX) } else { (0, 0) };
         let stream = Numbered {
             kind: Kind::Stream,
-            bound: &|number, is_end| stream_entry(&prefix, number, place(is_end)).to_vec(),
+            bound: &stream_bound(self.view.digests.stream(key)),
         };
         self.page(&stream, start, limit, |entry| {
             let place: Option<Position> = position(Kind::Stream, entry);
@@ -216,11 +215,9 @@ impl Snapshot {
     /// # Errors
     /// When the database fails.
     pub fn first_event(&self, key: &EventKey) -> Result<Option<u64>, StoreError> {
-        let prefix = self.view.digests.stream(key);
-        let place = |is_end| if is_end { (u64::MAX, u32::MAX) } else { (0, 0) };
         let stream = Numbered {
             kind: Kind::Stream,
-            bound: &|number, is_end| stream_entry(&prefix, number, place(is_end)).to_vec(),
+            bound: &stream_bound(self.view.digests.stream(key)),
         };
         self.first_retained(&stream, 0)
     }
@@ -350,6 +347,14 @@ impl Snapshot {
             }
         }
         Ok(answer)
+    }
+}
+
+/// Gives the bounds of a number among the entries of a stream.
+fn stream_bound(prefix: [u8; PREFIX_BYTES]) -> impl Fn(u64, bool) -> Vec<u8> {
+    move |number, is_end| {
+        let place = if is_end { (u64::MAX, u32::MAX) } else { (0, 0) };
+        stream_entry(&prefix, number, place).to_vec()
     }
 }
 

@@ -3,7 +3,11 @@
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{Store, StoreReader, StoreWriter, index::Kind};
 use proptest::prelude::*;
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 fn open(directory: &Path) -> (StoreWriter, StoreReader) {
     with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST).split()
@@ -139,4 +143,73 @@ fn long_chains_pass_through_all_levels() {
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(300, oldest))
         .unwrap();
+}
+
+/// With a window of a few versions nearly every value comes from below it, through many merges:
+/// of equal keys the newest counts, and a deleted one stays deleted.
+#[test]
+fn the_state_below_a_narrow_window_stays_right() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(13);
+    let (mut writer, reader) = begin(directory.path(), &workload);
+    for _ in 0..200 {
+        let block = workload.grow(1).remove(0);
+        writer.commit(std::slice::from_ref(&block)).unwrap();
+        writer.prune(block.first_version, u64::MAX).unwrap();
+        let info = workload.info(block.height(), block.height());
+        workload.check_states(&reader.snapshot().unwrap(), &info).unwrap();
+    }
+}
+
+/// Entries that are in no run yet are made anew, each once, wherever the indices stood.
+#[test]
+fn every_reopening_finds_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(17);
+    drop(begin(directory.path(), &workload));
+    for height in 1..60 {
+        let (mut writer, reader) = open(directory.path());
+        writer.commit(&workload.grow(1)).unwrap();
+        drop((writer, reader));
+        let (_writer, reader) = open(directory.path());
+        workload
+            .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
+            .unwrap();
+    }
+}
+
+/// Rows and index entries of a snapshot are of one moment, whatever the writer does meanwhile.
+#[test]
+fn readers_beside_the_writer_see_whole_moments() {
+    const READERS: usize = 2;
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(5);
+    let (mut writer, reader) = begin(directory.path(), &workload);
+    workload.grow(60);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut heights = Vec::new();
+                    while !is_over.load(Ordering::Acquire) || heights.is_empty() {
+                        let snapshot = reader.snapshot().unwrap();
+                        let info = *snapshot.ledger_info();
+                        let expected = workload.info(info.block_height, info.oldest_block_height);
+                        workload.check(&snapshot, &expected).unwrap();
+                        heights.push(info.block_height);
+                    }
+                    assert!(heights.is_sorted(), "a later snapshot is older: {heights:?}");
+                })
+            })
+            .collect();
+        for block in &workload.blocks[1..] {
+            writer.commit(std::slice::from_ref(block)).unwrap();
+            writer.prune(block.first_version.saturating_sub(40), 8).unwrap();
+        }
+        is_over.store(true, Ordering::Release);
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
 }

@@ -167,7 +167,8 @@ impl Workload {
         Ok(())
     }
 
-    fn check_states(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+    /// The part of [`Workload::check`] that reads the state.
+    pub(super) fn check_states(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         for version in info.oldest_version..=info.version {
             let state = self.state(version);
             for key in (0..=KEYS).map(state_key) {
