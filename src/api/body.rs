@@ -1,6 +1,7 @@
-//! The body of a request, never more of it in memory than the limit allows.
+//! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
 
 use crate::{error::Problem, format::essence};
+use actix_web::rt::time::timeout;
 use actix_web::{
     HttpMessage, HttpRequest,
     dev::Payload,
@@ -11,13 +12,19 @@ use actix_web::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
+use std::time::Duration;
+
+/// How long a body may take to arrive, in seconds. It holds a place among the requests in flight for
+/// as long; at this time the largest body that is allowed by default comes at 2.2 Mbit/s.
+const BODY_TIMEOUT_SECS: u64 = 30;
 
 /// Reads a body of up to `limit_bytes` whose type is one of `media_types`, and tells which.
 ///
 /// # Errors
 /// 411 when the request says neither how long its body is nor that it is chunked; 415 when its type
 /// is not among `media_types`; 413 when the body is too large, at once where its length is declared,
-/// else as soon as the limit is passed; 400 when the connection ends before the body does.
+/// else as soon as the limit is passed; 408 when it does not arrive in time; 400 when the connection
+/// ends before the body does.
 pub(crate) async fn read(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -29,6 +36,16 @@ pub(crate) async fn read(
         return Err(Problem::BodyTooLarge { limit_bytes });
     }
     let which = media_type(request, media_types)?;
+    let body = timeout(
+        Duration::from_secs(BODY_TIMEOUT_SECS),
+        collect(payload, limit_bytes),
+    )
+    .await;
+    let timeout_secs = BODY_TIMEOUT_SECS;
+    Ok((which, body.unwrap_or(Err(Problem::BodyTimeout { timeout_secs }))?))
+}
+
+async fn collect(payload: &mut Payload, limit_bytes: usize) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|cause| Problem::Syntax(format!("reading the body failed: {cause}")))?;
@@ -37,7 +54,7 @@ pub(crate) async fn read(
         }
         body.extend_from_slice(&chunk);
     }
-    Ok((which, body.freeze()))
+    Ok(body.freeze())
 }
 
 /// The place of the body's type among `media_types`; parameters of the type are ignored.
@@ -65,4 +82,63 @@ fn declared_length(request: &HttpRequest) -> Result<Option<u64>, Problem> {
     length
         .map(Some)
         .ok_or_else(|| Problem::Syntax("failed to parse header `Content-Length`".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::{error::PayloadError, test::TestRequest};
+    use futures::{Stream, stream};
+    use std::pin::Pin;
+
+    type BoxedStream = Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>>;
+
+    const LIMIT: usize = 10;
+
+    async fn read_stream<S>(stream: S) -> Result<(usize, Bytes), Problem>
+    where
+        S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
+    {
+        let request = TestRequest::post()
+            .insert_header(("content-length", "5"))
+            .insert_header(("content-type", "B/b; x=y"))
+            .to_http_request();
+        let mut payload = Payload::Stream {
+            payload: Box::pin(stream) as BoxedStream,
+        };
+        read(&request, &mut payload, LIMIT, &["a/a", "b/b"]).await
+    }
+
+    fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {
+        let chunks: Vec<_> = lengths.iter().map(|&length| Ok(vec![7; length].into())).collect();
+        stream::iter(chunks)
+    }
+
+    #[actix_web::test]
+    async fn up_to_the_limit_and_not_beyond() {
+        let (which, body) = read_stream(chunks(&[4, 6])).await.unwrap();
+        assert_eq!((which, body.len()), (1, LIMIT));
+        let problem = read_stream(chunks(&[4, 7]).chain(stream::pending()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(problem, Problem::BodyTooLarge { limit_bytes: LIMIT }),
+            "{problem}"
+        );
+    }
+
+    #[actix_web::test]
+    async fn a_connection_that_breaks_is_a_broken_body() {
+        let broken = chunks(&[4]).chain(stream::iter([Err(PayloadError::Incomplete(None))]));
+        let problem = read_stream(broken).await.unwrap_err();
+        assert!(matches!(problem, Problem::Syntax(_)), "{problem}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_not_waited_for() {
+        let problem = read_stream(chunks(&[4]).chain(stream::pending()))
+            .await
+            .unwrap_err();
+        assert!(matches!(problem, Problem::BodyTimeout { .. }), "{problem}");
+    }
 }

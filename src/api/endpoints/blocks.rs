@@ -9,6 +9,7 @@ use crate::{
     wire::BlockBcs,
 };
 use actix_web::web;
+use bytes::Bytes;
 use ledger::{BlockInfo, Chain, ContractEvent, ExecutedTransaction, LedgerInfo, WriteOp};
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 
@@ -91,20 +92,16 @@ fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredT
 /// About how many bytes a transaction holds: those of its values, and a constant for the rest.
 fn size_bytes(executed: &ExecutedTransaction) -> usize {
     const FIXED: usize = 512;
-    let value_bytes = |op: &WriteOp| op.value().map_or(0, |value| value.len());
+    let value_bytes = |op: &WriteOp| op.value().map_or(0, Bytes::len);
     let writes = executed
         .writes
         .iter()
         .map(|(key, op)| key.as_bytes().len() + value_bytes(op));
-    let events = executed
-        .events
-        .iter()
-        .map(ContractEvent::data)
-        .map(|data| data.len());
+    let events = executed.events.iter().map(ContractEvent::data).map(Bytes::len);
     let arguments = executed
         .transaction
         .as_user()
         .and_then(|transaction| transaction.raw.entry_function())
-        .map_or(0, |call| call.args.iter().map(|argument| argument.len()).sum());
+        .map_or(0, |call| call.args.iter().map(Bytes::len).sum());
     FIXED + arguments + writes.sum::<usize>() + events.sum::<usize>()
 }

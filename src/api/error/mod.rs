@@ -164,6 +164,12 @@ pub enum Problem {
         /// The limit.
         limit_bytes: usize,
     },
+    /// A body that does not arrive in time.
+    #[error("the body did not arrive within {timeout_secs} seconds")]
+    BodyTimeout {
+        /// The limit.
+        timeout_secs: u64,
+    },
     /// A path and query above the limit.
     #[error("the path and query of a request have at most {limit_bytes} bytes")]
     UriTooLong {
@@ -206,6 +212,7 @@ impl Problem {
             Self::MethodNotAllowed(_) => (Status::METHOD_NOT_ALLOWED, Code::WebFrameworkError),
             Self::LengthRequired => (Status::LENGTH_REQUIRED, Code::WebFrameworkError),
             Self::BodyTooLarge { .. } => (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError),
+            Self::BodyTimeout { .. } => (Status::REQUEST_TIMEOUT, Code::WebFrameworkError),
             Self::UriTooLong { .. } => (Status::URI_TOO_LONG, Code::WebFrameworkError),
             Self::UnsupportedContentType(_) | Self::MissingContentType => {
                 (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError)

@@ -183,6 +183,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("payload too large: a body has at most 7 bytes"),
         ),
         (
+            Problem::BodyTimeout { timeout_secs: 7 },
+            408,
+            "web_framework_error",
+            text("the body did not arrive within 7 seconds"),
+        ),
+        (
             Problem::UriTooLong { limit_bytes: 7 },
             414,
             "web_framework_error",

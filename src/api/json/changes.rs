@@ -117,7 +117,7 @@ impl ChangeJson {
                 }
             }
             Ok(StateKeyParts::Module(id)) => {
-                changes.push(Self::module(chain, state_key_hash(), id, op.value()))
+                changes.push(Self::module(chain, state_key_hash(), id, op.value()));
             }
             Ok(StateKeyParts::TableItem { handle, key }) => {
                 changes.push(Self::table_item(state_key_hash(), handle, &key, op.value()));

@@ -14,28 +14,31 @@ use serde_json::Value;
 
 /// A payload.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 pub(crate) enum PayloadJson<'a> {
-    EntryFunctionPayload {
+    #[serde(rename = "entry_function_payload")]
+    EntryFunction {
         function: FunctionName<'a>,
         type_arguments: Vec<Text<&'a TypeTag>>,
         arguments: Vec<Value>,
     },
-    ScriptPayload {
+    #[serde(rename = "script_payload")]
+    Script {
         code: Bytecode,
         type_arguments: Vec<Text<&'a TypeTag>>,
         arguments: Vec<Value>,
     },
-    ModuleBundlePayload {
-        modules: Vec<Bytecode>,
-    },
-    MultisigPayload {
+    #[serde(rename = "module_bundle_payload")]
+    ModuleBundle { modules: Vec<Bytecode> },
+    #[serde(rename = "multisig_payload")]
+    Multisig {
         multisig_address: Text<AccountAddress>,
         #[serde(skip_serializing_if = "Option::is_none")]
         transaction_payload: Option<Box<PayloadJson<'a>>>,
     },
     /// The newer wire form may call nothing at all.
-    EmptyPayload {},
+    #[serde(rename = "empty_payload")]
+    Empty {},
 }
 
 /// The bytes of a program, without an ABI: the ledger does not read them.
@@ -59,10 +62,10 @@ impl<'a> PayloadJson<'a> {
         match payload {
             TransactionPayload::EntryFunction(call) => Self::entry_function(chain, call),
             TransactionPayload::Script(script) => Self::script(script),
-            TransactionPayload::ModuleBundle(modules) => Self::ModuleBundlePayload {
+            TransactionPayload::ModuleBundle(modules) => Self::ModuleBundle {
                 modules: modules.iter().map(|module| Bytecode::new(module)).collect(),
             },
-            TransactionPayload::Multisig(multisig) => Self::MultisigPayload {
+            TransactionPayload::Multisig(multisig) => Self::Multisig {
                 multisig_address: Text(multisig.multisig_address),
                 transaction_payload: multisig.payload.as_ref().map(|payload| {
                     Box::new(match payload {
@@ -92,16 +95,16 @@ impl<'a> PayloadJson<'a> {
             ExtraConfig::V2(never) => match *never {},
         };
         match multisig_address {
-            Some(address) => Self::MultisigPayload {
+            Some(address) => Self::Multisig {
                 multisig_address: Text(address),
                 transaction_payload: call.map(Box::new),
             },
-            None => call.unwrap_or(Self::EmptyPayload {}),
+            None => call.unwrap_or(Self::Empty {}),
         }
     }
 
     fn entry_function(chain: &Chain, call: &'a EntryFunction) -> Self {
-        Self::EntryFunctionPayload {
+        Self::EntryFunction {
             function: FunctionName(&call.module, &call.function),
             type_arguments: call.type_args.iter().map(Text).collect(),
             arguments: chain.framework().arguments_to_json(call),
@@ -109,7 +112,7 @@ impl<'a> PayloadJson<'a> {
     }
 
     fn script(script: &'a Script) -> Self {
-        Self::ScriptPayload {
+        Self::Script {
             code: Bytecode::new(&script.code),
             type_arguments: script.type_args.iter().map(Text).collect(),
             arguments: script.args.iter().map(script_argument).collect(),

@@ -26,24 +26,29 @@ pub(crate) struct SubmitRequest {
 /// What is to be done. Kinds that the ledger does not execute are known by name, so that the
 /// refusal can name them.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum SubmittedPayload {
-    EntryFunctionPayload {
+    #[serde(rename = "entry_function_payload")]
+    EntryFunction {
         function: String,
         type_arguments: Vec<String>,
         arguments: Vec<Value>,
     },
-    ScriptPayload,
-    ModuleBundlePayload,
-    MultisigPayload,
-    EncryptedTransactionPayload,
+    #[serde(rename = "script_payload")]
+    Script,
+    #[serde(rename = "module_bundle_payload")]
+    ModuleBundle,
+    #[serde(rename = "multisig_payload")]
+    Multisig,
+    #[serde(rename = "encrypted_transaction_payload")]
+    EncryptedTransaction,
 }
 
 impl SubmittedPayload {
     fn call(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
         let refused = |what| Err(Discard::not_supported(what).into());
         match self {
-            Self::EntryFunctionPayload {
+            Self::EntryFunction {
                 function,
                 type_arguments,
                 arguments,
@@ -51,10 +56,10 @@ impl SubmittedPayload {
                 .framework()
                 .call_from_json(function, type_arguments, arguments)
                 .map_err(|error| Problem::InvalidInput(error.to_string())),
-            Self::ScriptPayload => refused("a script payload"),
-            Self::ModuleBundlePayload => refused("a module bundle payload"),
-            Self::MultisigPayload => refused("a multisig payload"),
-            Self::EncryptedTransactionPayload => refused("an encrypted payload"),
+            Self::Script => refused("a script payload"),
+            Self::ModuleBundle => refused("a module bundle payload"),
+            Self::Multisig => refused("a multisig payload"),
+            Self::EncryptedTransaction => refused("an encrypted payload"),
         }
     }
 }

@@ -10,14 +10,20 @@ use serde::Serialize;
 
 /// A transaction, pending or committed.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 pub(crate) enum TransactionJson<'a> {
-    PendingTransaction(Box<PendingJson<'a>>),
-    UserTransaction(Box<UserJson<'a>>),
-    GenesisTransaction(Box<GenesisJson<'a>>),
-    BlockMetadataTransaction(Box<BlockMetadataJson<'a>>),
-    StateCheckpointTransaction(Box<StateCheckpointJson>),
-    BlockEpilogueTransaction(Box<BlockEpilogueJson>),
+    #[serde(rename = "pending_transaction")]
+    Pending(Box<PendingJson<'a>>),
+    #[serde(rename = "user_transaction")]
+    User(Box<UserJson<'a>>),
+    #[serde(rename = "genesis_transaction")]
+    Genesis(Box<GenesisJson<'a>>),
+    #[serde(rename = "block_metadata_transaction")]
+    BlockMetadata(Box<BlockMetadataJson<'a>>),
+    #[serde(rename = "state_checkpoint_transaction")]
+    StateCheckpoint(Box<StateCheckpointJson>),
+    #[serde(rename = "block_epilogue_transaction")]
+    BlockEpilogue(Box<BlockEpilogueJson>),
 }
 
 /// What every committed transaction has.
@@ -121,7 +127,7 @@ pub(crate) struct CommittedJson<'a> {
 impl<'a> TransactionJson<'a> {
     /// The view of a pending transaction.
     pub fn pending(chain: &Chain, transaction: &'a CheckedTransaction) -> Self {
-        Self::PendingTransaction(Box::new(PendingJson::new(chain, transaction)))
+        Self::Pending(Box::new(PendingJson::new(chain, transaction)))
     }
 
     /// The view of a committed transaction.
@@ -135,25 +141,25 @@ impl<'a> TransactionJson<'a> {
         let events = || EventJson::all(chain, &executed.events);
         let timestamp = Text(timestamp_usecs);
         match &executed.transaction {
-            Transaction::User(transaction) => Self::UserTransaction(Box::new(UserJson {
+            Transaction::User(transaction) => Self::User(Box::new(UserJson {
                 info,
                 request: RequestJson::new(chain, transaction),
                 events: events(),
                 timestamp,
             })),
-            Transaction::Genesis(payload) => Self::GenesisTransaction(Box::new(GenesisJson {
+            Transaction::Genesis(payload) => Self::Genesis(Box::new(GenesisJson {
                 info,
                 payload: GenesisPayloadJson::new(chain, payload),
                 events: events(),
             })),
             Transaction::BlockMetadata(metadata) => {
-                Self::BlockMetadataTransaction(Box::new(BlockMetadataJson::new(info, metadata, events())))
+                Self::BlockMetadata(Box::new(BlockMetadataJson::new(info, metadata, events())))
             }
             Transaction::StateCheckpoint(_) => {
-                Self::StateCheckpointTransaction(Box::new(StateCheckpointJson { info, timestamp }))
+                Self::StateCheckpoint(Box::new(StateCheckpointJson { info, timestamp }))
             }
             Transaction::BlockEpilogue(BlockEpilogue::V0 { block_end_info, .. }) => {
-                Self::BlockEpilogueTransaction(Box::new(BlockEpilogueJson {
+                Self::BlockEpilogue(Box::new(BlockEpilogueJson {
                     info,
                     timestamp,
                     block_end_info: block_end_info.into(),

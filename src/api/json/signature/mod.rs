@@ -22,43 +22,51 @@ use serde::{Deserialize, Serialize};
 
 /// How a transaction was signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 pub(crate) enum SignatureJson {
-    Ed25519Signature(Ed25519Json),
-    MultiEd25519Signature(MultiEd25519Json),
-    MultiAgentSignature {
+    #[serde(rename = "ed25519_signature")]
+    Ed25519(Ed25519Json),
+    #[serde(rename = "multi_ed25519_signature")]
+    MultiEd25519(MultiEd25519Json),
+    #[serde(rename = "multi_agent_signature")]
+    MultiAgent {
         sender: AccountSignatureJson,
         secondary_signer_addresses: Vec<Text<AccountAddress>>,
         secondary_signers: Vec<AccountSignatureJson>,
     },
-    FeePayerSignature {
+    #[serde(rename = "fee_payer_signature")]
+    FeePayer {
         sender: AccountSignatureJson,
         secondary_signer_addresses: Vec<Text<AccountAddress>>,
         secondary_signers: Vec<AccountSignatureJson>,
         fee_payer_address: Text<AccountAddress>,
         fee_payer_signer: AccountSignatureJson,
     },
-    SingleSender {
-        sender: AccountSignatureJson,
-    },
+    #[serde(rename = "single_sender")]
+    SingleSender { sender: AccountSignatureJson },
 }
 
 /// How one account signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 pub(crate) enum AccountSignatureJson {
-    Ed25519Signature(Ed25519Json),
-    MultiEd25519Signature(MultiEd25519Json),
-    SingleKeySignature {
+    #[serde(rename = "ed25519_signature")]
+    Ed25519(Ed25519Json),
+    #[serde(rename = "multi_ed25519_signature")]
+    MultiEd25519(MultiEd25519Json),
+    #[serde(rename = "single_key_signature")]
+    SingleKey {
         public_key: PublicKeyJson,
         signature: AnySignatureJson,
     },
-    MultiKeySignature {
+    #[serde(rename = "multi_key_signature")]
+    MultiKey {
         public_keys: Vec<PublicKeyJson>,
         signatures: Vec<IndexedSignatureJson>,
         signatures_required: u8,
     },
-    NoAccountSignature {},
+    #[serde(rename = "no_account_signature")]
+    NoAccount {},
 }
 
 impl From<&TransactionAuthenticator> for SignatureJson {
@@ -67,16 +75,16 @@ impl From<&TransactionAuthenticator> for SignatureJson {
             TransactionAuthenticator::Ed25519 {
                 public_key,
                 signature,
-            } => Self::Ed25519Signature(Ed25519Json::new(public_key, signature)),
+            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
             TransactionAuthenticator::MultiEd25519 {
                 public_key,
                 signature,
-            } => Self::MultiEd25519Signature(MultiEd25519Json::new(public_key, signature)),
+            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
             TransactionAuthenticator::MultiAgent {
                 sender,
                 secondary_signer_addresses,
                 secondary_signers,
-            } => Self::MultiAgentSignature {
+            } => Self::MultiAgent {
                 sender: sender.into(),
                 secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
@@ -87,7 +95,7 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signers,
                 fee_payer_address,
                 fee_payer_signer,
-            } => Self::FeePayerSignature {
+            } => Self::FeePayer {
                 sender: sender.into(),
                 secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
@@ -107,15 +115,15 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
             AccountAuthenticator::Ed25519 {
                 public_key,
                 signature,
-            } => Self::Ed25519Signature(Ed25519Json::new(public_key, signature)),
+            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
             AccountAuthenticator::MultiEd25519 {
                 public_key,
                 signature,
-            } => Self::MultiEd25519Signature(MultiEd25519Json::new(public_key, signature)),
+            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
             AccountAuthenticator::SingleKey {
                 public_key,
                 signature,
-            } => Self::SingleKeySignature {
+            } => Self::SingleKey {
                 public_key: public_key.into(),
                 signature: signature.into(),
             },
@@ -123,7 +131,7 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
                 public_keys,
                 signatures,
                 signatures_bitmap,
-            } => Self::MultiKeySignature {
+            } => Self::MultiKey {
                 public_keys: public_keys.public_keys.iter().map(Into::into).collect(),
                 signatures: bitmap::indices(signatures_bitmap)
                     .zip(signatures)
@@ -134,7 +142,7 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
                     .collect(),
                 signatures_required: public_keys.signatures_required,
             },
-            AccountAuthenticator::NoAccountAuthenticator => Self::NoAccountSignature {},
+            AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
             AccountAuthenticator::Abstract { auth_data, .. } => match *auth_data {},
         }
     }
@@ -147,18 +155,18 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
         let addresses =
             |all: Vec<Text<AccountAddress>>| all.into_iter().map(|Text(address)| address).collect();
         Ok(match signature {
-            SignatureJson::Ed25519Signature(Ed25519Json {
+            SignatureJson::Ed25519(Ed25519Json {
                 public_key,
                 signature,
             }) => Self::Ed25519 {
                 public_key: Ed25519PublicKey(public_key.0),
                 signature: Ed25519Signature(signature.0),
             },
-            SignatureJson::MultiEd25519Signature(multi) => Self::MultiEd25519 {
+            SignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
                 public_key: multi.public_key(),
                 signature: multi.signature(),
             },
-            SignatureJson::MultiAgentSignature {
+            SignatureJson::MultiAgent {
                 sender,
                 secondary_signer_addresses,
                 secondary_signers,
@@ -167,7 +175,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
                 secondary_signers: all(secondary_signers)?,
             },
-            SignatureJson::FeePayerSignature {
+            SignatureJson::FeePayer {
                 sender,
                 secondary_signer_addresses,
                 secondary_signers,
@@ -196,25 +204,25 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
 
     fn try_from(signature: AccountSignatureJson) -> Result<Self, bcs::Error> {
         Ok(match signature {
-            AccountSignatureJson::Ed25519Signature(Ed25519Json {
+            AccountSignatureJson::Ed25519(Ed25519Json {
                 public_key,
                 signature,
             }) => Self::Ed25519 {
                 public_key: Ed25519PublicKey(public_key.0),
                 signature: Ed25519Signature(signature.0),
             },
-            AccountSignatureJson::MultiEd25519Signature(multi) => Self::MultiEd25519 {
+            AccountSignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
                 public_key: multi.public_key(),
                 signature: multi.signature(),
             },
-            AccountSignatureJson::SingleKeySignature {
+            AccountSignatureJson::SingleKey {
                 public_key,
                 signature,
             } => Self::SingleKey {
                 public_key: public_key.into(),
                 signature: signature.try_into()?,
             },
-            AccountSignatureJson::MultiKeySignature {
+            AccountSignatureJson::MultiKey {
                 public_keys,
                 signatures,
                 signatures_required,
@@ -229,7 +237,7 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
                     .map(|indexed| indexed.signature.try_into())
                     .collect::<Result<_, _>>()?,
             },
-            AccountSignatureJson::NoAccountSignature {} => Self::NoAccountAuthenticator,
+            AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
         })
     }
 }

@@ -1,0 +1,103 @@
+//! A node with its interface on a free port, a client that can also send what no well-behaved
+//! client would, and signed transfers.
+
+mod client;
+mod transfer;
+
+pub use client::{Answer, Client};
+pub use transfer::{Transfer, now_secs};
+
+use actix_web::{App, HttpServer, dev::ServerHandle};
+use ledger::{Chain, Genesis, Parameters, Vendor};
+use ledger_actors::{Node, NodeConfig};
+use ledger_api::{ApiConfig, ApiState, configure};
+use ledger_store::{Store, StoreOptions};
+use tempfile::TempDir;
+
+/// A running node with its interface.
+pub struct TestApi {
+    pub chain: Chain,
+    pub client: Client,
+    node: Node,
+    server: ServerHandle,
+    _data_dir: TempDir,
+}
+
+/// What a test starts its node with.
+pub struct Settings {
+    pub vendor: Vendor,
+    pub node: NodeConfig,
+    pub api: ApiConfig,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            vendor: Vendor::default(),
+            node: NodeConfig::default(),
+            api: ApiConfig {
+                max_body_bytes: 64 * 1024,
+                max_in_flight: 256,
+            },
+        }
+    }
+}
+
+impl TestApi {
+    pub async fn start(settings: Settings) -> Self {
+        let data_dir = TempDir::new().unwrap();
+        let genesis = Genesis::development(4, settings.vendor, Parameters::default());
+        let chain = genesis.chain().unwrap();
+        let options = StoreOptions {
+            cache_bytes: 16 * 1024 * 1024,
+        };
+        let mut store = Store::open(data_dir.path(), &options).unwrap();
+        store.initialize(&genesis, &genesis.block(&chain)).unwrap();
+        let node = Node::start(chain.clone(), store, None, settings.node)
+            .await
+            .unwrap();
+        let state = ApiState::new(node.handle(), settings.api);
+        let server = HttpServer::new(move || App::new().configure(|config| configure(config, &state)))
+            .workers(1)
+            .disable_signals()
+            .bind(("127.0.0.1", 0))
+            .unwrap();
+        let address = server.addrs()[0];
+        let server = server.run();
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        Self {
+            client: Client::new(address, &chain),
+            chain,
+            node,
+            server: handle,
+            _data_dir: data_dir,
+        }
+    }
+
+    /// Stops the server, then the node with all its threads.
+    pub async fn stop(self) {
+        self.server.stop(true).await;
+        self.node.stop().await.unwrap();
+    }
+
+    /// Submits the transfer as BCS and waits until it is committed; gives the committed form.
+    pub async fn commit(&self, transfer: &Transfer) -> serde_json::Value {
+        let signed = transfer.sign(&self.chain);
+        let accepted = self.client.submit_bcs(&signed).await;
+        assert_eq!(accepted.status, 202, "{}", accepted.text());
+        self.client.wait(&signed.hash(self.chain.vendor())).await
+    }
+}
+
+/// The answer is an error with this status and `error_code`.
+pub fn refused(answer: &Answer, (status, error_code): (u16, &str), what: &str) {
+    assert_eq!(answer.status, status, "{what}: {}", answer.text());
+    assert_eq!(answer.error_code(), error_code, "{what}");
+}
+
+/// After whatever came before, a good transfer is still committed.
+pub async fn still_works(api: &TestApi) {
+    let committed = api.commit(&Transfer::new(4, 0)).await;
+    assert_eq!(committed["success"], true, "{committed}");
+}

@@ -1,0 +1,110 @@
+//! Transfers of the development accounts, signed, as BCS and as JSON.
+
+use ledger::{
+    AccountAddress, Chain, EntryFunction, Genesis, ModuleId, RawTransaction, SignedTransaction,
+    crypto::Ed25519PrivateKey,
+    transaction::{TransactionAuthenticator, TransactionPayload},
+};
+use serde_json::{Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Unix time in seconds.
+pub fn now_secs() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
+/// A transfer by one of the development accounts.
+#[derive(Clone)]
+pub struct Transfer {
+    /// Which development account sends it.
+    pub from: usize,
+    pub to: AccountAddress,
+    pub amount: u64,
+    pub sequence_number: u64,
+    pub gas_unit_price: u64,
+    pub expiration_timestamp_secs: u64,
+    pub chain_id: u8,
+}
+
+impl Transfer {
+    /// A transfer of 7 to `0xb0b` that is in order.
+    pub fn new(from: usize, sequence_number: u64) -> Self {
+        Self {
+            from,
+            to: AccountAddress::from_low_u64(0xb0b),
+            amount: 7,
+            sequence_number,
+            gas_unit_price: 100,
+            expiration_timestamp_secs: now_secs() + 600,
+            chain_id: 4,
+        }
+    }
+
+    pub fn key(&self) -> Ed25519PrivateKey {
+        Genesis::development_accounts()[self.from].private_key.clone()
+    }
+
+    pub fn sender(&self) -> AccountAddress {
+        self.key().public_key().account_address()
+    }
+
+    pub fn sign(&self, chain: &Chain) -> SignedTransaction {
+        let arguments = [
+            bcs::to_bytes(&self.to).unwrap(),
+            bcs::to_bytes(&self.amount).unwrap(),
+        ];
+        let call = EntryFunction {
+            module: ModuleId {
+                address: AccountAddress::ONE,
+                name: format!("{}_account", chain.vendor().lower()).parse().unwrap(),
+            },
+            function: "transfer".parse().unwrap(),
+            type_args: Vec::new(),
+            args: arguments.into_iter().map(Into::into).collect(),
+        };
+        self.sign_payload(chain, TransactionPayload::EntryFunction(call))
+    }
+
+    pub fn sign_payload(&self, chain: &Chain, payload: TransactionPayload) -> SignedTransaction {
+        let raw = RawTransaction {
+            sender: self.sender(),
+            sequence_number: self.sequence_number,
+            payload,
+            max_gas_amount: 100_000,
+            gas_unit_price: self.gas_unit_price,
+            expiration_timestamp_secs: self.expiration_timestamp_secs,
+            chain_id: self.chain_id,
+        };
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: self.key().public_key(),
+            signature: self.key().sign(&raw.signing_message(chain.vendor())),
+        };
+        SignedTransaction { raw, authenticator }
+    }
+
+    /// The JSON form of a submission.
+    pub fn json(&self, chain: &Chain) -> Value {
+        let signed = self.sign(chain);
+        let TransactionAuthenticator::Ed25519 { signature, .. } = &signed.authenticator else {
+            panic!("signed with one key");
+        };
+        json!({
+            "sender": self.sender().to_long_hex(),
+            "sequence_number": self.sequence_number.to_string(),
+            "max_gas_amount": "100000",
+            "gas_unit_price": self.gas_unit_price.to_string(),
+            "expiration_timestamp_secs": self.expiration_timestamp_secs.to_string(),
+            "payload": {
+                "type": "entry_function_payload",
+                "function": format!("0x1::{}_account::transfer", chain.vendor().lower()),
+                "type_arguments": [],
+                "arguments": [self.to.to_string(), self.amount.to_string()],
+            },
+            "signature": {
+                "type": "ed25519_signature",
+                "public_key": format!("0x{}", hex::encode(self.key().public_key().0)),
+                "signature": format!("0x{}", hex::encode(signature.0)),
+            },
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! Limits that a client meets: a full pool, requests in flight, the window of versions.
+
+use crate::kit::{Settings, TestApi, Transfer};
+use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
+
+#[actix_web::test]
+async fn a_full_pool_is_507() {
+    let mempool = MempoolConfig {
+        capacity_per_account: 1,
+        ..MempoolConfig::default()
+    };
+    let settings = Settings {
+        node: NodeConfig {
+            mempool,
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let submit = |number| {
+        let signed = Transfer::new(0, number).sign(&api.chain);
+        let client = api.client.clone();
+        async move { client.submit_bcs(&signed).await }
+    };
+    assert_eq!(submit(5).await.status, 202);
+    let answer = submit(6).await;
+    assert_eq!(
+        (answer.status, &answer.error_code()[..]),
+        (507, "mempool_is_full")
+    );
+    assert_eq!(api.commit(&Transfer::new(1, 0)).await["success"], true);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn requests_above_the_limit_are_503_until_one_ends() {
+    let mut settings = Settings::default();
+    settings.api.max_in_flight = 1;
+    settings.node.wait = WaitConfig {
+        timeout_ms: 1_500,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    // A gap before it keeps it pending, so the wait lasts until its deadline.
+    let parked = Transfer::new(0, 5).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+    let client = api.client.clone();
+    let path = format!(
+        "/v1/transactions/wait_by_hash/{}",
+        parked.hash(api.chain.vendor())
+    );
+    // The probes below may take the only place first, so the wait comes again until it has it.
+    let waiting = actix_web::rt::spawn(async move {
+        loop {
+            let answer = client.get(&path).await;
+            if answer.status != 503 {
+                break answer;
+            }
+        }
+    });
+
+    let refused = loop {
+        let answer = api.client.get("/v1").await;
+        if answer.status != 200 {
+            break answer;
+        }
+        assert!(!waiting.is_finished(), "the wait ended and nobody was refused");
+    };
+    assert_eq!(
+        (refused.status, &refused.error_code()[..]),
+        (503, "internal_error")
+    );
+    assert_eq!(refused.headers["retry-after"], "1");
+
+    let waited = waiting.await.unwrap();
+    assert_eq!(waited.status, 200, "{}", waited.text());
+    assert_eq!(waited.json()["type"], "pending_transaction");
+    assert_eq!(api.client.get("/v1").await.status, 200);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_below_the_window_is_gone() {
+    let settings = Settings {
+        node: NodeConfig {
+            pruner: PrunerConfig {
+                enabled: true,
+                window_versions: 3,
+                batch_versions: 1,
+            },
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let first = api.commit(&Transfer::new(0, 0)).await;
+    let mut number = 1;
+    // Each block brings the pruner to work; the headers tell when version 0 has left the window.
+    let oldest = loop {
+        api.commit(&Transfer::new(0, number)).await;
+        number += 1;
+        let oldest: u64 = api.client.get("/v1").await.headers["x-node-ledger-oldest-version"]
+            .parse()
+            .unwrap();
+        if oldest > 3 {
+            break oldest;
+        }
+        assert!(number < 200, "nothing is pruned");
+    };
+    let gone = [
+        (
+            "/v1/transactions/by_version/0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
+            "/v1/blocks/by_height/0",
+            "block_pruned",
+            "Block(0) has been pruned",
+        ),
+        (
+            "/v1/blocks/by_height/0?with_transactions=true",
+            "block_pruned",
+            "Block(0) has been pruned",
+        ),
+        (
+            "/v1/accounts/0x1?ledger_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
+            "/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
+            "/v1/accounts/0x1/module/coin?ledger_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
+            "/v1/accounts/0x1/balance/0xa?ledger_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+    ];
+    for (path, error_code, message) in gone {
+        let answer = api.client.get(path).await;
+        assert_eq!(answer.status, 410, "{path}: {}", answer.text());
+        assert_eq!(answer.error_code(), error_code, "{path}");
+        assert_eq!(answer.json()["message"], message, "{path}");
+        let now: u64 = answer.headers["x-node-ledger-oldest-version"].parse().unwrap();
+        assert!(now >= oldest, "{path}");
+    }
+    // By hash the index row may still be there or not.
+    let path = format!("/v1/transactions/by_hash/{}", first["hash"].as_str().unwrap());
+    let answer = api.client.get(&path).await;
+    let expected = [(410, "version_pruned"), (404, "transaction_not_found")];
+    assert!(
+        expected.contains(&(answer.status, &answer.error_code())),
+        "{}",
+        answer.text()
+    );
+    api.stop().await;
+}

@@ -1,0 +1,7 @@
+//! The interface over HTTP, against nodes of its own on free ports.
+
+mod kit;
+mod limits;
+mod refusals;
+mod routes;
+mod submissions;

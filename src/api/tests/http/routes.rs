@@ -1,0 +1,282 @@
+//! Every route on its good path, in JSON and in BCS, against a node of its own.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer};
+use ledger::{AccountAddress, Genesis, framework::modules::account::Account};
+use serde_json::{Value, json};
+
+const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+
+/// The seven headers of every success, as numbers.
+fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
+    [
+        "chain-id",
+        "ledger-version",
+        "ledger-oldest-version",
+        "ledger-timestampusec",
+        "epoch",
+        "block-height",
+        "oldest-block-height",
+    ]
+    .map(|name| answer.headers[&format!("x-{vendor}-{name}")].parse().unwrap())
+}
+
+fn good(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    ledger_headers(answer, "node");
+    answer.json()
+}
+
+fn good_bcs(answer: &Answer) -> &[u8] {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.headers["content-type"], "application/x-bcs");
+    ledger_headers(answer, "node");
+    &answer.body
+}
+
+#[actix_web::test]
+async fn a_transfer_is_submitted_waited_for_and_read_back() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let hash = transfer.sign(&api.chain).hash(api.chain.vendor()).to_string();
+
+    let accepted = api.client.submit_json(&transfer.json(&api.chain)).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
+    ledger_headers(&accepted, "node");
+    let pending = accepted.json();
+    assert_eq!(pending["hash"], hash);
+    assert_eq!(pending["sender"], transfer.sender().to_string());
+    assert_eq!(pending["payload"]["arguments"], json!(["0xb0b", "7"]));
+    assert_eq!(pending.get("type"), None);
+
+    let committed = api.client.wait(&hash.parse().unwrap()).await;
+    assert_eq!(committed["type"], "user_transaction");
+    assert_eq!(committed["success"], true, "{committed}");
+    let version = committed["version"].as_str().unwrap();
+
+    let by_hash = api
+        .client
+        .get(&format!("/v1/transactions/by_hash/{}", &hash[2..]))
+        .await;
+    assert_eq!(good(&by_hash), committed);
+    let by_version = api
+        .client
+        .get(&format!("/v1/transactions/by_version/{version}"))
+        .await;
+    assert_eq!(good(&by_version), committed);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_bcs_submission_is_answered_by_an_empty_body() {
+    let api = TestApi::start(Settings::default()).await;
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    let media_type = api.client.signed_transaction_type();
+    let headers = [("content-type", &media_type[..]), ("accept", "application/x-bcs")];
+    let body = bcs::to_bytes(&signed).unwrap();
+    let answer = api
+        .client
+        .send("POST", "/v1/transactions", &headers, Some(&body))
+        .await;
+    assert_eq!((answer.status, answer.body.len()), (202, 0));
+    ledger_headers(&answer, "node");
+
+    let hash = signed.hash(api.chain.vendor());
+    api.client.wait(&hash).await;
+    let found = api
+        .client
+        .get_bcs(&format!("/v1/transactions/by_hash/{hash}"))
+        .await;
+    // TransactionData::OnChain, the version, Transaction::User, the signed transaction.
+    let mut start = vec![0u8];
+    start.extend(2u64.to_le_bytes());
+    start.push(0);
+    start.extend(&body);
+    assert!(good_bcs(&found).starts_with(&start));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn ledger_info_health_and_gas() {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    for path in ["/v1", "/v1/"] {
+        let answer = api.client.get(path).await;
+        let info = good(&answer);
+        let [chain_id, version, oldest, usecs, epoch, height, oldest_height] =
+            ledger_headers(&answer, "node");
+        let expected = json!({
+            "chain_id": chain_id,
+            "epoch": epoch.to_string(),
+            "ledger_version": version.to_string(),
+            "oldest_ledger_version": oldest.to_string(),
+            "ledger_timestamp": usecs.to_string(),
+            "node_role": "validator",
+            "oldest_block_height": oldest_height.to_string(),
+            "block_height": height.to_string(),
+        });
+        assert_eq!(info, expected);
+        assert_eq!((chain_id, version, height), (4, 3, 1));
+    }
+    assert_eq!(
+        good_bcs(&api.client.get_bcs("/v1").await).len(),
+        1 + 4 * 8 + 1 + 2 * 8
+    );
+
+    let health = json!({ "message": "node-node:ok" });
+    for path in ["/v1/-/healthy", "/v1/-/healthy?duration_secs=3600"] {
+        assert_eq!(good(&api.client.get(path).await), health);
+    }
+
+    let gas = api.client.get("/v1/estimate_gas_price").await;
+    assert_eq!(good(&gas)["gas_estimate"], 100);
+    let gas = api.client.get_bcs("/v1/estimate_gas_price").await;
+    assert_eq!(good_bcs(&gas), 100u64.to_le_bytes());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn state_now_and_at_a_version() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let sender = transfer.sender();
+    api.commit(&transfer).await;
+    let get = |path: String| {
+        let client = api.client.clone();
+        async move { client.get(&path).await }
+    };
+
+    let account = format!("/v1/accounts/{sender}");
+    let key = sender.to_long_hex();
+    let expected = |number: &str| json!({ "sequence_number": number, "authentication_key": key });
+    assert_eq!(good(&get(account.clone()).await), expected("1"));
+    assert_eq!(
+        good(&get(format!("{account}?ledger_version=0")).await),
+        expected("0")
+    );
+    let stored = api.client.get_bcs(&account).await;
+    let stored: Account = bcs::from_bytes(good_bcs(&stored)).unwrap();
+    assert_eq!(stored.sequence_number, 1);
+
+    let store = good(&get(format!("/v1/accounts/0xb0b/resource/{STORE}")).await);
+    assert_eq!(store["type"], "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>");
+    assert_eq!(store["data"]["coin"]["value"], "7");
+    let store = api
+        .client
+        .get_bcs(&format!("/v1/accounts/0xb0b/resource/{STORE}"))
+        .await;
+    assert!(good_bcs(&store).starts_with(&7u64.to_le_bytes()));
+
+    for asset in ["0x1::node_coin::NodeCoin", "0xa", "a"] {
+        let balance = format!("/v1/accounts/b0b/balance/{asset}?accountAddress=0x1&asset=x");
+        assert_eq!(good(&get(balance.clone()).await), 7);
+        assert_eq!(good_bcs(&api.client.get_bcs(&balance).await), 7u64.to_le_bytes());
+        assert_eq!(good(&get(format!("{balance}&ledger_version=0")).await), 0);
+    }
+    let initial = format!("/v1/accounts/{sender}/balance/0xa?ledger_version=0");
+    assert_eq!(good(&get(initial).await), Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(
+        good(&get("/v1/accounts/0x1/balance/0x5::no::Coin".to_owned()).await),
+        0
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_address_without_an_account_reads_as_the_implicit_one() {
+    let api = TestApi::start(Settings::default()).await;
+    let address = AccountAddress::from_low_u64(0xdead);
+    let account = good(&api.client.get("/v1/accounts/0xdead").await);
+    let expected = json!({ "sequence_number": "0", "authentication_key": address.to_long_hex() });
+    assert_eq!(account, expected);
+    let account = api.client.get_bcs("/v1/accounts/0xdead").await;
+    let account: Account = bcs::from_bytes(good_bcs(&account)).unwrap();
+    assert_eq!(account, Account::implicit(address));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn modules_show_their_abi() {
+    let api = TestApi::start(Settings::default()).await;
+    let module = good(&api.client.get("/v1/accounts/0x1/module/node_account").await);
+    assert_eq!(module["bytecode"], "0x");
+    assert_eq!(module["abi"]["name"], "node_account");
+    let functions = module["abi"]["exposed_functions"].as_array().unwrap();
+    assert!(functions.iter().any(|function| function["name"] == "transfer"));
+    let module = api.client.get_bcs("/v1/accounts/0x1/module/node_account").await;
+    assert_eq!(good_bcs(&module), b"");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn blocks_with_and_without_transactions() {
+    let api = TestApi::start(Settings::default()).await;
+    let committed = api.commit(&Transfer::new(0, 0)).await;
+    let bare = good(
+        &api.client
+            .get("/v1/blocks/by_height/1?with_transactions=false")
+            .await,
+    );
+    assert_eq!(bare, good(&api.client.get("/v1/blocks/by_height/1").await));
+    assert_eq!(bare.get("transactions"), None);
+    assert_eq!(bare["block_height"], "1");
+    assert_eq!(
+        (&bare["first_version"], &bare["last_version"]),
+        (&json!("1"), &json!("3"))
+    );
+
+    let full = good(
+        &api.client
+            .get("/v1/blocks/by_height/1?with_transactions=true")
+            .await,
+    );
+    assert_eq!(full["block_hash"], bare["block_hash"]);
+    let transactions = full["transactions"].as_array().unwrap();
+    let types: Vec<_> = transactions
+        .iter()
+        .map(|transaction| &transaction["type"])
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "block_metadata_transaction",
+            "user_transaction",
+            "block_epilogue_transaction"
+        ]
+    );
+    assert_eq!(transactions[1], committed);
+    assert_eq!(full["block_timestamp"], committed["timestamp"]);
+
+    let genesis = good(
+        &api.client
+            .get("/v1/blocks/by_height/0?with_transactions=true")
+            .await,
+    );
+    assert_eq!(genesis["transactions"][0]["type"], "genesis_transaction");
+
+    let bare = api.client.get_bcs("/v1/blocks/by_height/1").await;
+    let full = api
+        .client
+        .get_bcs("/v1/blocks/by_height/1?with_transactions=true")
+        .await;
+    let (bare, full) = (good_bcs(&bare), good_bcs(&full));
+    let common = bare.len() - 1;
+    assert_eq!((bare[common], full[common]), (0, 1), "the option of transactions");
+    assert_eq!(bare[..common], full[..common]);
+    assert_eq!(full[common + 1], 3, "three transactions");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_vendor_word_is_the_chains() {
+    let settings = Settings {
+        vendor: "APTOS".parse().unwrap(),
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let committed = api.commit(&Transfer::new(0, 0)).await;
+    assert_eq!(committed["payload"]["function"], "0x1::aptos_account::transfer");
+    let answer = api.client.get("/v1/-/healthy").await;
+    assert_eq!(answer.json(), json!({ "message": "aptos-node:ok" }));
+    assert_eq!(ledger_headers(&answer, "aptos")[0], 4);
+    api.stop().await;
+}

@@ -1,0 +1,229 @@
+//! Submissions that are refused, each for its own reason; nothing is lost or stuck afterwards.
+
+use crate::kit::{Settings, TestApi, Transfer, now_secs, refused, still_works};
+use ledger::{
+    AccountAddress, SignedTransaction,
+    transaction::{Script, TransactionAuthenticator, TransactionPayload},
+};
+use serde_json::{Value, json};
+
+/// What reads as no value of its declared type.
+const SYNTAX: (u16, &str) = (400, "web_framework_error");
+
+fn changed(good: &Value, pointer: &str, value: Value) -> Value {
+    let mut body = good.clone();
+    *body.pointer_mut(pointer).unwrap() = value;
+    body
+}
+
+#[actix_web::test]
+async fn json_submissions() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    let mut without_sender = good.clone();
+    without_sender.as_object_mut().unwrap().remove("sender");
+    let invalid = (400, "invalid_input");
+    let vm_error = (400, "vm_error");
+    let rows = [
+        (json!([]), SYNTAX),
+        (json!({}), SYNTAX),
+        (without_sender, SYNTAX),
+        (changed(&good, "/sender", json!("0xz")), SYNTAX),
+        (changed(&good, "/sequence_number", json!(0)), SYNTAX),
+        (changed(&good, "/payload/type", json!("nothing")), SYNTAX),
+        (changed(&good, "/payload/arguments", json!("0xb0b")), SYNTAX),
+        (changed(&good, "/signature/signature", json!("0x12")), SYNTAX),
+        (changed(&good, "/signature/type", json!("nothing")), SYNTAX),
+        (
+            changed(&good, "/payload/function", json!("0x1::coin::nothing")),
+            invalid,
+        ),
+        (changed(&good, "/payload/function", json!("transfer")), invalid),
+        (changed(&good, "/payload/arguments", json!(["0xb0b"])), invalid),
+        (changed(&good, "/payload/arguments/1", json!(7)), invalid),
+        (changed(&good, "/payload/type_arguments", json!(["u8"])), invalid),
+        (changed(&good, "/payload/type", json!("script_payload")), vm_error),
+        (
+            changed(&good, "/payload/type", json!("multisig_payload")),
+            vm_error,
+        ),
+        // The signature no longer holds.
+        (changed(&good, "/max_gas_amount", json!("100001")), vm_error),
+    ];
+    for (body, expected) in rows {
+        let answer = api.client.submit_json(&body).await;
+        refused(&answer, expected, &body.to_string());
+        let has_code = answer.json().get("vm_error_code").is_some();
+        assert_eq!(has_code, expected == vm_error, "{}", answer.text());
+    }
+    // Deeper than the JSON reader recurses, where any JSON value may stand.
+    let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+    let nested = good.to_string().replace("\"0xb0b\"", &deep);
+    assert!(nested.contains(&deep));
+    for text in ["", "{", "\u{feff}{}", "nul", &nested] {
+        let headers = [("content-type", "application/json")];
+        let answer = api
+            .client
+            .send("POST", "/v1/transactions", &headers, Some(text.as_bytes()))
+            .await;
+        let shown: String = text.chars().take(20).collect();
+        refused(&answer, SYNTAX, &shown);
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bcs_submissions_that_do_not_decode() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = bcs::to_bytes(&Transfer::new(0, 0).sign(&api.chain)).unwrap();
+    let mut longer = good.clone();
+    longer.push(0);
+    let shorter = &good[..good.len() - 1];
+    let media_type = api.client.signed_transaction_type();
+    for body in [b"", shorter, &longer, &[0xff; 200]] {
+        let headers = [("content-type", &media_type[..])];
+        let answer = api
+            .client
+            .send("POST", "/v1/transactions", &headers, Some(body))
+            .await;
+        refused(&answer, (400, "invalid_input"), &format!("{} bytes", body.len()));
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn transactions_that_validation_refuses() {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let next = Transfer::new(0, 1);
+    let sign = |transfer: Transfer| transfer.sign(&api.chain);
+    let mut foreign_key = sign(next.clone());
+    foreign_key.authenticator = sign(Transfer {
+        from: 1,
+        ..next.clone()
+    })
+    .authenticator;
+    let script = TransactionPayload::Script(Script {
+        code: vec![1].into(),
+        type_args: Vec::new(),
+        args: Vec::new(),
+    });
+    let unsigned = SignedTransaction {
+        raw: sign(next.clone()).raw,
+        authenticator: TransactionAuthenticator::Ed25519 {
+            public_key: next.key().public_key(),
+            signature: ledger::crypto::Ed25519Signature([0; 64]),
+        },
+    };
+    let rows = [
+        (unsigned, 1),
+        (foreign_key, 1),
+        (
+            sign(Transfer {
+                sequence_number: 0,
+                amount: 8,
+                ..next.clone()
+            }),
+            3,
+        ),
+        (
+            sign(Transfer {
+                expiration_timestamp_secs: now_secs() - 10,
+                ..next.clone()
+            }),
+            6,
+        ),
+        (
+            sign(Transfer {
+                chain_id: 9,
+                ..next.clone()
+            }),
+            23,
+        ),
+        (
+            sign(Transfer {
+                gas_unit_price: 0,
+                ..next.clone()
+            }),
+            15,
+        ),
+        (
+            sign(Transfer {
+                gas_unit_price: 10_000_000_000,
+                ..next.clone()
+            }),
+            5,
+        ),
+        (
+            sign(Transfer {
+                sequence_number: u64::MAX,
+                ..next.clone()
+            }),
+            24,
+        ),
+        (next.sign_payload(&api.chain, script), 26),
+    ];
+    for (signed, status_code) in rows {
+        let answer = api.client.submit_bcs(&signed).await;
+        refused(&answer, (400, "vm_error"), &format!("{signed:?}"));
+        assert_eq!(answer.json()["vm_error_code"], status_code, "{}", answer.text());
+        assert_eq!(answer.headers["x-node-chain-id"], "4");
+        let lookup = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
+        refused(
+            &api.client.get(&lookup).await,
+            (404, "transaction_not_found"),
+            "refused",
+        );
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_json_submission_with_a_nonce_is_refused_by_name() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut transfer = Transfer::new(0, 0).json(&api.chain);
+    transfer["replay_protection_nonce"] = json!("5");
+    let answer = api.client.submit_json(&transfer).await;
+    refused(&answer, (400, "vm_error"), "orderless");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn replacing_a_pending_transaction() {
+    let api = TestApi::start(Settings::default()).await;
+    // A gap before it keeps it pending.
+    let parked = Transfer::new(0, 5);
+    let first = parked.sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&first).await.status, 202);
+    let other = Transfer {
+        to: AccountAddress::from_low_u64(0xcafe),
+        ..parked.clone()
+    };
+    let answer = api.client.submit_bcs(&other.sign(&api.chain)).await;
+    refused(&answer, (400, "invalid_transaction_update"), "another payload");
+
+    let better = Transfer {
+        gas_unit_price: 200,
+        ..parked
+    };
+    let second = better.sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&second).await.status, 202);
+    let vendor = api.chain.vendor();
+    for route in ["by_hash", "wait_by_hash"] {
+        let path = format!("/v1/transactions/{route}/{}", first.hash(vendor));
+        let answer = api.client.get(&path).await;
+        refused(&answer, (404, "transaction_not_found"), route);
+        let expected = format!(
+            "Transaction not found by Transaction hash({}): replaced by {}",
+            first.hash(vendor),
+            second.hash(vendor)
+        );
+        assert_eq!(answer.json()["message"], expected);
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
