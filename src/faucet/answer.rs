@@ -4,6 +4,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
+use ledger::HashValue;
 use serde::Serialize;
 
 /// Why nobody was funded.
@@ -18,9 +19,12 @@ pub enum FaucetError {
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
-    /// The transaction was committed and failed, or was never committed.
+    /// The transaction was committed and failed, or was never committed: nobody was paid.
     #[error("the funding transaction failed: {0}")]
     Failed(String),
+    /// The node forgot the transaction before its outcome was seen; it may have paid.
+    #[error("the outcome of the funding transaction {0} is pruned already; look at the balance")]
+    Unclear(HashValue),
     /// The ledger could not be read; the cause is in the log.
     #[error("the faucet could not read the ledger")]
     Internal,
@@ -41,7 +45,7 @@ impl FaucetError {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
             Self::Overloaded(_) | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
             Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
-            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
+            Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
         }
     }
 

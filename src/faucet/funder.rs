@@ -113,7 +113,15 @@ impl Funder {
         };
         // Ends at the transaction's expiry at the latest: then the pool lets it go.
         loop {
-            let (_, lookup) = self.node.wait_for_commit(hash).await.map_err(unread)?;
+            let lookup = match self.node.wait_for_commit(hash).await {
+                Ok((_, lookup)) => lookup,
+                // It is still on its way; nothing else may be sent before it has ended.
+                Err(ReadError::Overloaded { .. }) => {
+                    tokio::time::sleep(POLL_PAUSE).await;
+                    continue;
+                }
+                Err(error) => return Err(unread(error)),
+            };
             match lookup {
                 Lookup::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
                 Lookup::Committed(committed) => {
@@ -125,9 +133,7 @@ impl Funder {
                     });
                 }
                 Lookup::Left(reason) => return Ok(Attempt::Overtaken(reason.to_string())),
-                Lookup::Pruned { .. } | Lookup::Unknown => {
-                    return Ok(Attempt::Overtaken(format!("transaction {hash} is gone")));
-                }
+                Lookup::Pruned { .. } | Lookup::Unknown => return Err(FaucetError::Unclear(hash)),
             }
         }
     }

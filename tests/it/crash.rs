@@ -21,6 +21,9 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Told) {
         let Some(answer) = node.try_submit(&transaction).await else {
             return;
         };
+        if answer.status >= 500 {
+            return;
+        }
         assert_eq!(answer.status, 202, "{}", answer.text);
         let hash = transaction.hash(&chain.vendor);
         let Some(committed) = node.try_wait(&hash).await else {
@@ -34,6 +37,16 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Told) {
 
 fn number_of(value: &serde_json::Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
+}
+
+/// Checks that all that clients were told is there.
+async fn check_told(node: &TestNode, told: &Told) {
+    let told: Vec<_> = told.lock().unwrap().clone();
+    for (hash, version) in told {
+        let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        assert_eq!(found.status, 200, "{hash} is gone");
+        assert_eq!(number_of(&found.json["version"]), version, "{hash}");
+    }
 }
 
 /// Checks that versions and heights are without a hole.
@@ -87,16 +100,7 @@ async fn what_was_told_as_committed_survives_kill_9() {
             client.await.unwrap();
         }
         node = node.restart();
-        let told: Vec<_> = told.lock().unwrap().clone();
-        for (hash, version) in told {
-            let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-            assert_eq!(found.status, 200, "round {round}: {hash} is gone");
-            assert_eq!(
-                number_of(&found.json["version"]),
-                version,
-                "round {round}: {hash}"
-            );
-        }
+        check_told(&node, &told).await;
         check_chain(&node).await;
     }
 }
@@ -120,4 +124,34 @@ async fn a_graceful_stop_keeps_what_is_pending() {
     let committed = node.try_wait(&hash).await.unwrap();
     assert_eq!(committed["success"], true);
     assert_eq!(node.balance(&to).await, 30);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_ends_it_with_1_and_loses_nothing() {
+    let mut node = TestNode::start(&[]);
+    let chain = node.chain().await;
+    for number in 0..CLIENTS {
+        node.fund(&Account::from_seed(number), 1_000_000_000_000).await;
+    }
+    node.stop("TERM");
+    let file = node.directory().join("data/ledger.redb");
+    let size = std::fs::metadata(file).unwrap().len();
+    node = node.restart_with_full_disk(size);
+
+    let told = Told::default();
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            let transfers = transfer(node.client.clone(), chain.clone(), number, Arc::clone(&told));
+            tokio::spawn(transfers)
+        })
+        .collect();
+    let status = node.ended();
+    assert_eq!(status.code(), Some(1), "{}", node.log());
+    assert!(node.log().contains("ledger-node: fatal"), "{}", node.log());
+    for client in clients {
+        client.await.unwrap();
+    }
+    let node = node.restart();
+    check_told(&node, &told).await;
+    check_chain(&node).await;
 }

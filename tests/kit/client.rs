@@ -70,11 +70,15 @@ impl Client {
         answer.json["hash"].as_str().unwrap().parse().unwrap()
     }
 
-    /// Waits by long polls; gives the committed transaction. `None` when no answer came.
+    /// Waits by long polls; gives the committed transaction. `None` when no answer came,
+    /// or the node says that it fails.
     pub async fn try_wait(&self, hash: &HashValue) -> Option<Value> {
         let url = format!("{}/v1/transactions/wait_by_hash/{hash}", self.api);
         loop {
             let answer = self.http.try_send(self.http.request(Method::GET, &url)).await?;
+            if answer.status >= 500 {
+                return None;
+            }
             assert_eq!(answer.status, 200, "{}", answer.text);
             if answer.json["type"] != "pending_transaction" {
                 return Some(answer.json);

@@ -39,7 +39,12 @@ impl TestNode {
     }
 
     fn start_in(directory: Arc<TempDir>, settings: Vec<String>) -> Self {
-        let mut child = Self::command(directory.path(), &settings)
+        let command = Self::command(directory.path(), &settings);
+        Self::spawn(command, directory, settings)
+    }
+
+    fn spawn(mut command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(
                 File::options()
@@ -119,6 +124,30 @@ impl TestNode {
     /// A new process on the same directory; this one must have ended.
     pub fn restart(self) -> Self {
         Self::start_in(Arc::clone(&self.directory), self.settings.clone())
+    }
+
+    /// As [`TestNode::restart`], on a disk where no file can have more than this many bytes.
+    pub fn restart_with_full_disk(self, file_bytes_max: u64) -> Self {
+        let inner = Self::command(self.directory.path(), &self.settings);
+        let mut limited = Command::new("sh");
+        // `ulimit -f` counts blocks of 512 bytes. Without the signal a write fails, as on a full disk.
+        limited
+            .args(["-c", "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"", "sh"])
+            .arg((file_bytes_max / 512).to_string())
+            .arg(inner.get_program())
+            .args(inner.get_args());
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        Self::spawn(limited, Arc::clone(&self.directory), self.settings.clone())
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
     }
 }
 
