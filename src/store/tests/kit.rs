@@ -92,7 +92,17 @@ impl Maker {
     /// The next block.
     pub fn block(&mut self, specs: Vec<Spec>) -> ExecutedBlock {
         let height = self.tip.as_ref().map_or(0, |tip| tip.height + 1);
-        let mut parts = vec![(self.metadata(height), Vec::new(), WriteSet::default())];
+        // As on a real chain, the first version of a block has an event and a write too.
+        let event = ContractEvent::V2 {
+            type_tag: TypeTag::U8,
+            data: height.to_le_bytes().to_vec().into(),
+        };
+        let time = (
+            state_key(u64::MAX),
+            WriteOp::Put(height.to_le_bytes().to_vec().into()),
+        );
+        let writes = WriteSet::from_sorted([time].into());
+        let mut parts = vec![(self.metadata(height), vec![event], writes)];
         for spec in specs {
             let transaction = self.user_transaction(spec.sender);
             let events = self.events(&spec);
