@@ -15,6 +15,7 @@ mod config;
 mod faucet;
 mod output;
 mod signing;
+mod submission;
 mod telemetry;
 mod wiring;
 

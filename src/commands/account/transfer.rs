@@ -5,8 +5,9 @@ use crate::{
     client::NodeClient,
     output,
     signing::{self, Signer, Terms},
+    submission::submission_json,
 };
-use ledger::AccountAddress;
+use ledger::{AccountAddress, Framework};
 use std::time::Duration;
 
 /// The options of `account transfer`.
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// After how many seconds the transfer is void if it is not committed
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     expires_after: u64,
+    /// Print the signed transaction as the JSON body of a submission, instead of submitting it
+    #[arg(long)]
+    print: bool,
     /// Who gets the amount
     to: AccountAddress,
     /// How much, in the coin's smallest unit
@@ -53,6 +57,11 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     };
     let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
     let signed = signer.sign(&chain, sequence_number, call, terms);
+    if arguments.print {
+        let body = submission_json(&Framework::new(&chain.vendor), &signed);
+        let body = body.ok_or_else(|| Failure::Fatal("this transaction has no JSON form".to_owned()))?;
+        return Ok(output::line(&body.to_string())?);
+    }
     let hash = node.submit(&chain.vendor, &signed).await?;
     output::line(&format!("transaction {hash}"))?;
     let committed = node.wait(&hash).await?;

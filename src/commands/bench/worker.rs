@@ -117,7 +117,7 @@ impl Worker {
         let transaction = account
             .signer
             .sign(&plan.chain, account.sequence_number, call, terms);
-        let body = self.load.form.body(&transaction, account.pays, AMOUNT);
+        let body = self.load.form.body(&transaction);
         (transaction, body)
     }
 
