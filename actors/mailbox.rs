@@ -131,9 +131,12 @@ impl Drop for Place {
     }
 }
 
+/// Hands a message to its actor's handler.
+type Opener<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context) + Send>;
+
 /// A message on its way to an actor, with what is measured of it.
 pub(crate) struct Mail<A: Actor> {
-    open: Box<dyn FnOnce(&mut A, &mut A::Context) + Send>,
+    open: Opener<A>,
     sent: Instant,
     gauge: Arc<Gauge>,
     place: Option<Place>,

@@ -54,7 +54,10 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
-    committer.announce(&[indexed(1, &[transaction.clone()])], Facts::default());
+    committer.announce(
+        &[indexed(1, std::slice::from_ref(&transaction))],
+        Facts::default(),
+    );
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
         head_height: 1,
@@ -95,7 +98,7 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     let heights = Arc::clone(&told);
     committer.listeners = Some(Listeners {
         mempool: Port::new(move |committed: BlockCommitted| {
-            heights.lock().unwrap().push(committed.0.height())
+            heights.lock().unwrap().push(committed.0.height());
         }),
         sequencer: Port::new(|_| ()),
         pruner: Port::new(|_| ()),

@@ -68,10 +68,11 @@ impl Mempool {
     /// What follows every change of the pool: the sequencer gets its batch if it waits for one and
     /// there is one, and the committer hears who left.
     fn after_change(&mut self) {
-        if self.pool.has_ready() && !self.is_closed {
-            if let Some(NextBatch { limits, reply_to }) = self.parked.take() {
-                reply_to.tell(Batch(self.pool.take_batch(limits)));
-            }
+        if self.pool.has_ready()
+            && !self.is_closed
+            && let Some(NextBatch { limits, reply_to }) = self.parked.take()
+        {
+            reply_to.tell(Batch(self.pool.take_batch(limits)));
         }
         let left = self.pool.drain_left();
         if !left.is_empty() {

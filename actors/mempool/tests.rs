@@ -99,7 +99,8 @@ async fn an_idle_node_expires_by_the_clock() {
     ));
     fixture.clock.set_secs(NOW + 30);
     let reason = LeaveReason::Expired { at_secs: NOW + 30 };
-    let Dropped(left) = fixture.dropped.recv().await.unwrap();
+    let told = tokio::time::timeout(2 * EXPIRY_INTERVAL, fixture.dropped.recv()).await;
+    let Dropped(left) = told.expect("by the timer alone").unwrap();
     assert_eq!(left, [(transaction.hash(), reason.clone())]);
     assert!(matches!(fixture.find(transaction.hash()).await, InPool::Left(told) if told == reason));
 }

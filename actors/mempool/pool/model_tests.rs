@@ -6,7 +6,7 @@ use crate::testing::{block, draft};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Step {
     Submit {
         sender: u64,
