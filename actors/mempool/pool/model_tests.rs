@@ -2,7 +2,10 @@
 //! random histories of submissions, blocks and expiries.
 
 use super::*;
-use crate::testing::{block, draft};
+use crate::{
+    SubmitError,
+    testing::{block, draft},
+};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 

@@ -1,7 +1,10 @@
 //! The pool's rules, one test each.
 
 use super::*;
-use crate::testing::{Draft, block, draft};
+use crate::{
+    SubmitError,
+    testing::{Draft, block, draft},
+};
 
 const NOW: u64 = 1_000;
 
