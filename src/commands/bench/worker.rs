@@ -76,8 +76,11 @@ impl Worker {
         }
         let load = Arc::clone(&self.load);
         while let Some(due) = load.next() {
-            // In an open loop it may be due later. In a closed one this returns at once.
-            tokio::time::sleep_until(due.at.into()).await;
+            // Only an open loop may have to wait: a timer that is already due still costs its
+            // granularity, a millisecond.
+            if due.at > Instant::now() {
+                tokio::time::sleep_until(due.at.into()).await;
+            }
             let index = self.next_account;
             self.next_account = (index + 1) % self.accounts.len();
             self.transfer(index, due.at).await;
