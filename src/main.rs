@@ -22,6 +22,10 @@ mod wiring;
 use clap::Parser as _;
 use std::process::ExitCode;
 
+/// A submission and its answer are hundreds of small pieces made on one thread and freed on another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match commands::execute(commands::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
