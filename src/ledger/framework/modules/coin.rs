@@ -193,7 +193,8 @@ fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), F
     }
 }
 
-fn transfer(
+/// The entry function, which `{vendor}_account::transfer_coins` is too.
+pub(super) fn transfer(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     from: Signer,

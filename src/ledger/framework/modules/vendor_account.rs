@@ -51,16 +51,6 @@ fn transfer(
     coin::transfer_between(context, &native, from.0, to, amount)
 }
 
-fn transfer_coins(
-    context: &mut Context<'_>,
-    type_args: &[TypeTag],
-    from: Signer,
-    to: AccountAddress,
-    amount: u64,
-) -> Result<(), Failure> {
-    coin::transfer_between(context, &type_args[0], from.0, to, amount)
-}
-
 fn batch_transfer(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -108,7 +98,7 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::entry("batch_transfer_coins", batch_transfer_coins).with_type_parameters(1),
             Function::entry("create_account", create_account),
             Function::entry("transfer", transfer),
-            Function::entry("transfer_coins", transfer_coins).with_type_parameters(1),
+            Function::entry("transfer_coins", coin::transfer).with_type_parameters(1),
         ],
         errors: &[EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH],
     }
