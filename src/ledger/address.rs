@@ -51,6 +51,17 @@ impl AccountAddress {
         Self(bytes)
     }
 
+    /// Whether the address belongs to the framework, so that no account can be made there.
+    pub fn is_reserved(&self) -> bool {
+        const RESERVED: [AccountAddress; 4] = [
+            AccountAddress::ZERO,
+            AccountAddress::ONE,
+            AccountAddress::from_low_u64(3),
+            AccountAddress::NATIVE_ASSET,
+        ];
+        RESERVED.contains(self)
+    }
+
     /// The bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

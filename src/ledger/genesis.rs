@@ -161,16 +161,10 @@ impl Genesis {
                 "gas_unit_price_min is above gas_unit_price_max",
             ));
         }
-        let mut addresses = BTreeSet::from([
-            AccountAddress::ZERO,
-            AccountAddress::ONE,
-            AccountAddress::NATIVE_ASSET,
-        ]);
-        if let Some(account) = self
-            .accounts
-            .iter()
-            .find(|account| !addresses.insert(account.address))
-        {
+        let mut addresses = BTreeSet::new();
+        let refused =
+            |account: &&GenesisAccount| account.address.is_reserved() || !addresses.insert(account.address);
+        if let Some(account) = self.accounts.iter().find(refused) {
             return Err(GenesisError::Account(account.address));
         }
         Ok(Chain::new(

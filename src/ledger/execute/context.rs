@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
 
     /// A context for the ledger's own transactions, which pay nothing.
     pub(crate) fn unmetered(chain: &'a Chain, state: &'a BlockState<'a>) -> Self {
-        Self::new(chain, state, GasMeter::new(u64::MAX, 0))
+        Self::new(chain, state, GasMeter::unlimited())
     }
 
     /// The type of the chain's own coin.
@@ -117,7 +117,8 @@ impl<'a> Context<'a> {
     /// Writes the resource `T` at `address`.
     ///
     /// # Errors
-    /// Never today; writes are charged when the function has ended.
+    /// None yet: writes are charged when the function has ended. Callers use `?`, so that a limit may
+    /// come here.
     pub fn write_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,

@@ -48,14 +48,12 @@ pub(super) fn execute_user(
     }
     let meter = GasMeter::new(transaction.raw().max_gas_amount, transaction.size_bytes());
     let mut context = Context::new(chain, state, meter.clone());
-    let result = call(chain, &mut context, transaction).and_then(|()| {
-        let used = context.meter.used();
-        let fee = close(&mut context, transaction, used)?;
-        Ok((used, fee))
-    });
+    let called = call(chain, &mut context, transaction);
+    // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
+    // pay in the end pays for all of it.
     let used = context.meter.used();
-    let (context, status, used, fee) = match result {
-        Ok((used, fee)) => (context, ExecutionStatus::Success, used, fee),
+    let (context, status, fee) = match called.and_then(|()| close(&mut context, transaction, used)) {
+        Ok(fee) => (context, ExecutionStatus::Success, fee),
         Err(failure) => {
             // The call leaves no trace but its cost.
             let status = failure.into_status(chain)?;
@@ -69,7 +67,7 @@ pub(super) fn execute_user(
                     )));
                 }
             };
-            (context, status, used, fee)
+            (context, status, fee)
         }
     };
     let (writes, events) = context.finish();
@@ -101,39 +99,28 @@ fn call(chain: &Chain, context: &mut Context<'_>, transaction: &CheckedTransacti
 /// Gives the fee. It charges no gas: the intrinsic cost covers it.
 fn close(context: &mut Context<'_>, transaction: &CheckedTransaction, used: GasUsed) -> Result<u64, Failure> {
     let raw = transaction.raw();
-    let meter = context.meter.clone();
-    context.meter = GasMeter::new(u64::MAX, 0);
+    context.meter = GasMeter::unlimited();
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
-    let fee = used.total.checked_mul(raw.gas_unit_price);
-    let Some(fee) = fee else {
+    let Some(fee) = used.total.checked_mul(raw.gas_unit_price) else {
         return out_of_gas(context);
     };
     let coin = std::slice::from_ref(context.native_coin());
-    let Some(mut store) = context.read_resource::<CoinStore>(raw.sender, coin)? else {
-        return if fee == 0 {
-            finish_epilogue(context, raw.sender, used, meter).map(|()| 0)
-        } else {
-            out_of_gas(context)
-        };
-    };
-    let Some(rest) = store.coin.value.checked_sub(fee) else {
-        return out_of_gas(context);
-    };
-    store.coin.value = rest;
-    context.write_resource(raw.sender, coin, &store)?;
-    finish_epilogue(context, raw.sender, used, meter).map(|()| fee)
-}
-
-fn finish_epilogue(
-    context: &mut Context<'_>,
-    sender: AccountAddress,
-    used: GasUsed,
-    meter: GasMeter,
-) -> Result<(), Failure> {
-    let mut account = account::load(context, sender)?;
+    match context.read_resource::<CoinStore>(raw.sender, coin)? {
+        Some(mut store) => {
+            let Some(rest) = store.coin.value.checked_sub(fee) else {
+                return out_of_gas(context);
+            };
+            store.coin.value = rest;
+            context.write_resource(raw.sender, coin, &store)?;
+        }
+        // A chain whose gas may be free has senders without a store.
+        None if fee == 0 => {}
+        None => return out_of_gas(context),
+    }
+    let mut account = account::load(context, raw.sender)?;
     // Validation refused numbers from 2^63 on, so this cannot overflow.
     account.sequence_number += 1;
-    context.write_resource(sender, &[], &account)?;
+    context.write_resource(raw.sender, &[], &account)?;
     context.emit(&FeeStatement {
         total_charge_gas_units: used.total,
         execution_gas_units: used.execution,
@@ -141,6 +128,5 @@ fn finish_epilogue(
         storage_fee_octas: 0,
         storage_fee_refund_octas: 0,
     })?;
-    context.meter = meter;
-    Ok(())
+    Ok(fee)
 }

@@ -86,7 +86,11 @@ mod tests {
     fn known_keys_are_the_keys_that_are_made() {
         let framework = Framework::new(&Vendor::default());
         let address = AccountAddress::from_low_u64(9);
-        for type_args in [&[][..], std::slice::from_ref(&framework.native_coin), &[TypeTag::U8]] {
+        for type_args in [
+            &[][..],
+            std::slice::from_ref(&framework.native_coin),
+            &[TypeTag::U8],
+        ] {
             let made = StateKey::resource(&address, &framework.make_tag::<CoinStore>(type_args));
             assert_eq!(framework.resource_key::<CoinStore>(&address, type_args), made);
             assert_eq!(

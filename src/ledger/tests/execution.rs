@@ -174,7 +174,7 @@ fn out_of_gas_charges_all_of_it() {
 }
 
 #[test]
-fn who_transfers_the_fee_away_fails_and_pays() {
+fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
     let mut chain = MemoryChain::development();
     let call = chain.transfer(NOBODY, Genesis::DEVELOPMENT_BALANCE);
     let executed = only_user(chain.run(&key(0), call)).clone();
@@ -187,10 +187,29 @@ fn who_transfers_the_fee_away_fails_and_pays() {
             .contains("EOUT_OF_GAS(0x203ed)")
     );
     assert_eq!(chain.facts(&NOBODY).balance, 0);
+    let gas_used = executed.info.v0().gas_used;
     assert_eq!(
         chain.facts(&address(0)).balance,
-        Genesis::DEVELOPMENT_BALANCE - executed.info.v0().gas_used
+        Genesis::DEVELOPMENT_BALANCE - gas_used
     );
+    // The same transfer with something left for the fee uses the same gas.
+    let call = chain.transfer(NOBODY, Genesis::DEVELOPMENT_BALANCE / 2);
+    assert_eq!(only_user(chain.run(&key(0), call)).info.v0().gas_used, gas_used);
+}
+
+#[test]
+fn no_account_is_made_at_an_address_of_the_framework() {
+    for reserved in [
+        AccountAddress::ZERO,
+        AccountAddress::ONE,
+        AccountAddress::NATIVE_ASSET,
+    ] {
+        let mut chain = MemoryChain::development();
+        let call = chain.transfer(reserved, 1);
+        let executed = only_user(chain.run(&key(0), call)).clone();
+        let status = executed.info.v0().status.vm_status(&chain.chain);
+        assert!(status.contains("ECANNOT_RESERVED_ADDRESS"), "{status}");
+    }
 }
 
 #[test]

@@ -159,17 +159,6 @@ pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Accoun
         .unwrap_or_else(|| Account::implicit(address)))
 }
 
-/// Writes an `Account` at `address` if there is none.
-///
-/// # Errors
-/// When the state cannot be read or gas runs out.
-pub fn ensure(context: &mut Context<'_>, address: AccountAddress) -> Result<(), Failure> {
-    if context.read_resource::<Account>(address, &[])?.is_none() {
-        context.write_resource(address, &[], &Account::implicit(address))?;
-    }
-    Ok(())
-}
-
 pub(super) fn type_info_module() -> ModuleDeclaration {
     ModuleDeclaration {
         name: "type_info",

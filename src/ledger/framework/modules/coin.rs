@@ -123,7 +123,7 @@ pub fn withdraw(
 /// Gives `amount` of `coin` to `owner`, making account and store where they are missing.
 ///
 /// # Errors
-/// `EFROZEN`, `EBALANCE_OVERFLOW`.
+/// `EFROZEN`, `EBALANCE_OVERFLOW`, and `ECANNOT_RESERVED_ADDRESS` where no account can be made.
 pub fn deposit(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -151,6 +151,9 @@ pub fn deposit(
 
 /// An empty store for `owner`, with the next two streams of its account.
 fn new_store(context: &mut Context<'_>, owner: AccountAddress) -> Result<CoinStore, Failure> {
+    if owner.is_reserved() {
+        return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
+    }
     let mut account = account::load(context, owner)?;
     let store = CoinStore {
         coin: Coin { value: 0 },

@@ -22,15 +22,8 @@ pub const EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH: ErrorConstant = ErrorConst
 /// The module's own name, for aborts.
 const MODULE: &str = "{vendor}_account";
 
-/// Addresses that cannot become accounts: the framework's.
-const RESERVED: [AccountAddress; 3] = [
-    AccountAddress::ZERO,
-    AccountAddress::ONE,
-    AccountAddress::from_low_u64(3),
-];
-
 fn create_account(context: &mut Context<'_>, _: &[TypeTag], address: AccountAddress) -> Result<(), Failure> {
-    if RESERVED.contains(&address) {
+    if address.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }
     if context.read_resource::<account::Account>(address, &[])?.is_some() {
