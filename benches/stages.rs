@@ -129,7 +129,7 @@ fn check_signature(bencher: Bencher) {
         transaction
             .authenticator
             .check(&transaction.raw, fixture.chain.vendor())
-            .expect("it holds")
+            .expect("it holds");
     });
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Framework, Vendor};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// Bounds and prices of a chain, fixed at genesis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -30,15 +30,21 @@ impl Default for Parameters {
 }
 
 /// A chain. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Chain(Arc<Parts>);
 
-#[derive(Debug)]
 struct Parts {
     id: u8,
     vendor: Vendor,
     parameters: Parameters,
     framework: Framework,
+}
+
+impl fmt::Debug for Chain {
+    /// Its identity; the framework follows from it and would fill pages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Chain({}, {})", self.id(), self.vendor())
+    }
 }
 
 impl Chain {

@@ -21,12 +21,12 @@ use crate::{
 };
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 /// Everything that decides a chain's first state; the form of the genesis file (TOML).
 ///
 /// Two nodes with the same genesis have the same genesis block hash.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Genesis {
     /// The chain id.
@@ -83,6 +83,19 @@ pub struct DevelopmentAccount {
     pub address: AccountAddress,
     /// Its private key.
     pub private_key: Ed25519PrivateKey,
+}
+
+impl fmt::Debug for Genesis {
+    /// Without the faucet's key, so that no log can hold it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Genesis")
+            .field("chain_id", &self.chain_id)
+            .field("vendor", &self.vendor)
+            .field("development", &self.development)
+            .field("parameters", &self.parameters)
+            .field("accounts", &self.accounts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Genesis {
@@ -156,11 +169,7 @@ impl Genesis {
         if self.faucet_private_key.is_some() && self.faucet_key().is_none() {
             return Err(GenesisError::FaucetKey("the faucet key is not 64 hex digits"));
         }
-        if self.parameters.gas_unit_price_min > self.parameters.gas_unit_price_max {
-            return Err(GenesisError::Parameters(
-                "gas_unit_price_min is above gas_unit_price_max",
-            ));
-        }
+        self.check_parameters().map_err(GenesisError::Parameters)?;
         let mut addresses = BTreeSet::new();
         let refused =
             |account: &&GenesisAccount| account.address.is_reserved() || !addresses.insert(account.address);
@@ -172,6 +181,21 @@ impl Genesis {
             self.vendor.clone(),
             self.parameters.clone(),
         ))
+    }
+
+    fn check_parameters(&self) -> Result<(), &'static str> {
+        let parameters = &self.parameters;
+        if self.chain_id == 0 {
+            Err("chain_id is 1 to 255")
+        } else if parameters.gas_unit_price_min > parameters.gas_unit_price_max {
+            Err("gas_unit_price_min is above gas_unit_price_max")
+        } else if parameters.max_gas_amount < MAX_GAS_AMOUNT_MIN {
+            Err("max_gas_amount is too low for any transfer: it must be 1000 or more")
+        } else if parameters.transaction_bytes_max < TRANSACTION_BYTES_MIN {
+            Err("transaction_bytes_max is too low for any transfer: it must be 512 or more")
+        } else {
+            Ok(())
+        }
     }
 
     /// Block 0 of `chain`, which [`Genesis::chain`] gave: one transaction, version 0, time 0.
@@ -276,6 +300,11 @@ impl Genesis {
     }
 }
 
+/// With less than this allowed, not even a transfer that makes an account could be paid for.
+const MAX_GAS_AMOUNT_MIN: u64 = 1_000;
+/// With less than this allowed, not even a signed transfer would fit.
+const TRANSACTION_BYTES_MIN: u64 = 512;
+
 /// The nominal length of an epoch, as the reference's main network has it: two hours.
 const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
 
@@ -369,6 +398,15 @@ mod tests {
         ));
         assert!(matches!(
             refused(|g| g.parameters.gas_unit_price_min = u64::MAX),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(refused(|g| g.chain_id = 0), GenesisError::Parameters(_)));
+        assert!(matches!(
+            refused(|g| g.parameters.max_gas_amount = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.transaction_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(

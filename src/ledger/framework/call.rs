@@ -4,8 +4,23 @@ use super::{FormError, Framework, Function, Signature};
 use crate::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
 use serde_json::Value;
 
+/// How much of what a client sent an error repeats, in characters.
+const ECHO_CHARS_MAX: usize = 200;
+
+/// What a client sent, as far as an error repeats it.
+pub(super) fn shortened(text: &str) -> String {
+    let mut start: String = text.chars().take(ECHO_CHARS_MAX).collect();
+    if start.len() < text.len() {
+        start.push_str("...");
+    }
+    start
+}
+
 fn unknown_function(function: &str) -> FormError {
-    FormError(format!("could not find entry function by {function}"))
+    FormError(format!(
+        "could not find entry function by {}",
+        shortened(function)
+    ))
 }
 
 impl Function {
@@ -49,7 +64,7 @@ impl Framework {
                 expected.len(),
                 printed.join(", "),
                 arguments.len(),
-                Value::from(arguments.to_vec())
+                shortened(&Value::from(arguments.to_vec()).to_string())
             )));
         }
         let args = expected

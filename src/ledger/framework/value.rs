@@ -3,7 +3,7 @@
 //! Both directions are total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and every
 //! element of a vector takes at least one byte of input, so that work follows the input's length.
 
-use super::{FormError, Framework};
+use super::{FormError, Framework, call::shortened};
 use crate::{AccountAddress, StructTag, TypeTag};
 use ethnum::{I256, U256};
 use serde_json::{Map, Number, Value};
@@ -207,26 +207,36 @@ struct Writer<'a> {
     bytes: Vec<u8>,
 }
 
-/// A decimal number of `T`, which JSON carries as a string.
+/// A decimal number of `T`, which JSON carries as a string. Rust would take a leading `+` too.
 fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, FormError> {
-    let text = value
+    let digits = value
         .as_str()
-        .ok_or_else(|| error(format!("expected a string with a number, got {value}")))?;
-    text.parse()
-        .map_err(|_| error(format!("{text:?} is no number of this type")))
+        .ok_or_else(|| unexpected("a string with a number", value))?;
+    let number = if digits.starts_with('+') {
+        None
+    } else {
+        digits.parse().ok()
+    };
+    number.ok_or_else(|| error(format!("{} is no number of this type", shortened(digits))))
+}
+
+/// Something else stands where a value of a type was expected.
+fn unexpected(expected: &str, value: &Value) -> FormError {
+    error(format!(
+        "expected {expected}, got {}",
+        shortened(&value.to_string())
+    ))
 }
 
 /// A small number, which JSON carries as a number.
 fn number<T: TryFrom<i64>>(value: &Value) -> Result<T, FormError> {
     let number = value.as_number().and_then(Number::as_i64);
-    let number = number.ok_or_else(|| error(format!("expected a number, got {value}")))?;
+    let number = number.ok_or_else(|| unexpected("a number", value))?;
     T::try_from(number).map_err(|_| error(format!("{number} is out of range")))
 }
 
 fn text(value: &Value) -> Result<&str, FormError> {
-    value
-        .as_str()
-        .ok_or_else(|| error(format!("expected a string, got {value}")))
+    value.as_str().ok_or_else(|| unexpected("a string", value))
 }
 
 impl Writer<'_> {
@@ -245,7 +255,9 @@ impl Writer<'_> {
 
     fn address(&mut self, value: &Value) -> Result<(), FormError> {
         let text = text(value)?;
-        let address: AccountAddress = text.parse().map_err(|e| error(format!("{text:?}: {e}")))?;
+        let address: AccountAddress = text
+            .parse()
+            .map_err(|e| error(format!("{}: {e}", shortened(text))))?;
         self.put(address.as_bytes());
         Ok(())
     }
@@ -256,9 +268,7 @@ impl Writer<'_> {
             .ok_or_else(|| error("the value nests too deep"))?;
         match tag {
             TypeTag::Bool => {
-                let flag = value
-                    .as_bool()
-                    .ok_or_else(|| error(format!("expected a bool, got {value}")))?;
+                let flag = value.as_bool().ok_or_else(|| unexpected("a bool", value))?;
                 self.put(&[u8::from(flag)]);
             }
             TypeTag::U8 => self.put(&number::<u8>(value)?.to_le_bytes()),
@@ -282,9 +292,7 @@ impl Writer<'_> {
                 self.put(&bytes);
             }
             TypeTag::Vector(item) => {
-                let items = value
-                    .as_array()
-                    .ok_or_else(|| error(format!("expected an array, got {value}")))?;
+                let items = value.as_array().ok_or_else(|| unexpected("an array", value))?;
                 self.length(items.len());
                 items
                     .iter()
@@ -307,15 +315,13 @@ impl Writer<'_> {
             Some(Special::Optional(item)) => self.optional(item, value, depth),
             Some(Special::Object) => self.address(value.get("inner").unwrap_or(value)),
             None => {
-                let object = value
-                    .as_object()
-                    .ok_or_else(|| error(format!("expected an object, got {value}")))?;
+                let object = value.as_object().ok_or_else(|| unexpected("an object", value))?;
                 let fields = self.framework.fields(tag)?;
                 if let Some(unknown) = object
                     .keys()
                     .find(|key| !fields.iter().any(|(name, _)| name == key))
                 {
-                    return Err(error(format!("{tag} has no field {unknown:?}")));
+                    return Err(error(format!("{tag} has no field {}", shortened(unknown))));
                 }
                 for (name, field) in fields {
                     let value = object

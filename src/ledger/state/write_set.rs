@@ -25,28 +25,40 @@ impl WriteOp {
 }
 
 /// The changes of one transaction, ascending by key, each key once.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct WriteSet(Vec<(StateKey, WriteOp)>);
+///
+/// State change hashes cover its BCS form, so the form carries a version.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum WriteSet {
+    /// The only version.
+    V0(Vec<(StateKey, WriteOp)>),
+}
+
+impl Default for WriteSet {
+    fn default() -> Self {
+        Self::V0(Vec::new())
+    }
+}
 
 impl WriteSet {
     /// The changes of a map ordered by key.
     pub fn from_sorted(changes: std::collections::BTreeMap<StateKey, WriteOp>) -> Self {
-        Self(changes.into_iter().collect())
+        Self::V0(changes.into_iter().collect())
     }
 
     /// The changes, ascending by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &(StateKey, WriteOp)> {
-        self.0.iter()
+        let Self::V0(changes) = self;
+        changes.iter()
     }
 
     /// How many keys change.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.iter().len()
     }
 
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// The state change hash of a transaction with these changes.

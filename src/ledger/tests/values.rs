@@ -72,6 +72,7 @@ fn values_that_do_not_fit_are_refused() {
         ("u8", json!("1")),
         ("u64", json!(1)),
         ("u64", json!("-1")),
+        ("u64", json!("+1")),
         ("u64", json!("18446744073709551616")),
         ("bool", json!(1)),
         ("address", json!("0xzz")),
@@ -126,6 +127,25 @@ fn calls_are_read_by_the_declaration() {
         text(call("0x1::aptos_account::transfer", vec![json!("0x2"), json!(7)]))
             .starts_with("parse arguments[1] failed, expect string<u64>, caused by error: ")
     );
+}
+
+#[test]
+fn errors_do_not_repeat_all_that_a_client_sent() {
+    let framework = framework();
+    let long = "x".repeat(100_000);
+    let calls = [
+        framework.call_from_json(&long, &[], &[]),
+        framework.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long)]),
+        framework.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long), json!(long)]),
+        framework.call_from_json(
+            "0x1::aptos_account::transfer",
+            &[],
+            &[json!("0x1"), json!([long])],
+        ),
+    ];
+    for call in calls {
+        assert!(call.unwrap_err().to_string().len() < 1_000);
+    }
 }
 
 #[test]
