@@ -96,7 +96,9 @@ fn the_coin_and_its_paired_asset_are_one_pot() {
 #[test]
 fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
     let arguments = |amount: u64| vec![bcs::to_bytes(&NOBODY).unwrap(), bcs::to_bytes(&amount).unwrap()];
-    let cases: [(&str, &[&str], Vec<Vec<u8>>, &str); 8] = [
+    /// Function, type arguments, arguments, and what `vm_status` says.
+    type Case = (&'static str, &'static [&'static str], Vec<Vec<u8>>, &'static str);
+    let cases: [Case; 8] = [
         (
             "0x1::node_account::transfer",
             &[],
