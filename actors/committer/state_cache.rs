@@ -31,6 +31,10 @@ pub(super) struct StateCache {
     younger_bytes: usize,
     older: HashMap<StateKey, Cached>,
     generation_bytes_max: usize,
+    /// At how many bytes the younger generation is full. More than `generation_bytes_max` where most
+    /// of it must stay: a rotation looks at a whole generation, so between two of them as much comes in
+    /// as the first had to keep.
+    rotate_at_bytes: usize,
     durable_height: u64,
 }
 
@@ -45,6 +49,7 @@ impl StateCache {
             younger_bytes: 0,
             older: HashMap::new(),
             generation_bytes_max,
+            rotate_at_bytes: generation_bytes_max,
             durable_height: 0,
         }
     }
@@ -98,7 +103,7 @@ impl StateCache {
             }
         }
         self.younger_bytes += bytes;
-        if self.younger_bytes > self.generation_bytes_max {
+        if self.younger_bytes > self.rotate_at_bytes {
             self.rotate();
         }
     }
@@ -112,6 +117,9 @@ impl StateCache {
             .map(|(key, cached)| entry_bytes(key, cached))
             .sum();
         self.younger = expelled;
+        self.rotate_at_bytes = self
+            .generation_bytes_max
+            .max(self.younger_bytes.saturating_mul(2));
     }
 }
 
@@ -157,6 +165,27 @@ mod tests {
             cache.note_read(key(n), value(n));
         }
         assert_eq!(cache.get(&key(1)), None, "a durable value may go");
+    }
+
+    #[test]
+    fn rotations_are_rare_while_nothing_may_go() {
+        const WRITES: u64 = 4_096;
+        let mut cache = StateCache::with_generation_bytes(10 * (16 + ENTRY_OVERHEAD_BYTES));
+        let mut rotations = 0;
+        for n in 1..=WRITES {
+            cache.apply(&block_writing(n, &[(key(n), value(n))]));
+            // A rotation makes the newest entry one of the older generation.
+            rotations += u32::from(cache.older.contains_key(&key(n)));
+        }
+        assert!(rotations <= 2 * WRITES.ilog2(), "{rotations} rotations");
+        cache.set_durable(WRITES);
+        for n in WRITES..4 * WRITES {
+            cache.note_read(key(n), value(n));
+        }
+        assert!(
+            cache.younger.len() + cache.older.len() <= 2 * 10 + 2,
+            "it shrinks again"
+        );
     }
 
     #[test]
