@@ -226,7 +226,14 @@ impl Wiring<'_> {
 
         let price_min = self.chain.parameters().gas_unit_price_min;
         let full_block = config.sequencer.block_transactions_max;
-        let actor = Mempool::new(pool, price_min, full_block, self.clock.clone(), committer.port());
+        let actor = Mempool::new(
+            pool,
+            price_min,
+            full_block,
+            self.clock.clone(),
+            self.head.clone(),
+            committer.port(),
+        );
         let mempool = arbiters.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
 
         let actor = Sequencer::new(

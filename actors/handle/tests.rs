@@ -7,6 +7,11 @@ use super::*;
 use crate::{
     Node,
     committer::messages::Execute,
+    mailbox::Port,
+    mempool::{
+        BatchLimits,
+        messages::{Batch, NextBatch},
+    },
     sequencer::messages::Stop,
     testing::wallet::{development, funded},
 };
@@ -15,7 +20,10 @@ use futures::future::LocalBoxFuture;
 use ledger::OrderedBlock;
 use std::{
     pin::Pin,
-    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    sync::{
+        atomic::{AtomicBool, Ordering::SeqCst},
+        mpsc,
+    },
     task::{Poll, Wake, Waker},
 };
 
@@ -182,5 +190,38 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     assert_eq!(facts(&stored), facts(&recent));
     assert!(!recent.is_block_end, "the epilogue comes after it");
     assert_eq!(ledger_info.block_height, 1);
+    fixture.node.stop().await.unwrap();
+}
+
+/// A client sends the next transaction while the one before becomes durable: it was checked against
+/// the Head before the block, and reaches the pool after it.
+#[actix::test]
+async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
+    let fixture = fixture().await;
+    let mut wallet = funded().remove(0);
+    let checked_against = wallet.sequence_number;
+    wallet.sequence_number += 1;
+    let next = wallet.transfer(fixture.handle.chain(), wallet.address, 1);
+    let hash = next.hash();
+    fixture.commit().await;
+    let mempool = &fixture.handle.0.mailboxes.mempool;
+    let accepted = ask(mempool, |reply| Submit {
+        transaction: Arc::new(next),
+        sequence_number: checked_against,
+        reply,
+    });
+    accepted.await.unwrap().unwrap();
+    let (tell_batch, batches) = mpsc::channel();
+    mempool.tell(NextBatch {
+        limits: BatchLimits {
+            transactions_max: 10,
+            bytes_max: usize::MAX,
+        },
+        reply_to: Port::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
+    });
+    // First in, first out: this answer comes after that to the pull.
+    ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap();
+    let batch = batches.try_recv().expect("it is ready");
+    assert_eq!((batch.len(), batch[0].hash()), (1, hash));
     fixture.node.stop().await.unwrap();
 }

@@ -19,11 +19,15 @@ pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{
     Clock,
-    committer::messages::{BlockCommitted, Dropped},
+    committer::{
+        HeadCell,
+        messages::{BlockCommitted, Dropped},
+    },
     mailbox::{Port, receives_mail},
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
+use ledger::AccountAddress;
 use messages::{Batch, Close, EstimateGas, InPool, NextBatch, PendingByHash, Submit};
 use std::time::Duration;
 
@@ -40,6 +44,7 @@ pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: Clock,
+    head: HeadCell,
     dropped: Port<Dropped>,
     /// The sequencer, when it waits for a transaction.
     parked: Option<NextBatch>,
@@ -53,16 +58,26 @@ impl Mempool {
         gas_unit_price_min: u64,
         full_block_transactions: usize,
         clock: Clock,
+        head: HeadCell,
         dropped: Port<Dropped>,
     ) -> Self {
         Self {
             pool,
             gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
             clock,
+            head,
             dropped,
             parked: None,
             is_closed: false,
         }
+    }
+
+    /// The sequence number of an account, of which a submission was checked against `checked`. The
+    /// submission may have come after the notice of a block that makes it older, when the pool has
+    /// forgotten the account; but the Head is published before that notice.
+    fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
+        let published = self.head.load().facts(address);
+        published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
     /// What follows every change of the pool: the sequencer gets its batch if it waits for one and
@@ -102,11 +117,13 @@ impl Handler<Submit> for Mempool {
             return;
         }
         let now_secs = self.clock.now_secs();
+        let sender = submit.transaction.raw().sender;
         let pending = Pending {
             transaction: submit.transaction,
             inserted_at_secs: now_secs,
         };
-        let outcome = self.pool.submit(pending, submit.sequence_number, now_secs);
+        let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
+        let outcome = self.pool.submit(pending, sequence_number, now_secs);
         // A client that went away meanwhile finds its transaction by hash.
         let _ = submit.reply.send(outcome);
         self.after_change();

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{
-    LeaveReason, MempoolConfig, SubmitError,
+    Head, LeaveReason, MempoolConfig, SubmitError,
     mailbox::Mailbox,
-    testing::{Draft, HandClock, draft},
+    testing::{Draft, HandClock, draft, ledger_info},
 };
 use ledger::CheckedTransaction;
 use std::sync::Arc;
@@ -29,6 +29,7 @@ fn fixture() -> Fixture {
         100,
         10,
         clock.clock(),
+        HeadCell::new(Head::opened(ledger_info(0))),
         Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
     );
     Fixture {
