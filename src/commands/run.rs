@@ -9,10 +9,9 @@ use crate::{
     wiring::{Service, configured_genesis, open_ledger},
 };
 use ledger::Genesis;
-use std::future::Future;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Runs a node until a signal stops it.
+/// Runs a node until a signal stops it; a second signal ends it at once.
 ///
 /// # Errors
 /// A configuration that cannot be used, or what ended the node.
@@ -30,7 +29,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     let store = open_ledger(settings, &genesis, &chain)?;
     actix_web::rt::System::new().block_on(async {
         // Before the ready line, so that who reads it may signal at once.
-        let stop = stop_signal()?;
+        let mut signals = StopSignals::new()?;
         let mut service = Service::start(settings, &genesis, chain, store).await?;
         if genesis.development {
             output::line(&development_words(&genesis))?;
@@ -39,23 +38,39 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         output::line(&ready)?;
         tracing::info!("{ready}");
         // After a failure the process ends as it is: the next start continues from what is durable.
-        service.serve(stop).await?;
-        service.stop().await?;
+        service.serve(signals.next()).await?;
+        tokio::select! {
+            stopped = service.stop() => stopped?,
+            signal = signals.next() => {
+                return Err(Failure::Fatal(format!("a second signal, {signal}, ended the stop")));
+            }
+        }
         tracing::info!("stopped");
         Ok(())
     })
 }
 
-/// Ends with the name of the signal when SIGINT or SIGTERM comes.
-fn stop_signal() -> Result<impl Future<Output = &'static str>, Failure> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
+/// SIGINT and SIGTERM.
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// The name of the next one.
+    async fn next(&mut self) -> &'static str {
         tokio::select! {
-            _ = interrupt.recv() => "SIGINT",
-            _ = terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
         }
-    })
+    }
 }
 
 /// The funded accounts of a development chain, for people to use at once.

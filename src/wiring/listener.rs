@@ -57,7 +57,8 @@ impl Listener {
             // are rare, and none of the SDKs does.
             .h1_allow_half_closed(false)
             .tcp_nodelay(true)
-            .shutdown_timeout(options.shutdown_timeout.as_secs().max(1))
+            // Whole seconds, rounded up.
+            .shutdown_timeout(options.shutdown_timeout.as_millis().div_ceil(1000) as u64)
             // Signals are the node's: they stop listeners and actors in order.
             .disable_signals()
             .bind(options.address)
@@ -87,7 +88,8 @@ impl Listener {
         Failure::Fatal(format!("the {} listener ended: {reason}", self.name))
     }
 
-    /// Accepts no more, finishes what is being served, and joins its threads.
+    /// Accepts no more, finishes what is being served within the shutdown timeout, and joins its
+    /// threads.
     pub async fn stop(self) {
         self.handle.stop(true).await;
     }

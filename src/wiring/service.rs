@@ -13,8 +13,11 @@ use ledger_api::ApiState;
 use ledger_store::Store;
 use std::{future::Future, time::Duration};
 
-/// How much longer than the longest wait a stop waits for requests that are being served.
-const SHUTDOWN_MARGIN: Duration = Duration::from_secs(2);
+/// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
+/// one that has not ended after 10 s, and the pool must be saved before that.
+const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
+/// How much longer a stop waits, so that answers reach their clients.
+const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
 
 /// Everything that runs.
 #[derive(Debug)]
@@ -115,17 +118,24 @@ impl Service {
         }
     }
 
-    /// Accepts no more, finishes what is being served, then stops the actors in order.
+    /// Accepts no more, finishes what is being served, then stops the actors in order. Long polls
+    /// that take longer than a few seconds are cut off.
     ///
     /// # Errors
-    /// When the actors did not stop cleanly.
+    /// When the node fails meanwhile, or the actors did not stop cleanly.
     pub async fn stop(self) -> Result<(), Failure> {
         let faucet_stopped = async {
             if let Some(faucet) = self.faucet {
                 faucet.stop().await;
             }
         };
-        tokio::join!(self.api.stop(), faucet_stopped, self.admin.stop());
+        let listeners_stopped = async {
+            tokio::join!(self.api.stop(), faucet_stopped, self.admin.stop());
+        };
+        tokio::select! {
+            () = listeners_stopped => {}
+            error = self.node.failed() => return Err(Failure::fatal("fatal", &error)),
+        }
         self.node
             .stop()
             .await
@@ -141,7 +151,8 @@ fn api_options(settings: &Settings) -> ListenerOptions {
         backlog: settings.api.backlog,
         keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
         client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
-        shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms) + SHUTDOWN_MARGIN,
+        shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+            + SHUTDOWN_MARGIN,
     }
 }
 

@@ -1,6 +1,8 @@
 //! `run`: what it says, and how it ends.
 
-use crate::kit::{Account, TestNode, until};
+use crate::kit::{Account, Answer, Http, TestNode, until};
+use reqwest::Method;
+use tokio::task::JoinHandle;
 
 #[tokio::test]
 async fn a_development_chain_names_its_accounts_and_they_are_funded() {
@@ -78,31 +80,61 @@ fn the_log_is_json_where_that_is_asked_for() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_answers_those_who_wait() {
-    let mut node = TestNode::start(&["wait.timeout_ms=1500"]);
+/// Begins a long poll that no commitment ends, and returns when it is parked.
+async fn park_a_wait(node: &TestNode) -> JoinHandle<Option<Answer>> {
     let chain = node.chain().await;
     let account = Account::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let admin = format!("{}/actors/committer", node.admin);
-    let subscribed =
-        async |http: &crate::kit::Http| http.get(&admin).await.json["accepted"].as_u64().unwrap();
+    let subscribed = async |http: &Http| http.get(&admin).await.json["accepted"].as_u64().unwrap();
     let before = subscribed(&node.http).await;
     // Waits for its predecessor, which never comes.
     let parked = account.transfer(&chain, 1, account.address, 1);
     let hash = node.submit(&parked).await;
     let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
     let http = node.http.clone();
-    let waiting = tokio::spawn(async move { http.get(&url).await });
+    let waiting = tokio::spawn(async move { http.try_send(http.request(Method::GET, &url)).await });
     until("the wait to begin", || async {
         (subscribed(&node.http).await > before).then_some(())
     })
     .await;
+    waiting
+}
+
+/// The longest that `wait.timeout_ms` can be.
+const LONGEST_WAIT: &str = "wait.timeout_ms=600000";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_answers_those_who_wait() {
+    let mut node = TestNode::start(&["wait.timeout_ms=1500"]);
+    let waiting = park_a_wait(&node).await;
     let status = node.stop("TERM");
     assert_eq!(status.code(), Some(0), "{}", node.log());
-    let answer = waiting.await.unwrap();
+    let answer = waiting.await.unwrap().unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.json["type"], "pending_transaction");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_does_not_wait_for_the_longest_waits() {
+    let mut node = TestNode::start(&[LONGEST_WAIT]);
+    let waiting = park_a_wait(&node).await;
+    node.signal("TERM");
+    let status = node.ended_within_patience().await;
+    assert_eq!(status.code(), Some(0), "{}", node.log());
+    assert!(waiting.await.unwrap().is_none(), "it was cut off");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_signal_ends_it_at_once() {
+    let mut node = TestNode::start(&[LONGEST_WAIT]);
+    let _waiting = park_a_wait(&node).await;
+    // Two kinds: of one kind the system may make one.
+    node.signal("TERM");
+    node.signal("INT");
+    let status = node.ended_within_patience().await;
+    assert_eq!(status.code(), Some(1), "{}", node.log());
+    assert!(node.log().contains("second signal"), "{}", node.log());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! A real node: the binary, on free ports, in a directory of its own that goes away with it.
 
-use super::{Client, Http, binary};
+use super::{Client, Http, binary, until};
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader},
@@ -113,12 +113,17 @@ impl TestNode {
 
     /// Asks it to stop, and waits until it has.
     pub fn stop(&mut self, signal: &str) -> ExitStatus {
+        self.signal(signal);
+        self.child.wait().unwrap()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
             .args(["-s", signal, &self.child.id().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
-        self.child.wait().unwrap()
     }
 
     /// A new process on the same directory; this one must have ended.
@@ -148,6 +153,15 @@ impl TestNode {
     /// Waits until it has ended by itself.
     pub fn ended(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
+    }
+
+    /// As [`TestNode::ended`], but fails when it takes too long.
+    pub async fn ended_within_patience(&mut self) -> ExitStatus {
+        until("the node to end", || {
+            let ended = self.child.try_wait().unwrap();
+            async move { ended }
+        })
+        .await
     }
 }
 
