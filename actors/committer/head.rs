@@ -3,32 +3,54 @@
 use super::facts::Facts;
 use crate::Committed;
 use arc_swap::ArcSwap;
-use ledger::{AccountAddress, AccountFacts, ChainTip, ExecutedBlock, HashValue, LedgerInfo};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, AccountFacts, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
+};
 use std::{collections::HashMap, sync::Arc};
 
 /// How far back transactions are found without the store. The newest block is always there.
 const RECENT_BLOCKS_MAX: usize = 32;
-/// The most transactions of all recent blocks together, at some 3 KB each.
+/// The most transactions of all recent blocks together: about 30 MB of transfers.
 const RECENT_TRANSACTIONS_MAX: usize = 10_000;
+/// The most bytes that all recent blocks together may have put out: a transaction may emit and write
+/// far more than a transfer does. (What comes in is bounded by `sequencer.block_bytes_max`.)
+const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// An executed block with its transactions by hash.
 #[derive(Debug)]
 pub(crate) struct IndexedBlock {
     pub(crate) block: Arc<ExecutedBlock>,
     by_hash: HashMap<HashValue, usize>,
+    /// The data of all events, and all keys and values written.
+    output_bytes: usize,
 }
 
 impl IndexedBlock {
     pub(crate) fn new(block: Arc<ExecutedBlock>) -> Self {
         let hashes = block.transactions.iter().map(|executed| executed.hash);
         let by_hash = hashes.zip(0..).collect();
-        Self { block, by_hash }
+        let output_bytes = block.transactions.iter().map(output_bytes).sum();
+        Self {
+            block,
+            by_hash,
+            output_bytes,
+        }
     }
 
     fn committed(&self, hash: &HashValue) -> Option<Committed> {
         let index = *self.by_hash.get(hash)?;
         Committed::in_block(&self.block, index)
     }
+}
+
+fn output_bytes(executed: &ExecutedTransaction) -> usize {
+    let events = executed.events.iter().map(|event| event.data().len());
+    let writes = executed
+        .writes
+        .iter()
+        .map(|(key, write)| key.as_bytes().len() + write.value().map_or(0, Bytes::len));
+    events.chain(writes).sum()
 }
 
 /// The newest durable moment of the ledger: what answers carry in their headers, the newest blocks,
@@ -76,10 +98,11 @@ impl Head {
         }
         let mut recent = self.recent.clone();
         recent.extend_from_slice(blocks);
-        let mut transactions = 0;
+        let (mut transactions, mut output_bytes) = (0, 0);
         let kept = recent.iter().rev().take_while(|block| {
             transactions += block.block.transactions.len();
-            transactions <= RECENT_TRANSACTIONS_MAX
+            output_bytes += block.output_bytes;
+            transactions <= RECENT_TRANSACTIONS_MAX && output_bytes <= RECENT_OUTPUT_BYTES_MAX
         });
         let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
         recent.drain(..recent.len().saturating_sub(kept));
@@ -91,6 +114,11 @@ impl Head {
     }
 
     /// The same moment with less of the past.
+    ///
+    /// The oldest version comes from the writer by way of the pruner, two messages after the store
+    /// shows it. In between the Head, and every answer given from it alone, may name an older one than
+    /// a snapshot does, and may still have a transaction of its recent blocks that the store has not:
+    /// the answer is true of the moment that it names.
     pub(super) fn with_oldest(&self, oldest_version: u64, oldest_block_height: u64) -> Self {
         Self {
             ledger_info: LedgerInfo {
@@ -135,7 +163,8 @@ impl HeadCell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{block, draft, ledger_info};
+    use crate::testing::{block, block_writing, draft, ledger_info};
+    use ledger::StateKey;
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {
         let transactions: Vec<_> = numbers.map(|number| draft(1, number).checked()).collect();
@@ -160,6 +189,24 @@ mod tests {
         let large = indexed(1, 0..RECENT_TRANSACTIONS_MAX as u64 + 1);
         let head = Head::opened(ledger_info(0)).after(&[indexed(0, 0..1), large], Facts::default());
         assert_eq!(head.recent.len(), 1);
+    }
+
+    #[test]
+    fn blocks_with_much_output_go_early_but_the_newest_stays() {
+        let writing = |height: u64, bytes: usize| {
+            let value = Bytes::from(vec![0; bytes]);
+            let key = StateKey::from_encoded(Bytes::from_static(b"key"));
+            let block = block_writing(height, &[(key, Some(value))]);
+            Arc::new(IndexedBlock::new(Arc::new(block)))
+        };
+        let mut head = Head::opened(ledger_info(0));
+        for height in 1..=5 {
+            head = head.after(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)], Facts::default());
+        }
+        assert_eq!(head.recent.len(), 2, "three keys and a third each are too much");
+        let head = head.after(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)], Facts::default());
+        assert_eq!(head.recent.len(), 1);
+        assert!(head.committed(&draft(1, 6).checked().hash()).is_some());
     }
 
     #[test]
