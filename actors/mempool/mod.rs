@@ -80,9 +80,10 @@ impl Mempool {
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
-    /// What follows every change of the pool: the sequencer gets its batch if it waits for one and
+    /// What follows every change of the pool: who has expired leaves, the sequencer gets its batch if it waits for one and
     /// there is one, and the committer hears who left.
     fn after_change(&mut self) {
+        self.pool.expire(self.clock.now_secs());
         if self.pool.has_ready()
             && !self.is_closed
             && let Some(NextBatch { limits, reply_to }) = self.parked.take()
@@ -100,10 +101,7 @@ impl Actor for Mempool {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        context.run_interval(EXPIRY_INTERVAL, |mempool, _| {
-            mempool.pool.expire(mempool.clock.now_secs());
-            mempool.after_change();
-        });
+        context.run_interval(EXPIRY_INTERVAL, |mempool, _| mempool.after_change());
     }
 }
 
@@ -157,7 +155,6 @@ impl Handler<NextBatch> for Mempool {
     type Result = ();
 
     fn handle(&mut self, request: NextBatch, _: &mut Self::Context) {
-        self.pool.expire(self.clock.now_secs());
         self.parked = Some(request);
         self.after_change();
     }
@@ -174,7 +171,7 @@ impl Handler<BlockCommitted> for Mempool {
             Some(user.raw.gas_unit_price)
         }));
         let block_secs = block.header.timestamp_usecs / 1_000_000;
-        self.pool.expire(self.clock.now_secs().max(block_secs));
+        self.pool.expire(block_secs);
         self.after_change();
     }
 }

@@ -179,9 +179,19 @@ impl Pool {
                 account.untake(number).map(|entry| entry.expires_at_secs)
             });
             self.expiries.extend(expires.map(|at| (at, address, number)));
-        } else {
-            self.drop_entry(address, number, LeaveReason::Rejected(status.into()));
+            return;
         }
+        let entry = self
+            .accounts
+            .get(&address)
+            .and_then(|account| account.get(number));
+        let reason = match entry {
+            Some(entry) if status == ValidationStatus::TransactionExpired => LeaveReason::Expired {
+                at_secs: entry.expires_at_secs,
+            },
+            _ => LeaveReason::Rejected(status.into()),
+        };
+        self.drop_entry(address, number, reason);
     }
 
     /// Whose time has come leaves.

@@ -118,6 +118,17 @@ async fn what_has_expired_meanwhile_is_given_to_no_block() {
 }
 
 #[actix::test]
+async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
+    let mut fixture = fixture();
+    fixture.submit(draft(1, 1).expires_at(NOW + 1)).await.unwrap();
+    fixture.pull();
+    fixture.clock.set_secs(NOW + 1);
+    fixture.submit(draft(1, 0)).await.unwrap();
+    assert_eq!(fixture.batches.recv().await, Some(1));
+    assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
+}
+
+#[actix::test]
 async fn a_closed_pool_gives_no_batch_and_everything_else() {
     let mut fixture = fixture();
     fixture.submit(draft(1, 0)).await.unwrap();

@@ -342,3 +342,15 @@ fn contents_keep_the_order_of_arrival() {
         .collect();
     assert_eq!(names, [(3, 0), (1, 1), (2, 0), (1, 0)]);
 }
+
+#[test]
+fn who_expires_on_the_way_into_a_block_has_expired() {
+    let mut pool = pool(|_| ());
+    let late = submit(&mut pool, draft(1, 0).expires_at(NOW + 5)).unwrap();
+    take(&mut pool, 1);
+    let refused = [(Arc::clone(&late), ValidationStatus::TransactionExpired)];
+    pool.commit(&block(1, &[], &refused));
+    let expired = LeaveReason::Expired { at_secs: NOW + 5 };
+    assert_eq!(pool.drain_left(), [(late.hash(), expired)]);
+    assert_eq!(pool.len(), 0);
+}
