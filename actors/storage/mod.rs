@@ -18,6 +18,10 @@ pub(crate) const NAME: &str = "storage";
 /// The most prunes that wait for the writer: the pruner has one in flight.
 const PRUNES_MAX: usize = 1;
 
+/// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
+/// kept a place for it, and may make one when nothing is in flight.
+const HEARTBEATS_MAX: usize = 1;
+
 /// The actor. Its threads end when it is dropped, after what is in their queues.
 pub(crate) struct Storage {
     writes: Sender<Write>,
@@ -57,8 +61,8 @@ impl Storage {
         blocks_in_flight_max: usize,
         failure: Failure,
     ) -> (Self, Queues) {
-        let (writes, write_queue) =
-            crossbeam_channel::bounded(blocks_in_flight_max.saturating_add(PRUNES_MAX));
+        let writes_max = blocks_in_flight_max.saturating_add(HEARTBEATS_MAX + PRUNES_MAX);
+        let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
         let storage = Self {
             writes,
@@ -128,5 +132,32 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
         // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
         // the client that the node is stopping.
         let _ = self.reads.try_send(job);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::block;
+
+    #[test]
+    fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
+        const IN_FLIGHT_MAX: u64 = 1;
+        let failure = Failure::new();
+        let config = StorageConfig::default();
+        let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone());
+        let context = &mut Context::new();
+        let heartbeat = IN_FLIGHT_MAX + 1;
+        for height in 1..=heartbeat {
+            storage.handle(CommitBlock(block(height, &[], &[])), context);
+        }
+        let prune = Prune {
+            below_version: 1,
+            versions_max: 1,
+        };
+        storage.handle(prune, context);
+        assert!(failure.get().is_none());
+        storage.handle(CommitBlock(block(heartbeat + 1, &[], &[])), context);
+        assert_eq!(failure.get().unwrap().thread, NAME);
     }
 }
