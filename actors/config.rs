@@ -37,8 +37,8 @@ pub struct MempoolConfig {
 impl Default for MempoolConfig {
     fn default() -> Self {
         Self {
-            capacity_transactions: 500_000,
-            capacity_bytes: 512 * 1024 * 1024,
+            capacity_transactions: 2_000_000,
+            capacity_bytes: 2 * 1024 * 1024 * 1024,
             capacity_per_account: 100,
             ttl_secs: 600,
         }
@@ -58,7 +58,7 @@ impl Default for WaitConfig {
     fn default() -> Self {
         Self {
             timeout_ms: 1_000,
-            capacity: 20_000,
+            capacity: 16_384,
         }
     }
 }
@@ -81,7 +81,7 @@ impl Default for SequencerConfig {
         Self {
             block_transactions_max: 5_000,
             block_bytes_max: 3 * 1024 * 1024,
-            blocks_in_flight_max: 4,
+            blocks_in_flight_max: 8,
             heartbeat_secs: 0,
         }
     }
@@ -100,7 +100,7 @@ impl Default for StorageConfig {
     fn default() -> Self {
         Self {
             readers: 2,
-            read_queue_capacity: 1_024,
+            read_queue_capacity: 4_096,
         }
     }
 }
@@ -141,11 +141,11 @@ pub struct MailboxCapacities {
 impl Default for MailboxCapacities {
     fn default() -> Self {
         Self {
-            mempool: 8_192,
+            mempool: 16_384,
             sequencer: 1_024,
-            committer: 32_768,
-            storage: 8_192,
-            pruner: 1_024,
+            committer: 16_384,
+            storage: 4_096,
+            pruner: 64,
         }
     }
 }

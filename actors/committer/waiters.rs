@@ -12,8 +12,8 @@ const SWEEP_MIN: usize = 64;
 ///
 /// How many clients wait at once is bounded by the handle (`wait.capacity`). Those who went away,
 /// by their deadline or otherwise, are found at an insertion: whenever the number has doubled since
-/// the last look, so that a look costs nothing in the long run and the dead are never more than
-/// the living (and a constant).
+/// the last look, so that a look costs nothing in the long run, and no more are held than twice those
+/// who were alive at the last look, or a constant.
 #[derive(Debug)]
 pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<oneshot::Sender<WaitEnd>>>,
