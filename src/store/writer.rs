@@ -119,11 +119,13 @@ impl StoreWriter {
             None => (Arc::new(Catalog::default()), no_recent()),
         };
         let mut catalog = Catalog::clone(&before);
+        let versions = blocks.iter().map(|block| block.borrow().transactions.len()).sum();
         {
             let mut table = transaction.open_table(RUNS)?;
             for ((kind, recent), entries) in Kind::OF_ROWS.into_iter().zip(&mut recent).zip(gathered.packed())
             {
-                let arrivals = entries.len() / kind.width();
+                // Versions count where entries are few: they too bring flushes, which bring merges.
+                let arrivals = (entries.len() / kind.width()).max(versions);
                 recent.push(entries);
                 if let Some(view) = view {
                     let mut place = Workplace {
@@ -133,7 +135,9 @@ impl StoreWriter {
                     };
                     work(&mut catalog, kind, &mut self.upkeep, arrivals, &mut place)?;
                 }
-                if recent.len() >= self.upkeep.pace.flush_entries {
+                let unwritten = (head.tip.version + 1).saturating_sub(catalog.runs(kind).recent_from);
+                let flush_after = self.upkeep.pace.flush_after;
+                if recent.len() >= flush_after || unwritten >= flush_after as u64 {
                     flush(&mut catalog, kind, &recent.take(), head.tip.version, &mut table)?;
                     catalog.start_jobs(kind);
                 }

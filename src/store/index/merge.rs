@@ -19,10 +19,10 @@ const BLOCK_ENTRIES_MIN: usize = 16;
 /// When work is done; tests do it sooner, so that few rows try it all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// How many entries of a kind gather in memory before they become a run: large enough that
-    /// runs are few, small enough that opening, which reads the rows of unwritten entries, takes a
-    /// moment.
-    pub flush_entries: usize,
+    /// Entries in memory become a run when there are this many of a kind, or when they span this
+    /// many versions: large enough that runs are few. Opening reads the rows since the last flush
+    /// of each kind, so the versions are bounded even for a kind that hardly has entries.
+    pub flush_after: usize,
     /// Steps smaller than this wait: a step touches a few pages however little it does.
     pub step_entries_min: usize,
 }
@@ -39,7 +39,7 @@ impl Default for Upkeep {
     fn default() -> Self {
         Self {
             pace: Pace {
-                flush_entries: 65_536,
+                flush_after: 65_536,
                 step_entries_min: 2_048,
             },
             owed: [0; Kind::ALL.len()],
@@ -87,7 +87,8 @@ pub(crate) fn write_run<'e>(
     Ok(())
 }
 
-/// Writes the entries that gathered in memory as a new run; they end with `last_version`.
+/// Writes the entries that gathered in memory as a new run, if there are any; they end with
+/// `last_version`.
 pub(crate) fn flush(
     catalog: &mut Catalog,
     kind: Kind,
@@ -102,18 +103,18 @@ pub(crate) fn flush(
     Ok(())
 }
 
-/// Does the work that `arrivals` new entries of a kind ask for; tells whether the catalog changed.
+/// Does the work that `arrivals` new entries of a kind ask for.
 pub(crate) fn work(
     catalog: &mut Catalog,
     kind: Kind,
     upkeep: &mut Upkeep,
     arrivals: usize,
     place: &mut Workplace<'_, '_>,
-) -> Result<bool, StoreError> {
+) -> Result<(), StoreError> {
     let owed = &mut upkeep.owed[kind as usize];
     *owed += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
     if *owed < upkeep.pace.step_entries_min {
-        return Ok(false);
+        return Ok(());
     }
     let budget = std::mem::take(owed);
     let jobs = catalog.runs(kind).jobs.clone();
@@ -134,13 +135,11 @@ pub(crate) fn work(
             *slot = job;
         }
     }
-    let deleted = delete(catalog, taken, place.table)?;
-    Ok(taken > 0 || deleted)
+    delete(catalog, taken, place.table)
 }
 
 /// Deletes some of the blocks of runs that were merged or dropped.
-fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> Result<bool, StoreError> {
-    let has_garbage = !catalog.garbage.is_empty();
+fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
     let mut blocks_max = DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN;
     while let Some(&run) = catalog.garbage.first() {
         let deleted = delete_blocks(table, run, blocks_max)?;
@@ -150,7 +149,7 @@ fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> R
         blocks_max -= deleted;
         catalog.garbage.remove(0);
     }
-    Ok(has_garbage)
+    Ok(())
 }
 
 struct Outcome {

@@ -15,7 +15,7 @@ const OPTIONS: StoreOptions = StoreOptions {
 
 /// A pace at which a few hundred rows pass through several levels of runs.
 const FAST: Pace = Pace {
-    flush_entries: 6,
+    flush_after: 6,
     step_entries_min: 3,
 };
 

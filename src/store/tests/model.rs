@@ -1,7 +1,10 @@
 //! The store against the model: random chains, groups, prunes, reopenings and snapshots.
 
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
-use crate::{Store, StoreReader, StoreWriter, index::Kind};
+use crate::{
+    Store, StoreReader, StoreWriter,
+    index::{Kind, merge::Pace},
+};
 use proptest::prelude::*;
 use std::{
     path::Path,
@@ -176,6 +179,40 @@ fn every_reopening_finds_the_same() {
             .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
             .unwrap();
     }
+}
+
+/// Opening reads the rows above `recent_from`, so that follows the head even where a kind has next
+/// to no entries; the small runs this makes merge like full ones.
+#[test]
+fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
+    const SPARSE: Pace = Pace {
+        flush_after: 30,
+        step_entries_min: 90,
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(19);
+    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), SPARSE);
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    let (mut writer, reader) = store.split();
+    for round in 0..45 {
+        writer.commit(&workload.grow_idle(14)).unwrap();
+        if round > 2 {
+            writer.commit(&workload.grow(1)).unwrap();
+        }
+        let view = writer.published.get().unwrap();
+        for kind in Kind::OF_ROWS {
+            let runs = view.catalog.runs(kind);
+            let unwritten = view.head.tip.version + 1 - runs.recent_from;
+            assert!(unwritten < 30, "{kind:?} has {unwritten} versions to read");
+            assert!(runs.list.len() < 16, "{kind:?} has {} runs", runs.list.len());
+        }
+    }
+    let newest = workload.blocks.len() as u64 - 1;
+    drop((writer, reader));
+    let (_writer, reader) = open(directory.path());
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(newest, 0))
+        .unwrap();
 }
 
 /// Rows and index entries of a snapshot are of one moment, whatever the writer does meanwhile.

@@ -57,6 +57,14 @@ impl Workload {
         self.blocks[self.blocks.len() - count as usize..].to_vec()
     }
 
+    /// Adds `count` blocks of system transactions only, and gives them.
+    pub(super) fn grow_idle(&mut self, count: usize) -> Vec<Arc<ExecutedBlock>> {
+        let maker = &mut self.maker;
+        self.blocks
+            .extend((0..count).map(|_| Arc::new(maker.block(Vec::new()))));
+        self.blocks[self.blocks.len() - count..].to_vec()
+    }
+
     fn spec(&mut self) -> Spec {
         let random = &mut self.random;
         let streams = (0..random.below(4)).map(|_| stream(random.below(ACCOUNTS), random.below(2)));
