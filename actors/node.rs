@@ -18,7 +18,7 @@ use crate::{
     },
     failure::Failure,
     handle::Mailboxes,
-    mempool::{self, Mempool, Pending, Pool, messages::Close},
+    mempool::{self, Mempool, Pending, Pool, Restored, messages::Close},
     pruner::{self, Pruner},
     sequencer::{
         self, Engine, Sequencer,
@@ -85,9 +85,12 @@ impl Node {
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
-        let pool = match data_dir {
+        let Restored { pool, file } = match data_dir {
             Some(directory) => mempool::restore(&config.mempool, directory, &chain, &reader, &clock)?,
-            None => Pool::new(config.mempool.clone()),
+            None => Restored {
+                pool: Pool::new(config.mempool.clone()),
+                file: None,
+            },
         };
         let wiring = Wiring {
             chain: &chain,
@@ -100,6 +103,10 @@ impl Node {
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
         let threads = wiring.threads(&mailboxes, (queues, jobs), (writer, reader), tip);
         let threads = threads.map_err(StartError::Thread)?;
+        // Nothing can fail any more.
+        if let Some(file) = file {
+            file.remove();
+        }
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });

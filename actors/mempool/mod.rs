@@ -14,7 +14,7 @@ mod saved;
 
 pub use gas::GasEstimate;
 pub(crate) use pool::{BatchLimits, Pending, Pool};
-pub(crate) use restore::restore;
+pub(crate) use restore::{Restored, restore};
 pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{

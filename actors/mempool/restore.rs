@@ -4,10 +4,34 @@ use super::{FILE_NAME, Pending, Pool, saved};
 use crate::{Clock, LeaveReason, MempoolConfig, SubmitError};
 use ledger::{AccountAddress, AccountFacts, Chain};
 use ledger_store::{Snapshot, StoreError, StoreReader};
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+/// A pool to start with, and the file that its content is from.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    pub(crate) pool: Pool,
+    pub(crate) file: Option<RestoredFile>,
+}
+
+/// A saved pool that was taken in; it stays until the node runs, so that a failed start loses nothing.
+#[derive(Debug)]
+pub(crate) struct RestoredFile(PathBuf);
+
+impl RestoredFile {
+    /// Removes the file. Should that fail there is a warning: the next start would take in again what
+    /// has not expired or been executed.
+    pub(crate) fn remove(self) {
+        if let Err(error) = saved::remove(&self.0) {
+            tracing::warn!(%error, "the saved pool could not be removed after it was restored");
+        }
+    }
+}
 
 /// A pool with these limits and what `directory` keeps of an earlier one. Who no longer fits leaves
-/// with its reason. A file that cannot be used is left alone, with a warning.
+/// with its reason. A file that cannot be used is set aside, with a warning.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -17,24 +41,11 @@ pub(crate) fn restore(
     chain: &Chain,
     reader: &StoreReader,
     clock: &Clock,
-) -> Result<Pool, StoreError> {
+) -> Result<Restored, StoreError> {
     let mut pool = Pool::new(limits.clone());
-    let pending = match saved::load(
-        directory,
-        chain,
-        limits.capacity_bytes,
-        limits.capacity_transactions,
-    ) {
-        Ok(pending) => pending,
-        Err(error) => {
-            let path = directory.join(FILE_NAME);
-            tracing::warn!(path = %path.display(), %error, "the saved pool is not used; pending transactions are lost");
-            return Ok(pool);
-        }
+    let Some(pending) = load_or_set_aside(directory, chain) else {
+        return Ok(Restored { pool, file: None });
     };
-    if pending.is_empty() {
-        return Ok(pool);
-    }
     let snapshot = reader.snapshot()?;
     let mut sequence_numbers = HashMap::new();
     let count = pending.len();
@@ -51,10 +62,27 @@ pub(crate) fn restore(
         readmit(&mut pool, pending, sequence_number, clock.now_secs());
     }
     tracing::info!(saved = count, restored = pool.len(), "the saved pool is restored");
-    if let Err(error) = saved::remove(directory) {
-        tracing::warn!(%error, "the saved pool could not be removed after it was restored");
+    let file = Some(RestoredFile(directory.to_owned()));
+    Ok(Restored { pool, file })
+}
+
+fn load_or_set_aside(directory: &Path, chain: &Chain) -> Option<Vec<Pending>> {
+    let error = match saved::load(directory, chain) {
+        Ok(pending) => return pending,
+        Err(error) => error,
+    };
+    let path = directory.join(FILE_NAME);
+    match saved::set_aside(directory) {
+        Ok(aside) => tracing::warn!(
+            path = %path.display(), %error, aside = %aside.display(),
+            "the saved pool is not used; pending transactions are lost"
+        ),
+        Err(rename_error) => tracing::warn!(
+            path = %path.display(), %error, %rename_error,
+            "the saved pool is not used, and the next stop replaces it; pending transactions are lost"
+        ),
     }
-    Ok(pool)
+    None
 }
 
 fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
@@ -81,8 +109,39 @@ fn sequence_number(chain: &Chain, snapshot: &Snapshot, address: &AccountAddress)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::draft;
+    use crate::testing::{draft, wallet::development};
     use ledger::ValidationStatus;
+
+    #[test]
+    fn a_pool_above_smaller_limits_is_restored_as_far_as_it_fits_and_its_file_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, store) = development(directory.path());
+        let (_writer, reader) = store.split();
+        let pending: Vec<_> = (0..50u64)
+            .map(|sender| Pending {
+                transaction: draft(sender, 0).checked(),
+                inserted_at_secs: 100,
+            })
+            .collect();
+        saved::save(directory.path(), &chain, &pending).unwrap();
+        let limits = MempoolConfig {
+            capacity_transactions: 1,
+            capacity_bytes: pending[0].transaction.size_bytes(),
+            ..MempoolConfig::default()
+        };
+        let clock = Clock::new(|| 200_000_000);
+        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        let hashes: Vec<_> = pending.iter().map(|pending| pending.transaction.hash()).collect();
+        assert!(restored.pool.get(&hashes[0]).is_some());
+        for hash in &hashes[1..] {
+            let reason = restored.pool.left_reason(hash);
+            assert!(matches!(reason, Some(LeaveReason::Evicted(_))), "{reason:?}");
+        }
+        let path = directory.path().join(FILE_NAME);
+        assert!(path.exists(), "a start that fails now has lost nothing");
+        restored.file.unwrap().remove();
+        assert!(!path.exists());
+    }
 
     #[test]
     fn who_no_longer_fits_leaves_with_its_reason() {

@@ -9,18 +9,22 @@ use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
     io::{self, Read as _, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 /// The file's name in the data directory.
 pub(crate) const FILE_NAME: &str = "mempool.bcs";
 
+/// Where a file is kept that could not be used; the newest such file only.
+const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
+
 /// Names the format; the last digit is its version.
 const MAGIC: &[u8; 8] = b"MEMPOOL1";
 const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
-/// What a transaction takes beside its own bytes, at most: time and length.
-const OVERHEAD_BYTES: usize = 16;
+/// The largest file that is read, so that a damaged directory cannot take all memory: several times a
+/// full pool of the default capacity. How much of it the pool then takes in is the pool's decision.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct SavedPool {
@@ -39,7 +43,7 @@ struct SavedTransaction {
 pub(super) enum SavedPoolError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("it is larger than the pool may be ({0} bytes)")]
+    #[error("it is larger than any that is read ({0} bytes)")]
     TooLarge(u64),
     #[error("it is no saved pool, or of another version of this program")]
     Foreign,
@@ -78,31 +82,21 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
     File::open(directory)?.sync_all()
 }
 
-/// What `directory` keeps of a pool, oldest first; nothing when there is no file. A pool larger
-/// than `pool_bytes_max` is refused before it is read.
+/// What `directory` keeps of a pool, oldest first; `None` when there is no file.
 ///
 /// Signatures are not checked again: the file is the node's own.
-pub(super) fn load(
-    directory: &Path,
-    chain: &Chain,
-    pool_bytes_max: usize,
-    pool_transactions_max: usize,
-) -> Result<Vec<Pending>, SavedPoolError> {
+pub(super) fn load(directory: &Path, chain: &Chain) -> Result<Option<Vec<Pending>>, SavedPoolError> {
     let file = match File::open(directory.join(FILE_NAME)) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let overhead = pool_transactions_max.saturating_mul(OVERHEAD_BYTES);
-    let bytes_max = pool_bytes_max
-        .saturating_add(overhead)
-        .saturating_add(2 * HEADER_BYTES) as u64;
     let size = file.metadata()?.len();
-    if size > bytes_max {
+    if size > FILE_BYTES_MAX {
         return Err(SavedPoolError::TooLarge(size));
     }
     let mut bytes = Vec::new();
-    file.take(bytes_max).read_to_end(&mut bytes)?;
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
     let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
     if magic != MAGIC {
@@ -119,12 +113,20 @@ pub(super) fn load(
         transaction: Arc::new(CheckedTransaction::trusted(saved.transaction, chain.vendor())),
         inserted_at_secs: saved.inserted_at_secs,
     });
-    Ok(pending.collect())
+    Ok(Some(pending.collect()))
 }
 
-/// Removes the file after its content is in the pool, so that it is not taken in twice.
+/// Removes the file once its content is in the pool of a running node, so that it is not taken in twice.
 pub(super) fn remove(directory: &Path) -> io::Result<()> {
     remove_if_there(&directory.join(FILE_NAME))
+}
+
+/// Moves a file that cannot be used out of the way of the next stop, for people to look at.
+/// Gives its new path.
+pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
+    let aside = directory.join(UNUSED_FILE_NAME);
+    fs::rename(directory.join(FILE_NAME), &aside)?;
+    Ok(aside)
 }
 
 fn remove_if_there(path: &Path) -> io::Result<()> {
@@ -147,16 +149,16 @@ mod tests {
         pending.collect()
     }
 
-    fn load_all(directory: &Path) -> Result<Vec<Pending>, SavedPoolError> {
-        load(directory, &chain(), 1 << 20, 100)
+    fn load_all(directory: &Path) -> Result<Option<Vec<Pending>>, SavedPoolError> {
+        load(directory, &chain())
     }
 
     #[test]
     fn what_was_saved_is_loaded_until_it_is_removed() {
         let directory = tempfile::tempdir().unwrap();
-        assert!(load_all(directory.path()).unwrap().is_empty());
+        assert!(load_all(directory.path()).unwrap().is_none());
         save(directory.path(), &chain(), &pending()).unwrap();
-        let loaded = load_all(directory.path()).unwrap();
+        let loaded = load_all(directory.path()).unwrap().unwrap();
         let facts = |all: &[Pending]| -> Vec<_> {
             all.iter()
                 .map(|p| (p.transaction.hash(), p.inserted_at_secs))
@@ -164,7 +166,7 @@ mod tests {
         };
         assert_eq!(facts(&loaded), facts(&pending()));
         remove(directory.path()).unwrap();
-        assert!(load_all(directory.path()).unwrap().is_empty());
+        assert!(load_all(directory.path()).unwrap().is_none());
         assert_eq!(
             fs::read_dir(directory.path()).unwrap().count(),
             0,
@@ -199,10 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_larger_than_the_pool_is_not_read() {
+    fn a_file_larger_than_any_pool_is_not_read() {
         let directory = tempfile::tempdir().unwrap();
-        save(directory.path(), &chain(), &pending()).unwrap();
-        let error = load(directory.path(), &chain(), 10, 1).unwrap_err();
-        assert!(matches!(error, SavedPoolError::TooLarge(_)));
+        let file = File::create(directory.path().join(FILE_NAME)).unwrap();
+        // A hole, which takes no place on the disk.
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        let error = load_all(directory.path()).unwrap_err();
+        assert!(matches!(error, SavedPoolError::TooLarge(_)), "{error}");
     }
 }

@@ -169,13 +169,22 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
 async fn a_damaged_saved_pool_does_not_stop_a_start() {
     let directory = tempfile::tempdir().unwrap();
     start(directory.path(), patient()).await.stop().await.unwrap();
-    std::fs::write(directory.path().join("mempool.bcs"), b"MEMPOOL1 and then rubbish").unwrap();
+    let saved = directory.path().join("mempool.bcs");
+    std::fs::write(&saved, b"MEMPOOL1 and then rubbish").unwrap();
     let node = start(directory.path(), patient()).await;
     let mut wallets = funded();
     let to = wallets[1].address;
     let transaction = wallets[0].transfer(node.handle().chain(), to, 1);
     committed(&node.handle(), transaction).await;
     node.stop().await.unwrap();
+    assert!(!saved.exists());
+    let aside = directory.path().join("mempool.bcs.unused");
+    assert_eq!(
+        std::fs::read(aside).unwrap(),
+        b"MEMPOOL1 and then rubbish",
+        "people may still want it"
+    );
+    start(directory.path(), patient()).await.stop().await.unwrap();
 }
 
 #[actix::test]
