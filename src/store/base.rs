@@ -47,6 +47,23 @@ pub(crate) fn decode_write(bytes: &[u8], what: impl Display) -> Result<(StateKey
     decode(bytes, what)
 }
 
+/// Where among `versions` the writes from the start on exceed `bytes_max`, or the end of `versions`.
+pub(crate) fn end_within(
+    writes: &PositionTable,
+    versions: Range<u64>,
+    bytes_max: usize,
+) -> Result<u64, StoreError> {
+    let mut bytes = 0;
+    for row in writes.range((versions.start, 0)..(versions.end, 0))? {
+        let (position, row) = row?;
+        bytes += row.value().len();
+        if bytes > bytes_max {
+            return Ok(position.value().0);
+        }
+    }
+    Ok(versions.end)
+}
+
 /// The last write of every key within `versions`, ascending by digest: digests with payloads.
 pub(crate) fn last_writes(
     writes: &PositionTable,

@@ -6,7 +6,7 @@
 
 use crate::{
     StoreError, StoreWriter,
-    base::last_writes,
+    base::{end_within, last_writes},
     index::{
         Catalog, Kind,
         merge::{Workplace, work, write_run},
@@ -30,8 +30,8 @@ pub struct Pruned {
 
 impl StoreWriter {
     /// One bounded step of removing what lies below `below_version`: whole blocks of about
-    /// `versions_max` versions together, at least one block. The block of `below_version` and the
-    /// newest block stay.
+    /// `versions_max` versions together, fewer where their writes are large, at least one block.
+    /// The block of `below_version` and the newest block stay.
     ///
     /// # Errors
     /// When the database fails; the writer is poisoned then.
@@ -48,7 +48,7 @@ impl StoreWriter {
         versions_max: u64,
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
-        let step = next_start(view, target.0, versions_max)?;
+        let step = next_start(view, target.0, versions_max, self.upkeep.pace.prune_bytes_max)?;
         let pruned = Pruned {
             oldest_version: step.0,
             oldest_block_height: step.1,
@@ -87,13 +87,9 @@ impl StoreWriter {
             table: &mut table,
             oldest_version: head.oldest_version,
         };
-        work(
-            &mut catalog,
-            Kind::Base,
-            &mut self.upkeep,
-            writes.len(),
-            &mut place,
-        )?;
+        // Every step adds a run, however few keys it has, so every step merges some.
+        let arrivals = writes.len().max(self.upkeep.pace.step_entries_min);
+        work(&mut catalog, Kind::Base, &mut self.upkeep, arrivals, &mut place)?;
         let entries = writes
             .iter()
             .map(|(digest, payload)| (digest.as_slice(), payload.as_slice()));
@@ -127,11 +123,17 @@ fn block_start(view: &View, version: u64) -> Result<(u64, u64), StoreError> {
     }
 }
 
-/// Where a step of about `versions_max` versions towards `target` ends: at a block's start, at
-/// least one block on.
-fn next_start(view: &View, target: u64, versions_max: u64) -> Result<(u64, u64), StoreError> {
+/// Where a step of about `versions_max` versions with up to `bytes_max` of writes towards `target`
+/// ends: at a block's start, at least one block on.
+fn next_start(
+    view: &View,
+    target: u64,
+    versions_max: u64,
+    bytes_max: usize,
+) -> Result<(u64, u64), StoreError> {
     let head = &view.head;
     let reach = head.oldest_version.saturating_add(versions_max).min(target);
+    let reach = end_within(&view.tables.writes, head.oldest_version..reach, bytes_max)?;
     let start = block_start(view, reach)?;
     if start.0 > head.oldest_version || target <= head.oldest_version {
         return Ok(start);

@@ -25,6 +25,9 @@ pub(crate) struct Pace {
     pub flush_after: usize,
     /// Steps smaller than this wait: a step touches a few pages however little it does.
     pub step_entries_min: usize,
+    /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
+    /// block does alone: they are sorted in memory, beside the commits.
+    pub prune_bytes_max: usize,
 }
 
 /// How much merging each kind is owed for entries that arrived; not durable, since what is
@@ -41,6 +44,7 @@ impl Default for Upkeep {
             pace: Pace {
                 flush_after: 65_536,
                 step_entries_min: 2_048,
+                prune_bytes_max: 64 * 1024 * 1024,
             },
             owed: [0; Kind::ALL.len()],
         }

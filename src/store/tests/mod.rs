@@ -17,6 +17,7 @@ const OPTIONS: StoreOptions = StoreOptions {
 const FAST: Pace = Pace {
     flush_after: 6,
     step_entries_min: 3,
+    prune_bytes_max: usize::MAX,
 };
 
 /// Sets the pace of a store.

@@ -4,6 +4,7 @@ use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
     index::{Kind, merge::Pace},
+    schema::encode,
 };
 use proptest::prelude::*;
 use std::{
@@ -115,6 +116,73 @@ fn a_prune_goes_on_to_the_newest_block_and_no_further() {
         .unwrap();
 }
 
+#[test]
+fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
+    const BYTES_MAX: usize = 700;
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(23);
+    let pace = Pace {
+        prune_bytes_max: BYTES_MAX,
+        ..FAST
+    };
+    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), pace);
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    let (mut writer, reader) = store.split();
+    writer.commit(&workload.grow(60)).unwrap();
+    let bytes = |height: u64| -> usize {
+        let transactions = &workload.blocks[height as usize].transactions;
+        let writes = transactions.iter().flat_map(|executed| executed.writes.iter());
+        writes.map(|write| encode(&write).unwrap().len()).sum()
+    };
+    let (mut oldest, mut single, mut several) = (0, 0, 0);
+    while oldest < 60 {
+        let pruned = writer.prune(u64::MAX, u64::MAX).unwrap();
+        let taken = oldest..pruned.oldest_block_height;
+        let within: usize = taken.clone().map(bytes).sum();
+        let with_next = within + bytes(taken.end);
+        let count = taken.end - taken.start;
+        assert!(count == 1 || within <= BYTES_MAX, "{within} bytes of {taken:?}");
+        assert!(taken.end == 60 || with_next > BYTES_MAX, "only {taken:?}");
+        *(if within > BYTES_MAX {
+            &mut single
+        } else {
+            &mut several
+        }) += 1;
+        oldest = taken.end;
+        assert_eq!(pruned.done, oldest == 60);
+    }
+    assert!(
+        single > 0 && several > 0,
+        "{single} blocks above the bound, {several} steps below"
+    );
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(60, 60))
+        .unwrap();
+}
+
+/// A step of pruning with next to no keys adds a run all the same; they do not pile up.
+#[test]
+fn small_steps_of_pruning_leave_few_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(29);
+    let pace = Pace {
+        step_entries_min: 90,
+        ..FAST
+    };
+    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), pace);
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    let (mut writer, reader) = store.split();
+    writer.commit(&workload.grow_idle(60)).unwrap();
+    while !writer.prune(u64::MAX, 1).unwrap().done {
+        let view = writer.published.get().unwrap();
+        let runs = view.catalog.runs(Kind::Base).list.len();
+        assert!(runs < 16, "{runs} runs");
+    }
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(60, 60))
+        .unwrap();
+}
+
 /// Runs of several blocks on several levels, with the base's values merged over and over: the
 /// sizes that random cases do not reach.
 #[test]
@@ -188,6 +256,7 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
     const SPARSE: Pace = Pace {
         flush_after: 30,
         step_entries_min: 90,
+        ..FAST
     };
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(19);
