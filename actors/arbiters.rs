@@ -1,6 +1,9 @@
 //! The threads that run actors.
 
-use crate::mailbox::{Mail, Mailbox};
+use crate::{
+    failure::Failure,
+    mailbox::{Mail, Mailbox},
+};
 use actix::{Actor, Arbiter, Context, Handler};
 use std::io;
 
@@ -8,6 +11,7 @@ use std::io;
 #[derive(Debug)]
 pub(crate) struct Arbiters {
     arbiters: Vec<(&'static str, Arbiter)>,
+    failure: Failure,
 }
 
 /// An arbiter, by what it runs.
@@ -22,9 +26,13 @@ pub(crate) enum Site {
 }
 
 impl Arbiters {
-    /// Starts one thread for each [`Site`]. Panics outside an actix system.
-    pub(crate) fn start() -> io::Result<Self> {
-        let mut started = Self { arbiters: Vec::new() };
+    /// Starts one thread for each [`Site`]. Panics outside an actix system. A panic of an actor is told
+    /// to `failure`.
+    pub(crate) fn start(failure: Failure) -> io::Result<Self> {
+        let mut started = Self {
+            arbiters: Vec::new(),
+            failure,
+        };
         for name in ["mempool", "commit", "storage"] {
             started.arbiters.push((name, Arbiter::try_new()?));
         }
@@ -38,11 +46,12 @@ impl Arbiters {
     {
         let (_, arbiter) = &self.arbiters[site as usize];
         let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        Mailbox::new(name, capacity, address)
+        Mailbox::new(name, capacity, address, &self.failure)
     }
 
     /// Ends all threads and waits for them; actors that still run are dropped. Gives the names of
-    /// those that had panicked.
+    /// threads that had panicked themselves; the panic of an actor ends only the actor, and its mailbox
+    /// tells of it.
     pub(crate) fn join(mut self) -> Vec<&'static str> {
         let mut panicked = Vec::new();
         for (name, arbiter) in std::mem::take(&mut self.arbiters) {

@@ -1,4 +1,4 @@
-//! How the end of the node's work is told: a failing disk, a broken invariant, a thread that panicked.
+//! How the end of the node's work is told: a failing disk, a broken invariant, a panic.
 
 use crate::FatalError;
 use std::{sync::Arc, thread};
@@ -52,26 +52,30 @@ impl Failure {
         name: &'static str,
         body: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<thread::JoinHandle<()>> {
-        let alarm = Alarm {
-            failure: self.clone(),
-            name,
-        };
+        let failure = self.clone();
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let _alarm = alarm;
+            let _alarm = failure.alarm(name);
             body();
         })
     }
+
+    /// Tells of a panic of this thread while the alarm lives, in the name of `who`. For builds that
+    /// unwind: a release build aborts at a panic.
+    pub(crate) fn alarm(&self, who: &'static str) -> Alarm<'_> {
+        Alarm { failure: self, who }
+    }
 }
 
-struct Alarm {
-    failure: Failure,
-    name: &'static str,
+/// See [`Failure::alarm`].
+pub(crate) struct Alarm<'a> {
+    failure: &'a Failure,
+    who: &'static str,
 }
 
-impl Drop for Alarm {
+impl Drop for Alarm<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.failure.report(self.name, &"the thread panicked");
+            self.failure.report(self.who, &"it panicked");
         }
     }
 }

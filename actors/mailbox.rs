@@ -5,6 +5,7 @@
 //! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
+use crate::failure::Failure;
 use actix::{Actor, Addr, Context, Handler, Message};
 use serde::Serialize;
 use std::{
@@ -50,10 +51,12 @@ pub(crate) enum Refused {
     Closed,
 }
 
-/// The numbers of one mailbox. They are only counted, never used to order anything, hence relaxed.
+/// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only counted,
+/// never used to order anything, hence relaxed.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     actor: &'static str,
+    failure: Failure,
     capacity: AtomicUsize,
     depth: AtomicUsize,
     high_water: AtomicUsize,
@@ -66,9 +69,10 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    fn new(actor: &'static str, capacity: usize) -> Self {
+    fn new(actor: &'static str, capacity: usize, failure: Failure) -> Self {
         Self {
             actor,
+            failure,
             capacity: AtomicUsize::new(capacity),
             depth: AtomicUsize::new(0),
             high_water: AtomicUsize::new(0),
@@ -147,12 +151,14 @@ impl<A: Actor> Message for Mail<A> {
 }
 
 impl<A: Actor> Mail<A> {
-    /// Has `actor` handle the message, and counts it.
+    /// Has `actor` handle the message, and counts it. Should the handler panic, that is told: actix
+    /// itself only drops the actor.
     pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
         drop(self.place);
         let begun = Instant::now();
-        (self.open)(actor, context);
         let gauge = &self.gauge;
+        let _alarm = gauge.failure.alarm(gauge.actor);
+        (self.open)(actor, context);
         gauge.waited_nanos.fetch_add(nanos(begun - self.sent), Relaxed);
         gauge.handled_nanos.fetch_add(nanos(begun.elapsed()), Relaxed);
         gauge.handled.fetch_add(1, Relaxed);
@@ -195,9 +201,10 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
 }
 
 impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
-    /// A mailbox in front of `address` that admits `capacity` waiting requests.
-    pub(crate) fn new(actor: &'static str, capacity: usize, address: Addr<A>) -> Self {
-        let gauge = Arc::new(Gauge::new(actor, capacity));
+    /// A mailbox in front of `address` that admits `capacity` waiting requests. A handler's panic is
+    /// told to `failure`.
+    pub(crate) fn new(actor: &'static str, capacity: usize, address: Addr<A>, failure: &Failure) -> Self {
+        let gauge = Arc::new(Gauge::new(actor, capacity, failure.clone()));
         Self { address, gauge }
     }
 

@@ -92,13 +92,14 @@ impl Node {
                 file: None,
             },
         };
+        let failure = Failure::new();
         let wiring = Wiring {
             chain: &chain,
             config: &config,
             clock: &clock,
             head: HeadCell::new(Head::opened(ledger_info)),
-            failure: Failure::new(),
-            arbiters: Arbiters::start().map_err(StartError::Thread)?,
+            arbiters: Arbiters::start(failure.clone()).map_err(StartError::Thread)?,
+            failure,
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
         let threads = wiring.threads(&mailboxes, (queues, jobs), (writer, reader), tip);
@@ -185,7 +186,7 @@ impl Node {
     async fn quiesce(&self) -> Option<Vec<Pending>> {
         let (done, stopped) = oneshot::channel();
         self.mailboxes.sequencer.tell(Stop { done });
-        // An actor that is gone has panicked; the join will tell.
+        // An actor that is gone has panicked, and its mailbox has told that as a failure.
         let _ = stopped.await;
         let (done, finished) = oneshot::channel();
         self.mailboxes.committer.tell(Finish { done });

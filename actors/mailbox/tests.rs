@@ -33,6 +33,7 @@ impl Handler<Work> for Slow {
 
 struct Fixture {
     mailbox: Mailbox<Slow>,
+    failure: Failure,
     begun: mpsc::Receiver<u32>,
     go_on: mpsc::Sender<()>,
     arbiter: Arbiter,
@@ -49,8 +50,10 @@ impl Fixture {
             go_on: may_go_on,
         };
         let address = Slow::start_in_arbiter(&arbiter.handle(), move |_| actor);
+        let failure = Failure::new();
         let fixture = Self {
-            mailbox: Mailbox::new("slow", capacity, address),
+            mailbox: Mailbox::new("slow", capacity, address, &failure),
+            failure,
             begun: has_begun,
             go_on,
             arbiter,
@@ -150,4 +153,14 @@ async fn who_asks_an_actor_that_is_gone_is_told() {
     let mailbox = fixture.mailbox.clone();
     fixture.end();
     assert_eq!(mailbox.request(Work(1)), Err(Refused::Closed));
+}
+
+#[actix::test]
+async fn a_handler_that_panics_is_told() {
+    let fixture = Fixture::busy(1);
+    assert!(fixture.failure.get().is_none());
+    let failure = fixture.failure.clone();
+    // The handler at work has nobody left to wait for.
+    fixture.end();
+    assert_eq!(failure.get().expect("it is told").thread, "slow");
 }

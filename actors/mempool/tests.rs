@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     Head, LeaveReason, MempoolConfig, SubmitError,
+    failure::Failure,
     mailbox::Mailbox,
     testing::{Draft, HandClock, draft, ledger_info},
 };
@@ -33,7 +34,7 @@ fn fixture() -> Fixture {
         Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
     );
     Fixture {
-        mempool: Mailbox::new(NAME, 100, actor.start()),
+        mempool: Mailbox::new(NAME, 100, actor.start(), &Failure::new()),
         dropped,
         batches,
         batch_port: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
