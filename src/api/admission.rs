@@ -4,10 +4,16 @@
 use crate::{error::Problem, state::ApiState};
 use actix_web::{
     Error,
-    body::{EitherBody, MessageBody},
+    body::{BodySize, BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     middleware::Next,
 };
+use bytes::Bytes;
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// The longest path and query, in bytes: the longest type name that is read, percent-encoded
 /// throughout, fits.
@@ -15,13 +21,13 @@ pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
 /// Lets a request through, or answers 414 or 503.
 ///
-/// The place is given back when the answer is made or the client has gone, whichever comes first;
-/// bodies of answers are whole by then, so sending them holds no place.
-pub(crate) async fn admit<B: MessageBody>(
+/// The place goes with the body of the answer, which is whole in memory until the client has taken
+/// it: it is given back when the last of it went to the connection, or the client has gone.
+pub(crate) async fn admit(
     state: ApiState,
     request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
     let length = request
         .uri()
         .path_and_query()
@@ -30,10 +36,33 @@ pub(crate) async fn admit<B: MessageBody>(
         Problem::UriTooLong {
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
         }
-    } else if let Some(_place) = state.admit() {
-        return next.call(request).await.map(ServiceResponse::map_into_left_body);
+    } else if let Some(place) = state.admit() {
+        let response = next.call(request).await?;
+        return Ok(response.map_body(|_, body| BoxBody::new(InFlightBody { body, _place: place })));
     } else {
         Problem::TooManyInFlight(state.config().max_in_flight)
     };
-    Ok(request.into_response(refused.response()).map_into_right_body())
+    Ok(request.into_response(refused.response()))
+}
+
+/// The body of an answer and the place of its request. It never offers its bytes without itself
+/// ([`MessageBody::try_into_bytes`]), as the place would then be free before they are sent.
+struct InFlightBody {
+    body: BoxBody,
+    _place: OwnedSemaphorePermit,
+}
+
+impl MessageBody for InFlightBody {
+    type Error = <BoxBody as MessageBody>::Error;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.body).poll_next(context)
+    }
 }

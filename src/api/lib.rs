@@ -4,12 +4,12 @@
 //! |---|---|
 //! | which routes there are | `routes.rs` |
 //! | what a route does | `endpoints/` |
-//! | every error with its status and code | `error.rs` |
+//! | every error with its status and code | `error/` |
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
-//! | limits on requests | `admission.rs`, `body.rs`, [`ApiConfig`] |
+//! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, [`ApiConfig`] |
 //!
-//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but a count of
-//! requests in flight. Signatures are checked where the request is, on the HTTP worker's thread.
+//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the
+//! places of requests in flight and of large answers. Signatures are checked where the request is, on the HTTP worker's thread.
 
 mod admission;
 mod answer;
@@ -20,6 +20,7 @@ mod error;
 mod format;
 mod headers;
 mod json;
+mod large;
 mod params;
 mod routes;
 mod state;

@@ -1,11 +1,9 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
-use crate::headers::LedgerHeaders;
+use crate::{headers::LedgerHeaders, large::LargeAnswers};
 use ledger_actors::NodeHandle;
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The limits of the interface; keys `api.*` of the configuration.
 #[derive(Clone, Debug)]
@@ -13,11 +11,12 @@ pub struct ApiConfig {
     /// The largest body of a request, in bytes; above it the answer is 413.
     pub max_body_bytes: usize,
     /// How many requests may be in flight at once, over all workers; above it the answer is 503.
-    /// Long polls count.
+    /// Long polls count, and so do answers that are still being sent.
     pub max_in_flight: usize,
 }
 
-/// What every handler shares. Cheap to clone; clones share one count of requests in flight.
+/// What every handler shares. Cheap to clone; clones share the places of requests in flight and of
+/// large answers.
 #[derive(Clone, Debug)]
 pub struct ApiState(Arc<Shared>);
 
@@ -27,7 +26,8 @@ struct Shared {
     config: ApiConfig,
     headers: LedgerHeaders,
     signed_transaction_media_type: String,
-    in_flight: AtomicUsize,
+    in_flight: Arc<Semaphore>,
+    large_answers: LargeAnswers,
 }
 
 impl ApiState {
@@ -38,8 +38,9 @@ impl ApiState {
             headers: LedgerHeaders::new(vendor),
             signed_transaction_media_type: format!("application/x.{}.signed_transaction+bcs", vendor.lower()),
             node,
+            in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
             config,
-            in_flight: AtomicUsize::new(0),
+            large_answers: LargeAnswers::default(),
         }))
     }
 
@@ -60,21 +61,14 @@ impl ApiState {
         &self.0.signed_transaction_media_type
     }
 
-    /// Takes a place among the requests in flight, or `None` where all are taken.
-    pub(crate) fn admit(&self) -> Option<InFlight> {
-        let guard = InFlight(self.clone());
-        let before = self.0.in_flight.fetch_add(1, Ordering::Relaxed);
-        (before < self.0.config.max_in_flight).then_some(guard)
+    /// The places of answers that are large.
+    pub(crate) fn large_answers(&self) -> &LargeAnswers {
+        &self.0.large_answers
     }
-}
 
-/// A place among the requests in flight; given back when dropped, so that a request whose client
-/// went away cannot keep it.
-#[derive(Debug)]
-pub(crate) struct InFlight(ApiState);
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    /// Takes a place among the requests in flight, or `None` where all are taken. It is given back
+    /// when dropped, so that a request whose client went away cannot keep it.
+    pub(crate) fn admit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.in_flight).try_acquire_owned().ok()
     }
 }

@@ -8,7 +8,6 @@ use crate::{
     json::BlockJson,
     wire::BlockBcs,
 };
-use actix_web::web;
 use bytes::Bytes;
 use ledger::{BlockInfo, Chain, ContractEvent, ExecutedTransaction, LedgerInfo, WriteOp};
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
@@ -18,7 +17,8 @@ use ledger_store::{Snapshot, StoreError, StoredTransaction};
 const TRANSACTIONS_MAX: usize = 10_000;
 
 /// The answer ends with the transaction that brings what was read to this many bytes. As JSON it
-/// is about four times as much, which is what one request may cost in memory.
+/// is about four times as much, which is what one request may cost in memory; `large.rs` bounds how
+/// many of them there are.
 const TRANSACTION_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What was read of a block.
@@ -31,17 +31,23 @@ struct Found {
 pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     let height: u64 = call.path("block_height")?;
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
-    let (ledger_info, found) = call
-        .read(move |snapshot| at_height(snapshot, height, with_transactions))
+    let place = if with_transactions {
+        Some(call.state.large_answers().place()?)
+    } else {
+        None
+    };
+    let (ledger_info, (found, place)) = call
+        .read(move |snapshot| {
+            let found = at_height(snapshot, height, with_transactions)?;
+            Ok(found.map(|found| (found, place)))
+        })
         .await?;
     let (chain, format) = (call.chain().clone(), call.format());
-    if found.transactions.is_none() {
-        return render(&chain, format, ledger_info, &found);
+    let render = move || render(&chain, format, ledger_info, &found);
+    match place {
+        Some(place) => place.render(render).await,
+        None => render(),
     }
-    // Thousands of transactions take long enough to hold up the worker's other requests.
-    web::block(move || render(&chain, format, ledger_info, &found))
-        .await
-        .unwrap_or_else(|cause| Err(Problem::internal("writing the answer was interrupted", &cause).into()))
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {

@@ -140,6 +140,9 @@ pub enum Problem {
     /// More requests are in flight than `api.max_in_flight` allows.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
     TooManyInFlight(usize),
+    /// As many large answers are being made as are made at once.
+    #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
+    TooManyLargeAnswers(usize),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
@@ -203,7 +206,10 @@ impl Problem {
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
-            Self::Overloaded(_) | Self::TooManyInFlight(_) | Self::Stopping => {
+            Self::Overloaded(_)
+            | Self::TooManyInFlight(_)
+            | Self::TooManyLargeAnswers(_)
+            | Self::Stopping => {
                 (Status::SERVICE_UNAVAILABLE, Code::InternalError)
             }
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
@@ -245,7 +251,10 @@ impl Problem {
     pub fn response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.row().0);
         match self {
-            Self::Overloaded(_) | Self::TooManyInFlight(_) | Self::Stopping => {
+            Self::Overloaded(_)
+            | Self::TooManyInFlight(_)
+            | Self::TooManyLargeAnswers(_)
+            | Self::Stopping => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
             }
             Self::MethodNotAllowed(allowed) => {

@@ -141,6 +141,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("the node is overloaded: 8 requests are in flight, which is the limit"),
         ),
         (
+            Problem::TooManyLargeAnswers(8),
+            503,
+            "internal_error",
+            text("the node is overloaded: 8 large answers are being made, which is the limit"),
+        ),
+        (
             Problem::Stopping,
             503,
             "internal_error",
@@ -244,6 +250,7 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
     for problem in [
         Problem::Overloaded("storage"),
         Problem::TooManyInFlight(1),
+        Problem::TooManyLargeAnswers(1),
         Problem::Stopping,
     ] {
         let response = problem.response();

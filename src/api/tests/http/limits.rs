@@ -1,7 +1,15 @@
 //! Limits that a client meets: a full pool, requests in flight, the window of versions.
 
 use crate::kit::{Settings, TestApi, Transfer};
+use actix_web::{
+    App,
+    body::to_bytes,
+    http::{StatusCode, header},
+    test::{TestRequest, call_service, init_service},
+};
+use futures::future::join_all;
 use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
+use ledger_api::configure;
 
 #[actix_web::test]
 async fn a_full_pool_is_507() {
@@ -76,6 +84,43 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
     assert_eq!(waited.status, 200, "{}", waited.text());
     assert_eq!(waited.json()["type"], "pending_transaction");
     assert_eq!(api.client.get("/v1").await.status, 200);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_answer_that_is_not_read_keeps_its_place() {
+    let mut settings = Settings::default();
+    settings.api.max_in_flight = 1;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = || call_service(&app, TestRequest::get().uri("/v1").to_request());
+
+    let unread = get().await;
+    assert_eq!(unread.status(), StatusCode::OK);
+    assert_eq!(get().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    drop(unread);
+    let read = get().await;
+    assert_eq!(read.status(), StatusCode::OK);
+    to_bytes(read.into_body()).await.unwrap();
+    assert_eq!(get().await.status(), StatusCode::OK);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn so_many_blocks_with_transactions_are_read_at_once() {
+    let api = TestApi::start(Settings::default()).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+    // Each takes its place when it is polled first, and none can go on before all of them were.
+    let answers = join_all((0..9).map(|_| get("/v1/blocks/by_height/0?with_transactions=true"))).await;
+    let refused: Vec<_> = answers
+        .iter()
+        .filter(|answer| answer.status() == StatusCode::SERVICE_UNAVAILABLE)
+        .collect();
+    assert_eq!(refused.len(), 1, "of 9");
+    assert_eq!(refused[0].headers().get(header::RETRY_AFTER).unwrap(), "1");
+    let without = join_all((0..9).map(|_| get("/v1/blocks/by_height/0"))).await;
+    assert!(without.iter().all(|answer| answer.status() == StatusCode::OK));
     api.stop().await;
 }
 

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 pub struct TestApi {
     pub chain: Chain,
     pub client: Client,
+    pub state: ApiState,
     node: Node,
     server: ServerHandle,
     _data_dir: TempDir,
@@ -57,7 +58,8 @@ impl TestApi {
             .await
             .unwrap();
         let state = ApiState::new(node.handle(), settings.api);
-        let server = HttpServer::new(move || App::new().configure(|config| configure(config, &state)))
+        let served = state.clone();
+        let server = HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
             .workers(1)
             .disable_signals()
             .bind(("127.0.0.1", 0))
@@ -69,6 +71,7 @@ impl TestApi {
         Self {
             client: Client::new(address, &chain),
             chain,
+            state,
             node,
             server: handle,
             _data_dir: data_dir,
