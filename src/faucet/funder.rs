@@ -3,22 +3,25 @@
 use super::FaucetError;
 use crate::signing::{self, ChainIdentity, Signer, Terms};
 use ledger::{
-    AccountAddress, AccountFacts, CheckedTransaction, EntryFunction, ExecutionStatus, ValidationStatus,
+    AccountAddress, AccountFacts, CheckedTransaction, Discard, EntryFunction, ExecutionStatus,
+    ValidationStatus,
 };
-use ledger_actors::{Lookup, NodeHandle, ReadError, SubmitError};
+use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
 use ledger_store::{Snapshot, StoreError};
 use std::{sync::Arc, time::Duration};
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 /// The most requests in one transaction. A recipient takes 40 bytes of the 64 KiB that a
 /// transaction may have, and one of a hundred is still small beside the largest block.
 const BATCH_MAX: usize = 100;
-/// When a transaction of the faucet expires; the reference's.
+/// When a transaction of the faucet expires, the reference's; and for how long it is made anew when
+/// another took its sequence number: everyone knows a development chain's faucet key.
 const EXPIRES_AFTER: Duration = Duration::from_secs(30);
-/// How often a transaction is made anew when the node refuses its sequence number: everyone knows
-/// a development chain's faucet key, so another may use it too.
-const ATTEMPTS_MAX: usize = 3;
-/// The pause between two waits for one transaction, for a node whose waiters are at their limit.
+/// The pause before the node is asked again: for a transaction, when its waiters are at their limit,
+/// and for the next sequence number, when the block that took the last one is not durable yet.
 const POLL_PAUSE: Duration = Duration::from_millis(20);
 
 /// A request to be funded.
@@ -52,7 +55,8 @@ enum Attempt {
     Funded(Funded),
     /// Committed, but it aborted; in words.
     Aborted(String),
-    /// Its sequence number was taken by another user of the key; in words.
+    /// Never to be committed, because another user of the key took its sequence number or its
+    /// place in the pool; in words.
     Overtaken(String),
 }
 
@@ -92,15 +96,18 @@ impl Funder {
     }
 
     async fn pay(&self, transfers: &[(AccountAddress, u64)]) -> Result<Funded, FaucetError> {
-        let mut last = String::new();
-        for _ in 0..ATTEMPTS_MAX {
+        let deadline = Instant::now() + EXPIRES_AFTER;
+        loop {
             match self.attempt(transfers).await? {
                 Attempt::Funded(funded) => return Ok(funded),
                 Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
-                Attempt::Overtaken(reason) => last = reason,
+                Attempt::Overtaken(reason) if Instant::now() >= deadline => {
+                    tracing::warn!(%reason, "others keep the faucet from paying with its key");
+                    return Err(FaucetError::Overloaded("others use its key"));
+                }
+                Attempt::Overtaken(_) => tokio::time::sleep(POLL_PAUSE).await,
             }
         }
-        Err(FaucetError::Failed(last))
     }
 
     async fn attempt(&self, transfers: &[(AccountAddress, u64)]) -> Result<Attempt, FaucetError> {
@@ -132,6 +139,7 @@ impl Funder {
                         failed => Attempt::Aborted(in_words(failed)),
                     });
                 }
+                Lookup::Left(LeaveReason::Rejected(discard)) => return refused(&discard),
                 Lookup::Left(reason) => return Ok(Attempt::Overtaken(reason.to_string())),
                 Lookup::Pruned { .. } | Lookup::Unknown => return Err(FaucetError::Unclear(hash)),
             }
@@ -184,10 +192,16 @@ fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
         SubmitError::SequenceNumberTooOld { .. } | SubmitError::InvalidUpdate(_) => {
             Ok(Attempt::Overtaken(error.to_string()))
         }
-        SubmitError::Invalid(discard) if discard.status == ValidationStatus::SequenceNumberTooOld => {
-            Ok(Attempt::Overtaken(discard.to_string()))
-        }
-        SubmitError::Invalid(discard) => Err(FaucetError::Failed(discard.to_string())),
+        SubmitError::Invalid(discard) => refused(&discard),
+    }
+}
+
+/// What a refusal by the ledger's own rules means for the attempt.
+fn refused(discard: &Discard) -> Result<Attempt, FaucetError> {
+    let reason = discard.to_string();
+    match discard.status {
+        ValidationStatus::SequenceNumberTooOld => Ok(Attempt::Overtaken(reason)),
+        _ => Err(FaucetError::Failed(reason)),
     }
 }
 

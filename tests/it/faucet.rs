@@ -42,16 +42,44 @@ async fn concurrent_requests_are_all_paid_once() {
         }
     });
     let hashes: HashSet<_> = join_all(requests).await.into_iter().collect();
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let faucet = genesis.faucet_key().unwrap().public_key().account_address();
     assert_eq!(
-        node.sequence_number(&faucet).await,
+        node.sequence_number(&faucet_account().address).await,
         hashes.len() as u64,
         "a transaction was made that paid nobody, or one was told that is not there"
     );
     for hash in hashes {
         let transaction = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
         assert_eq!(transaction.json["success"], true, "{}", transaction.text);
+    }
+}
+
+fn faucet_account() -> Account {
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let key = genesis.faucet_key().unwrap();
+    Account {
+        address: key.public_key().account_address(),
+        key,
+    }
+}
+
+#[tokio::test]
+async fn it_pays_once_where_others_use_its_key() {
+    const ROUNDS: u64 = 20;
+    let node = TestNode::start(&[]);
+    let (other, chain) = (faucet_account(), node.chain().await);
+    let funded = |round| Account::from_seed(round);
+    for round in 0..ROUNDS {
+        let next = node.sequence_number(&other.address).await;
+        // The faucet reads its number while these are on their way.
+        for number in next..next + 5 {
+            node.submit(&other.transfer(&chain, number, other.address, 1))
+                .await;
+        }
+        node.fund(&funded(round), 1000).await;
+    }
+    assert_eq!(node.sequence_number(&other.address).await, ROUNDS * 6);
+    for round in 0..ROUNDS {
+        assert_eq!(node.balance(&funded(round).address).await, 1000);
     }
 }
 
