@@ -1,7 +1,7 @@
 //! What can be wrong with a configuration; every message names the key and where it stands.
 
 use super::{Origin, RawValue, Setting};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +56,23 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// The error of the file `path` with the contents `text`. Says where it is wrong without
+    /// repeating the line, which may hold a private key.
+    pub fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        let message = error.message();
+        let message = match error.span().and_then(|span| text.get(..span.start)) {
+            Some(before) => {
+                let (line, column) = place_after(before);
+                format!("line {line}, column {column}: {message}")
+            }
+            None => message.to_owned(),
+        };
+        Self::Malformed {
+            path: path.to_owned(),
+            message,
+        }
+    }
+
     /// The error of a value that `setting` does not accept.
     pub fn bad_value(setting: &Setting, value: &RawValue, origin: Origin) -> Self {
         Self::BadValue {
@@ -65,4 +82,11 @@ impl ConfigError {
             allowed: format!("allowed is {}", setting.kind),
         }
     }
+}
+
+/// The line and the column, both from 1, of what follows `before`.
+fn place_after(before: &str) -> (usize, usize) {
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.matches('\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
 }

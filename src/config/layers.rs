@@ -1,6 +1,6 @@
 //! The layers of a configuration, each a list of keys with their values and where they stand.
 
-use super::{ConfigError, RawValue, Value};
+use super::{ConfigError, RawValue, SETTINGS, Value};
 use std::{ffi::OsString, fmt, path::Path, path::PathBuf};
 use toml::de::{DeTable, DeValue};
 
@@ -54,10 +54,7 @@ pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
         path: path.to_owned(),
         source,
     })?;
-    let table = DeTable::parse(&text).map_err(|error| ConfigError::Malformed {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    let table = DeTable::parse(&text).map_err(|error| ConfigError::malformed(path, &text, &error))?;
     let mut entries = Vec::new();
     flatten(table.get_ref(), "", &mut |key, value, start| {
         let line = text[..start].lines().count().max(1);
@@ -75,10 +72,21 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, RawV
     for (name, value) in table {
         let key = format!("{prefix}{}", name.get_ref());
         match value.get_ref() {
-            DeValue::Table(inner) => flatten(inner, &format!("{key}."), emit),
+            // An unknown section is an error also when nothing stands in it.
+            DeValue::Table(inner) if !inner.is_empty() || is_section(&key) => {
+                flatten(inner, &format!("{key}."), emit);
+            }
             other => emit(key, raw_value(other), name.span().end),
         }
     }
+}
+
+/// Whether `key` is a section, or the beginning of one's name.
+fn is_section(key: &str) -> bool {
+    SETTINGS.iter().any(|setting| {
+        let rest = setting.section.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 fn raw_value(value: &DeValue<'_>) -> RawValue {

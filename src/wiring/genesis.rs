@@ -25,9 +25,13 @@ pub fn configured_genesis(config: &Config) -> Result<(Genesis, Chain), ConfigErr
             Genesis::development(chain.id, chain.vendor.clone(), parameters)
         }
     };
-    let started = genesis
-        .chain()
-        .map_err(|error| ConfigError::Contradiction(error.to_string()))?;
+    let started = start(&genesis).map_err(|message| match &chain.genesis {
+        Some(path) => ConfigError::Malformed {
+            path: path.clone(),
+            message,
+        },
+        None => ConfigError::Contradiction(message),
+    })?;
     let faucet_asked_for = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
     if faucet_asked_for && genesis.faucet_key().is_none() {
         return Err(ConfigError::Contradiction(
@@ -43,10 +47,22 @@ fn read(path: &Path) -> Result<Genesis, ConfigError> {
         path: path.to_owned(),
         source,
     })?;
-    toml::from_str(&text).map_err(|error| ConfigError::Malformed {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
+    toml::from_str(&text).map_err(|error| ConfigError::malformed(path, &text, &error))
+}
+
+/// The chain that the genesis starts.
+fn start(genesis: &Genesis) -> Result<Chain, String> {
+    let chain = genesis.chain().map_err(|error| error.to_string())?;
+    if let Some(key) = genesis.faucet_key() {
+        let address = key.public_key().account_address();
+        if !genesis.accounts.iter().any(|account| account.address == address) {
+            return Err(format!(
+                "genesis: the account of the faucet key, {}, is not among the accounts",
+                address.to_long_hex()
+            ));
+        }
+    }
+    Ok(chain)
 }
 
 /// A setting that is given beside a genesis file must say the same; defaults say nothing.

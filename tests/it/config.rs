@@ -107,6 +107,42 @@ fn a_genesis_file_must_agree_with_what_is_set() {
 }
 
 #[test]
+fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
+    const KEY: &str = "5d996aa76b3212142792d9130796cd2e11e3c445a93118c08414df4f66bc60ec";
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("genesis.toml");
+    let run = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let settings = [format!("chain.genesis={}", file.display())];
+        TestNode::command(directory.path(), &settings).output().unwrap()
+    };
+    let start = "chain_id = 7\ndevelopment = true\n";
+    let misspelt = run(&format!("{start}faucet_privat_key = \"{KEY}\"\n"));
+    refused(
+        &misspelt,
+        &["genesis.toml", "line 3, column 1", "faucet_privat_key"],
+    );
+    assert!(
+        !text(&misspelt.stderr).contains(KEY),
+        "{}",
+        text(&misspelt.stderr)
+    );
+    let unclosed = run(&format!("{start}faucet_private_key = \"{KEY}\n"));
+    refused(&unclosed, &["genesis.toml", "line 3"]);
+    assert!(
+        !text(&unclosed.stderr).contains(KEY),
+        "{}",
+        text(&unclosed.stderr)
+    );
+    refused(
+        &run(&format!("{start}faucet_private_key = \"{KEY}\"\n")),
+        &["genesis.toml", "account of the faucet key"],
+    );
+    let reserved = run(&format!("{start}[[accounts]]\naddress = \"0x1\"\nbalance = 1\n"));
+    refused(&reserved, &["genesis.toml", "0x1", "reserved"]);
+}
+
+#[test]
 fn a_directory_with_another_chain_is_refused() {
     let mut node = TestNode::start(&[]);
     node.stop("TERM");
