@@ -3,7 +3,7 @@
 use super::Value;
 use ledger::Vendor;
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 /// One setting, as declared in `declaration.rs`.
 #[derive(Debug)]
@@ -74,6 +74,8 @@ impl Setting {
 impl Kind {
     fn parse(&self, text: &str) -> Option<Value> {
         match self {
+            // The parser would take a sign.
+            Self::Integer(_) if text.starts_with('+') => None,
             Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
             Self::Boolean => text.parse().ok().map(Value::Boolean),
             _ => Some(Value::Text(text.to_owned())),
@@ -88,10 +90,21 @@ impl Kind {
             (Self::Listen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
-            (Self::LogLevel, Value::Text(text)) => text.parse::<Targets>().is_ok(),
+            (Self::LogLevel, Value::Text(text)) => is_log_level(text),
             _ => false,
         }
     }
+}
+
+/// Whether `text` is a level or `module=level`, or several with commas between. The filter's own
+/// parser takes any other word for a module, and would be silent about all the rest.
+fn is_log_level(text: &str) -> bool {
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
+    text.parse::<Targets>().is_ok()
+        && text.split(',').all(|part| match part.split_once('=') {
+            Some((module, level)) => !module.is_empty() && is_level(level),
+            None => is_level(part),
+        })
 }
 
 /// The allowed range, in words.

@@ -182,7 +182,13 @@ fn errors_name_key_place_and_range() {
         message("[sequencer]\nmode = \"bft\"\n"),
         &["sequencer.mode", "\"bft\"", "allowed is \"solo\""],
     );
-    all(message("not toml"), &[&name]);
+    all(
+        message("\n[mempol]\n"),
+        &["unknown key mempol", "line 2", "actors.mempool"],
+    );
+    all(message("[foo.bar]\n"), &["unknown key foo.bar", "actors.mempool"]);
+    all(message("[log]\nformat = {}\n"), &["log.format", "table"]);
+    all(message("[wait]\nnot toml"), &[&name, "line 2, column"]);
     let environment = load(&[], &[("LEDGER_NODE__API__LISTEN", "8080")], &[]).unwrap_err();
     all(
         environment.to_string(),
@@ -194,6 +200,40 @@ fn errors_name_key_place_and_range() {
     all(set.to_string(), &["chain.vendor", "--set", "letters"]);
     let set = load(&[], &[], &["chain.vendor"]).unwrap_err();
     all(set.to_string(), &["chain.vendor", "key=value"]);
+    let set = load(&[], &[], &["chain.id=+5"]).unwrap_err();
+    all(set.to_string(), &["chain.id", "+5", "whole number"]);
+}
+
+#[test]
+fn a_section_without_keys_is_no_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("empty.toml");
+    fs::write(&path, "[actors]\n[mempool]\n[actors.storage]\n").unwrap();
+    load(&[&path], &[], &[]).unwrap();
+}
+
+#[test]
+fn a_log_level_is_made_of_levels() {
+    let level = |text: &str| load(&[], &[], &[&format!("log.level={text}")]);
+    for good in ["info", "OFF", "warn,ledger_actors=debug", "a::b=trace,error"] {
+        level(good).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for bad in [
+        "",
+        "inof",
+        "info,",
+        ",info",
+        "info,a=",
+        "a=inof",
+        "=info",
+        "info,ledger_actors",
+    ] {
+        let message = level(bad).unwrap_err().to_string();
+        assert!(
+            message.contains("log.level") && message.contains("off, error"),
+            "{message}"
+        );
+    }
 }
 
 #[test]
