@@ -64,6 +64,21 @@ pub enum TransactionName {
     Version(u64),
 }
 
+/// The longest `message`, in characters. Some causes repeat what the client sent, which may be as
+/// large as its body.
+const MESSAGE_CHARS_MAX: usize = 1_000;
+
+/// What stands at the end of a message that was cut.
+const CUT_MARK: &str = " ... (cut)";
+
+fn shortened(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        message.truncate(end);
+        message.push_str(CUT_MARK);
+    }
+    message
+}
+
 fn words_after(reason: Option<&LeaveReason>) -> String {
     reason.map(|reason| format!(": {reason}")).unwrap_or_default()
 }
@@ -209,9 +224,7 @@ impl Problem {
             Self::Overloaded(_)
             | Self::TooManyInFlight(_)
             | Self::TooManyLargeAnswers(_)
-            | Self::Stopping => {
-                (Status::SERVICE_UNAVAILABLE, Code::InternalError)
-            }
+            | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
             Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),
@@ -241,7 +254,7 @@ impl Problem {
     /// The body of the answer.
     pub fn body(&self) -> ErrorBody {
         ErrorBody {
-            message: self.to_string(),
+            message: shortened(self.to_string()),
             error_code: self.row().1,
             vm_error_code: self.vm_error_code(),
         }

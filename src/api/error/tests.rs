@@ -246,6 +246,15 @@ async fn a_refusal_by_validation_tells_its_status() {
 }
 
 #[test]
+fn a_long_message_is_cut_between_characters() {
+    let message = |chars: usize| Problem::Syntax("é".repeat(chars)).body().message;
+    let whole = "é".repeat(1_000);
+    assert_eq!(message(1_000), whole);
+    assert_eq!(message(1_001), format!("{whole} ... (cut)"));
+    assert_eq!(message(8 << 20), format!("{whole} ... (cut)"));
+}
+
+#[test]
 fn overload_asks_to_come_back_and_405_names_the_methods() {
     for problem in [
         Problem::Overloaded("storage"),
