@@ -3,17 +3,20 @@
 //! Making one takes milliseconds, which would hold up the other requests of an HTTP worker, and
 //! memory of several times what was read.
 
-use crate::{
-    answer::Answer,
-    error::{ApiError, Problem},
-};
+use crate::error::{ApiError, Problem};
 use actix_web::web;
+use bytes::Bytes;
+use ledger::{ContractEvent, ExecutedTransaction, WriteOp};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many large answers are read and written at once; more are refused with 503. Each may hold
 /// 8 MiB of values and about four times as much of JSON, so all of them hold some 320 MiB.
 const AT_ONCE_MAX: usize = 8;
+
+/// A transaction that holds more than this many bytes makes a large answer: as JSON it takes some
+/// milliseconds to write. The transactions of clients stay far below, that of a genesis need not.
+const TRANSACTION_BYTES_MIN: usize = 256 * 1024;
 
 /// The places of large answers that are being made.
 #[derive(Clone, Debug)]
@@ -36,6 +39,36 @@ impl LargeAnswers {
             .map(|permit| LargeAnswerPlace { _permit: permit })
             .map_err(|_| Problem::TooManyLargeAnswers(AT_ONCE_MAX))
     }
+
+    /// A place for showing one transaction, or `None` where it is not large.
+    ///
+    /// # Errors
+    /// 503 when all are taken.
+    pub fn place_for(&self, executed: &ExecutedTransaction) -> Result<Option<LargeAnswerPlace>, Problem> {
+        if size_bytes(executed) <= TRANSACTION_BYTES_MIN {
+            return Ok(None);
+        }
+        self.place().map(Some)
+    }
+}
+
+/// Makes an answer: on this thread, or on one for work that takes long where it has a place.
+///
+/// # Errors
+/// What `make` says; 500 when it panics on the other thread.
+pub(crate) async fn render<T: Send + 'static>(
+    place: Option<LargeAnswerPlace>,
+    make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let Some(place) = place else {
+        return make();
+    };
+    let made = web::block(move || {
+        let _place = place;
+        make()
+    });
+    made.await
+        .unwrap_or_else(|cause| Err(Problem::internal("writing the answer was interrupted", &cause).into()))
 }
 
 /// The place of one large answer, given back when dropped. It goes wherever the work goes, which a
@@ -45,21 +78,39 @@ pub(crate) struct LargeAnswerPlace {
     _permit: OwnedSemaphorePermit,
 }
 
-impl LargeAnswerPlace {
-    /// Makes the answer on a thread for work that takes long.
-    ///
-    /// # Errors
-    /// What `make` says; 500 when it panics.
-    pub async fn render(
-        self,
-        make: impl FnOnce() -> Result<Answer, ApiError> + Send + 'static,
-    ) -> Result<Answer, ApiError> {
-        let made = web::block(move || {
-            let _place = self;
-            make()
-        });
-        made.await.unwrap_or_else(|cause| {
-            Err(Problem::internal("writing the answer was interrupted", &cause).into())
-        })
+/// About how many bytes a transaction holds: those of its values, and a constant for the rest.
+pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
+    const FIXED: usize = 512;
+    let value_bytes = |op: &WriteOp| op.value().map_or(0, Bytes::len);
+    let writes = executed
+        .writes
+        .iter()
+        .map(|(key, op)| key.as_bytes().len() + value_bytes(op));
+    let events = executed.events.iter().map(ContractEvent::data).map(Bytes::len);
+    let arguments = executed
+        .transaction
+        .as_user()
+        .and_then(|transaction| transaction.raw.entry_function())
+        .map_or(0, |call| call.args.iter().map(Bytes::len).sum());
+    FIXED + arguments + writes.sum::<usize>() + events.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[actix_web::test]
+    async fn only_what_has_a_place_is_made_on_another_thread_and_gives_it_back() {
+        let answers = LargeAnswers::default();
+        let mut places: Vec<_> = (0..AT_ONCE_MAX).map(|_| answers.place().unwrap()).collect();
+        let full = answers.place();
+        assert!(matches!(full, Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))));
+
+        let here = || Ok(thread::current().id());
+        let worker = thread::current().id();
+        assert_eq!(render(None, here).await.unwrap(), worker);
+        assert_ne!(render(places.pop(), here).await.unwrap(), worker);
+        answers.place().unwrap();
     }
 }

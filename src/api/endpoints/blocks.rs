@@ -6,10 +6,10 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
+    large::{self, size_bytes},
     wire::BlockBcs,
 };
-use bytes::Bytes;
-use ledger::{BlockInfo, Chain, ContractEvent, ExecutedTransaction, LedgerInfo, WriteOp};
+use ledger::{BlockInfo, Chain, LedgerInfo};
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 
 /// The most transactions of a block in one answer; the reference's number. The first ones are
@@ -43,11 +43,7 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
         })
         .await?;
     let (chain, format) = (call.chain().clone(), call.format());
-    let render = move || render(&chain, format, ledger_info, &found);
-    match place {
-        Some(place) => place.render(render).await,
-        None => render(),
-    }
+    large::render(place, move || render(&chain, format, ledger_info, &found)).await
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
@@ -93,21 +89,4 @@ fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredT
         }
     }
     Ok(transactions)
-}
-
-/// About how many bytes a transaction holds: those of its values, and a constant for the rest.
-fn size_bytes(executed: &ExecutedTransaction) -> usize {
-    const FIXED: usize = 512;
-    let value_bytes = |op: &WriteOp| op.value().map_or(0, Bytes::len);
-    let writes = executed
-        .writes
-        .iter()
-        .map(|(key, op)| key.as_bytes().len() + value_bytes(op));
-    let events = executed.events.iter().map(ContractEvent::data).map(Bytes::len);
-    let arguments = executed
-        .transaction
-        .as_user()
-        .and_then(|transaction| transaction.raw.entry_function())
-        .map_or(0, |call| call.args.iter().map(Bytes::len).sum());
-    FIXED + arguments + writes.sum::<usize>() + events.sum::<usize>()
 }

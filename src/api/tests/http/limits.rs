@@ -7,7 +7,7 @@ use actix_web::{
     http::{StatusCode, header},
     test::{TestRequest, call_service, init_service},
 };
-use futures::future::join_all;
+use futures::{future::join_all, poll};
 use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
 use ledger_api::configure;
 
@@ -122,6 +122,36 @@ async fn so_many_blocks_with_transactions_are_read_at_once() {
     let without = join_all((0..9).map(|_| get("/v1/blocks/by_height/0"))).await;
     assert!(without.iter().all(|answer| answer.status() == StatusCode::OK));
     api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+    for (more_accounts, expected) in [(0, StatusCode::OK), (3_000, StatusCode::SERVICE_UNAVAILABLE)] {
+        let settings = Settings {
+            more_accounts,
+            ..Settings::default()
+        };
+        let api = TestApi::start(settings).await;
+        let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+        let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+        // They take the places when they are polled first and keep them, as nothing polls them again.
+        let mut blocks: Vec<_> = (0..8)
+            .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
+            .collect();
+        for block in &mut blocks {
+            assert!(poll!(block).is_pending());
+        }
+        let path = "/v1/transactions/by_version/0";
+        assert_eq!(
+            get(path).await.status(),
+            expected,
+            "{more_accounts} more accounts"
+        );
+        drop(blocks);
+        // A question that nobody waits for any more is still answered, which gives its place back.
+        while get(path).await.status() != StatusCode::OK {}
+        api.stop().await;
+    }
 }
 
 #[actix_web::test]

@@ -8,7 +8,7 @@ pub use client::{Answer, Client};
 pub use transfer::{Transfer, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
-use ledger::{Chain, Genesis, Parameters, Vendor};
+use ledger::{AccountAddress, Chain, Genesis, GenesisAccount, Parameters, Vendor};
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_store::{Store, StoreOptions};
@@ -27,6 +27,8 @@ pub struct TestApi {
 /// What a test starts its node with.
 pub struct Settings {
     pub vendor: Vendor,
+    /// How many accounts the genesis has beside the development accounts.
+    pub more_accounts: u64,
     pub node: NodeConfig,
     pub api: ApiConfig,
 }
@@ -35,6 +37,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             vendor: Vendor::default(),
+            more_accounts: 0,
             node: NodeConfig::default(),
             api: ApiConfig {
                 max_body_bytes: 64 * 1024,
@@ -47,7 +50,13 @@ impl Default for Settings {
 impl TestApi {
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
-        let genesis = Genesis::development(4, settings.vendor, Parameters::default());
+        let mut genesis = Genesis::development(4, settings.vendor, Parameters::default());
+        let more = (0..settings.more_accounts).map(|number| GenesisAccount {
+            address: AccountAddress::from_low_u64(0x1_0000 + number),
+            balance: 1,
+            authentication_key: None,
+        });
+        genesis.accounts.extend(more);
         let chain = genesis.chain().unwrap();
         let options = StoreOptions {
             cache_bytes: 16 * 1024 * 1024,
