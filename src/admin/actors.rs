@@ -1,13 +1,14 @@
 //! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs.
 
-use super::{Admin, refusal};
+use super::{Admin, BODY_BYTES_MAX, refusal};
+use crate::config::{Kind, MAILBOX_CAPACITY};
 use actix_web::{
-    HttpResponse,
+    Error, HttpResponse,
     http::StatusCode,
     web::{Bytes, Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::ErrorCode;
+use ledger_api::{ErrorCode, Problem};
 use serde::Deserialize;
 
 /// What can be changed of an actor.
@@ -33,7 +34,11 @@ pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
 }
 
 /// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.
-pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Bytes) -> HttpResponse {
+pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Error>) -> HttpResponse {
+    let body = match body {
+        Ok(body) => body,
+        Err(error) => return unreadable(&error).response(),
+    };
     let change: Change = match serde_json::from_slice(&body) {
         Ok(change) => change,
         Err(error) => {
@@ -44,7 +49,15 @@ pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Bytes) -> HttpRe
             );
         }
     };
-    match admin.node.set_mailbox_capacity(&name, change.mailbox_capacity) {
+    let capacity = change.mailbox_capacity;
+    if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
+        let allowed = Kind::Integer(MAILBOX_CAPACITY);
+        return Problem::InvalidInput(format!(
+            "mailbox_capacity = {capacity} is not allowed: allowed is {allowed}"
+        ))
+        .response();
+    }
+    match admin.node.set_mailbox_capacity(&name, capacity) {
         Ok(status) => {
             tracing::info!(
                 actor = status.actor,
@@ -54,6 +67,16 @@ pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Bytes) -> HttpRe
             HttpResponse::Ok().json(status)
         }
         Err(error) => untuned(&error),
+    }
+}
+
+/// Why there is no body.
+fn unreadable(error: &Error) -> Problem {
+    match error.as_response_error().status_code() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::BodyTooLarge {
+            limit_bytes: BODY_BYTES_MAX,
+        },
+        _ => Problem::Syntax(error.to_string()),
     }
 }
 

@@ -27,22 +27,19 @@ pub async fn check<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let listen = request.app_data::<Data<Admin>>().map(|admin| admin.listen);
-    let host_allowed = header(&request, &HOST).is_some_and(|host| is_own(host, listen));
-    let origin_allowed = match header(&request, &ORIGIN) {
-        None => !request.headers().contains_key(ORIGIN),
-        Some(origin) => origin
-            .split_once("://")
-            .is_some_and(|(_, host)| is_own(host, listen)),
+    let host = header(&request, &HOST).filter(|host| is_own(host, listen));
+    let message = match (host, header(&request, &ORIGIN)) {
+        (None, _) => {
+            "the Host header names neither this machine nor admin.listen; where admin.listen is 0.0.0.0 \
+             or [::], ask for localhost, or set admin.listen to the address that is asked for"
+        }
+        (Some(host), Some(origin)) if !is_origin_of(host, origin) => {
+            "the Origin header is not of a page of this listener"
+        }
+        (Some(_), None) if request.headers().contains_key(ORIGIN) => "the Origin header cannot be read",
+        _ => return next.call(request).await.map(ServiceResponse::map_into_left_body),
     };
-    if host_allowed && origin_allowed {
-        return next.call(request).await.map(ServiceResponse::map_into_left_body);
-    }
-    let which = if host_allowed { "Origin" } else { "Host" };
-    let response = refusal(
-        StatusCode::FORBIDDEN,
-        ErrorCode::WebFrameworkError,
-        format!("the {which} header names neither this machine nor admin.listen"),
-    );
+    let response = refusal(StatusCode::FORBIDDEN, ErrorCode::WebFrameworkError, message);
     Ok(request.into_response(response).map_into_right_body())
 }
 
@@ -54,6 +51,14 @@ fn header<'a>(request: &'a ServiceRequest, name: &HeaderName) -> Option<&'a str>
         None => first.to_str().ok(),
         Some(_) => None,
     }
+}
+
+/// Whether pages of `origin` come from the listener that is asked for under the name `host`. Another
+/// port of this machine may serve anyone's pages.
+fn is_origin_of(host: &str, origin: &str) -> bool {
+    origin
+        .split_once("://")
+        .is_some_and(|(scheme, own)| matches!(scheme, "http" | "https") && own.eq_ignore_ascii_case(host))
 }
 
 /// Whether `HOST` or `HOST:PORT` is a name of this machine, or the address that is listened on.
@@ -79,6 +84,25 @@ fn ip_of(host: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_is_a_scheme_and_exactly_the_host() {
+        for own in ["http://localhost:9101", "https://LOCALHOST:9101"] {
+            assert!(is_origin_of("localhost:9101", own), "{own}");
+        }
+        for foreign in [
+            "null",
+            "localhost:9101",
+            "://localhost:9101",
+            "ftp://localhost:9101",
+            "http://localhost",
+            "http://localhost:3000",
+            "http://localhost:9101/",
+            "http://127.0.0.1:9101",
+        ] {
+            assert!(!is_origin_of("localhost:9101", foreign), "{foreign}");
+        }
+    }
 
     #[test]
     fn only_loopback_and_the_configured_address_are_own() {

@@ -3,10 +3,13 @@
 
 use super::{FromValue, Kind, Setting, Value};
 use ledger::Vendor;
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
 
 /// The largest number that a TOML file can hold.
 const MAX: u64 = i64::MAX as u64;
+
+/// How many messages a mailbox may be set to hold, at the start and later.
+pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
 macro_rules! settings {
     ($(
@@ -159,27 +162,27 @@ settings! {
     }
     /// The mempool's mailbox.
     actors_mempool: MempoolMailbox = "actors.mempool" {
-        mailbox_capacity: usize = 16_384, Kind::Integer(1..=10_000_000), "messages",
+        mailbox_capacity: usize = 16_384, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Requests that wait for the mempool (submissions, look-ups by hash); beyond it the answer is 503.";
     }
     /// The sequencer's mailbox.
     actors_sequencer: SequencerMailbox = "actors.sequencer" {
-        mailbox_capacity: usize = 1_024, Kind::Integer(1..=10_000_000), "messages",
+        mailbox_capacity: usize = 1_024, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Requests that wait for the sequencer. What other actors tell it is bounded by blocks_in_flight_max instead.";
     }
     /// The committer's mailbox.
     actors_committer: CommitterMailbox = "actors.committer" {
-        mailbox_capacity: usize = 16_384, Kind::Integer(1..=10_000_000), "messages",
+        mailbox_capacity: usize = 16_384, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Requests that wait for the committer (long polls that subscribe); beyond it the answer is 503.";
     }
     /// The storage actor's mailbox.
     actors_storage: StorageMailbox = "actors.storage" {
-        mailbox_capacity: usize = 4_096, Kind::Integer(1..=10_000_000), "messages",
+        mailbox_capacity: usize = 4_096, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Queries that wait to be handed to a reader thread; beyond it the answer is 503.";
     }
     /// The pruner's mailbox.
     actors_pruner: PrunerMailbox = "actors.pruner" {
-        mailbox_capacity: usize = 64, Kind::Integer(1..=10_000_000), "messages",
+        mailbox_capacity: usize = 64, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Requests that wait for the pruner; HTTP sends it none today.";
     }
     /// What the node says about itself.
