@@ -13,6 +13,18 @@ pub enum FaucetError {
     /// The request makes no sense.
     #[error("{0}")]
     InvalidRequest(String),
+    /// No such route.
+    #[error("not found: the routes are /, /fund and /mint")]
+    UnknownRoute,
+    /// The route knows another method.
+    #[error("method not allowed, use {0}")]
+    MethodNotAllowed(&'static str),
+    /// The body is above the limit.
+    #[error("payload too large: a body has at most {limit_bytes} bytes")]
+    BodyTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
     /// There are too many requests, here or in the node.
     #[error("the faucet is overloaded: {0}; try again soon")]
     Overloaded(&'static str),
@@ -43,13 +55,16 @@ impl FaucetError {
     fn row(&self) -> (StatusCode, &'static str) {
         match self {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
+            Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
+            Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),
             Self::Overloaded(_) | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
             Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
             Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
         }
     }
 
-    /// The answer of `/fund`: JSON.
+    /// The answer of `/fund`, and where there is no route: JSON.
     pub fn json(&self) -> HttpResponse {
         let (status, error_code) = self.row();
         self.start(status).json(Body {
@@ -71,6 +86,9 @@ impl FaucetError {
         let mut response = HttpResponse::build(status);
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.insert_header((header::RETRY_AFTER, "1"));
+        }
+        if let Self::MethodNotAllowed(allowed) = self {
+            response.insert_header((header::ALLOW, *allowed));
         }
         response
     }

@@ -2,7 +2,8 @@
 
 use super::{Faucet, FaucetError, Funded, recipient::Recipient};
 use actix_web::{
-    HttpResponse,
+    Error, HttpResponse, Resource, Route,
+    http::StatusCode,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
 use serde::{Deserialize, Serialize};
@@ -44,17 +45,41 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
             let response = FaucetError::InvalidRequest(error.to_string()).text();
             actix_web::error::InternalError::from_response(error, response).into()
         }))
-        .route("/", web::get().to(async || "tap:ok"))
-        .route("/fund", web::post().to(fund))
-        .route("/mint", web::post().to(mint));
+        .service(only("GET", "/", web::get().to(async || "tap:ok")))
+        .service(only("POST", "/fund", web::post().to(fund)))
+        .service(only("POST", "/mint", web::post().to(mint)))
+        .default_service(web::to(async || FaucetError::UnknownRoute.json()));
 }
 
-async fn fund(faucet: Data<Faucet>, body: Bytes) -> HttpResponse {
-    match fund_by_body(&faucet, &body).await {
+/// A path with one route; 405 for any other method.
+fn only(method: &'static str, path: &'static str, route: Route) -> Resource {
+    web::resource(path)
+        .route(route)
+        .default_service(web::to(move || async move {
+            FaucetError::MethodNotAllowed(method).json()
+        }))
+}
+
+async fn fund(faucet: Data<Faucet>, body: Result<Bytes, Error>) -> HttpResponse {
+    let funded = match body {
+        Ok(body) => fund_by_body(&faucet, &body).await,
+        Err(error) => Err(unreadable(&error)),
+    };
+    match funded {
         Ok(funded) => HttpResponse::Ok().json(FundAnswer {
             txn_hashes: vec![funded.transaction.hash().to_string()],
         }),
         Err(error) => error.json(),
+    }
+}
+
+/// Why there is no body.
+fn unreadable(error: &Error) -> FaucetError {
+    match error.as_response_error().status_code() {
+        StatusCode::PAYLOAD_TOO_LARGE => FaucetError::BodyTooLarge {
+            limit_bytes: BODY_BYTES_MAX,
+        },
+        _ => FaucetError::InvalidRequest(error.to_string()),
     }
 }
 

@@ -146,6 +146,25 @@ async fn the_forms_of_requests_and_answers() {
 }
 
 #[tokio::test]
+async fn what_is_no_route_is_refused_in_the_form_of_errors() {
+    let node = TestNode::start(&[]);
+    let url = node.faucet.clone().unwrap();
+    let large = json!({ "address": "0".repeat(5000) });
+    for (answer, status) in [
+        (post(&node, "/fund", Some(large)).await, 413),
+        (post(&node, "/nothing", None).await, 404),
+        (post(&node, "/", None).await, 405),
+        (node.http.get(&format!("{url}/fund")).await, 405),
+        (node.http.get(&format!("{url}/mint?address=0x1")).await, 405),
+    ] {
+        assert_eq!(answer.status, status, "{}", answer.text);
+        assert!(answer.json["message"].is_string(), "{}", answer.text);
+        assert_eq!(answer.json["error_code"], "WebFrameworkError");
+        assert_eq!(answer.headers.contains_key("allow"), status == 405);
+    }
+}
+
+#[tokio::test]
 async fn a_faucet_can_be_switched_off() {
     let node = TestNode::start(&["faucet.enabled=false"]);
     assert_eq!(node.faucet, None);
