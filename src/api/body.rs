@@ -1,6 +1,6 @@
 //! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
 
-use crate::{error::Problem, format::essence};
+use crate::{decimal::Decimal, error::Problem, format::essence};
 use actix_web::rt::time::timeout;
 use actix_web::{
     HttpMessage, HttpRequest,
@@ -80,7 +80,7 @@ fn declared_length(request: &HttpRequest) -> Result<Option<u64>, Problem> {
     };
     let length = value.to_str().ok().and_then(|text| text.trim().parse().ok());
     length
-        .map(Some)
+        .map(|Decimal(bytes)| Some(bytes))
         .ok_or_else(|| Problem::Syntax("failed to parse header `Content-Length`".to_owned()))
 }
 

@@ -3,6 +3,7 @@
 use crate::{
     answer::Answer,
     body,
+    decimal::Decimal,
     error::{ApiError, Problem},
     format::Format,
     params,
@@ -77,7 +78,7 @@ impl Call {
         T: Send + 'static,
         Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
     {
-        let asked = self.query("ledger_version")?;
+        let asked = self.query("ledger_version")?.map(|Decimal(version)| version);
         self.read(
             move |snapshot| match readable_version(asked, snapshot.ledger_info()) {
                 Ok(version) => question(snapshot, version),

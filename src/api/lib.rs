@@ -5,6 +5,7 @@
 //! | which routes there are | `routes.rs` |
 //! | what a route does | `endpoints/` |
 //! | every error with its status and code | `error/` |
+//! | what is answered where no route fits | `fallback.rs` |
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, [`ApiConfig`] |
 //!
@@ -15,8 +16,10 @@ mod admission;
 mod answer;
 mod body;
 mod call;
+mod decimal;
 mod endpoints;
 mod error;
+mod fallback;
 mod format;
 mod headers;
 mod json;
@@ -27,5 +30,6 @@ mod state;
 mod wire;
 
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
+pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use routes::configure;
 pub use state::{ApiConfig, ApiState};

@@ -50,6 +50,7 @@ pub(crate) fn query<T: FromStr<Err: Display>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decimal::Decimal;
     use actix_web::{dev::ResourceDef, test::TestRequest};
     use ledger::{AccountAddress, HashValue, StructTag};
 
@@ -122,18 +123,19 @@ mod tests {
 
     #[test]
     fn unknown_query_parameters_are_ignored_and_known_ones_are_read_once() {
-        let ask = |uri: &str| query::<u64>(&request("/a", uri), "version");
+        let ask = |uri: &str| query::<Decimal<u64>>(&request("/a", uri), "version");
         assert_eq!(ask("/a").unwrap(), None);
         assert_eq!(ask("/a?").unwrap(), None);
         assert_eq!(
             ask("/a?accountAddress=0x1&asset=b%3Ac&version=7").unwrap(),
-            Some(7)
+            Some(Decimal(7))
         );
         for uri in [
             "/a?version=",
             "/a?version",
             "/a?version=x",
             "/a?version=-1",
+            "/a?version=%2B1",
             "/a?version=1&version=1",
         ] {
             let problem = ask(uri).unwrap_err();

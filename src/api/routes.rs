@@ -7,7 +7,8 @@ use crate::{
     answer::Answer,
     call::Call,
     endpoints::{accounts, blocks, gas, health, index, submit, transactions},
-    error::{ApiError, Problem},
+    error::ApiError,
+    fallback::{unknown_route, wrong_method},
     state::ApiState,
 };
 use actix_web::{
@@ -87,11 +88,11 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
         .wrap(from_fn(move |request, next| {
             admission::admit(admission_state.clone(), request, next)
         }))
-        .default_service(web::to(unknown_route));
+        .default_service(unknown_route());
     for (path, routes) in by_path(table()) {
         scope = scope.service(resource(path, routes, state));
     }
-    config.service(scope).default_service(web::to(unknown_route));
+    config.service(scope).default_service(unknown_route());
 }
 
 /// The routes of each path, paths in the order of their first row.
@@ -117,10 +118,7 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
             serve(state.clone(), Rc::clone(&handler), request, payload)
         }));
     }
-    resource.default_service(web::to(move || {
-        let problem = Problem::MethodNotAllowed(allowed.clone());
-        async move { problem.response() }
-    }))
+    resource.default_service(wrong_method(allowed))
 }
 
 async fn serve(
@@ -139,10 +137,3 @@ async fn serve(
         Err(error) => error.response(state.headers()),
     }
 }
-
-async fn unknown_route(request: HttpRequest) -> HttpResponse {
-    Problem::UnknownRoute(request.path().chars().take(UNKNOWN_PATH_CHARS_MAX).collect()).response()
-}
-
-/// How much of an unknown path is repeated to its sender.
-const UNKNOWN_PATH_CHARS_MAX: usize = 200;

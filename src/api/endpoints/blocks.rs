@@ -3,6 +3,7 @@
 use crate::{
     answer::Answer,
     call::Call,
+    decimal::Decimal,
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
@@ -29,7 +30,7 @@ struct Found {
 
 /// `GET /v1/blocks/by_height/{block_height}`
 pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
-    let height: u64 = call.path("block_height")?;
+    let Decimal(height) = call.path("block_height")?;
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
     let place = if with_transactions {
         Some(call.state.large_answers().place()?)

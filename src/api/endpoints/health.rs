@@ -8,6 +8,7 @@
 use crate::{
     answer::Answer,
     call::Call,
+    decimal::Decimal,
     error::{ApiError, Problem},
 };
 use serde::Serialize;
@@ -20,9 +21,9 @@ struct Health {
 
 /// `GET /v1/-/healthy`
 pub(crate) async fn healthy(call: Call) -> Result<Answer, ApiError> {
-    let age_max_secs: Option<u32> = call.query("duration_secs")?;
+    let age_max_secs: Option<Decimal<u32>> = call.query("duration_secs")?;
     let ledger_info = *call.node().head().ledger_info();
-    if let Some(age_max_secs) = age_max_secs {
+    if let Some(Decimal(age_max_secs)) = age_max_secs {
         check_age(
             now(),
             Duration::from_micros(ledger_info.timestamp_usecs),

@@ -3,6 +3,7 @@
 use crate::{
     answer::Answer,
     call::Call,
+    decimal::Decimal,
     error::{ApiError, Problem, TransactionName},
     format::Format,
     json::{CommittedJson, TransactionJson},
@@ -29,7 +30,7 @@ pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
 
 /// `GET /v1/transactions/by_version/{txn_version}`
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
-    let version = call.path("txn_version")?;
+    let Decimal(version) = call.path("txn_version")?;
     let (ledger_info, transaction) = call.read(move |snapshot| at_version(snapshot, version)).await?;
     committed(&call, ledger_info, transaction).await
 }

@@ -2,7 +2,7 @@
 //! are ignored, as in the reference. Nesting is bounded by serde_json, at 128.
 
 use super::{Text, signature::SignatureJson};
-use crate::error::Problem;
+use crate::{decimal::Decimal, error::Problem};
 use ledger::{
     AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
@@ -14,13 +14,13 @@ use serde_json::Value;
 #[derive(Deserialize)]
 pub(crate) struct SubmitRequest {
     sender: Text<AccountAddress>,
-    sequence_number: Text<u64>,
-    max_gas_amount: Text<u64>,
-    gas_unit_price: Text<u64>,
-    expiration_timestamp_secs: Text<u64>,
+    sequence_number: Decimal<u64>,
+    max_gas_amount: Decimal<u64>,
+    gas_unit_price: Decimal<u64>,
+    expiration_timestamp_secs: Decimal<u64>,
     payload: SubmittedPayload,
     signature: SignatureJson,
-    replay_protection_nonce: Option<Text<u64>>,
+    replay_protection_nonce: Option<Decimal<u64>>,
 }
 
 /// What is to be done. Kinds that the ledger does not execute are known by name, so that the
@@ -75,7 +75,7 @@ impl SubmitRequest {
         let call = self.payload.call(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
             None => (TransactionPayload::EntryFunction(call), self.sequence_number.0),
-            Some(Text(nonce)) => (orderless(call, nonce), u64::MAX),
+            Some(Decimal(nonce)) => (orderless(call, nonce), u64::MAX),
         };
         let authenticator = self
             .signature

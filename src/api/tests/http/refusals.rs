@@ -23,6 +23,7 @@ async fn paths_and_queries() {
         ("/v2".into(), UNKNOWN_ROUTE),
         ("/".into(), UNKNOWN_ROUTE),
         ("/v1/-/healthy?duration_secs=soon".into(), SYNTAX),
+        ("/v1/-/healthy?duration_secs=%2B9999".into(), SYNTAX),
         (
             "/v1/-/healthy?duration_secs=0".into(),
             (503, "health_check_failed"),
@@ -39,6 +40,7 @@ async fn paths_and_queries() {
             missing("transaction_not_found"),
         ),
         ("/v1/transactions/by_version/-1".into(), SYNTAX),
+        ("/v1/transactions/by_version/+0".into(), SYNTAX),
         ("/v1/transactions/by_version/18446744073709551616".into(), SYNTAX),
         (
             "/v1/transactions/by_version/18446744073709551615".into(),
@@ -49,6 +51,7 @@ async fn paths_and_queries() {
         ("/v1/accounts/0x1%2F2".into(), SYNTAX),
         ("/v1/accounts/%FF%FE".into(), SYNTAX),
         ("/v1/accounts/0x1?ledger_version=x".into(), SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=%2B0".into(), SYNTAX),
         (
             "/v1/accounts/0x1?ledger_version=0&ledger_version=0".into(),
             SYNTAX,
@@ -87,6 +90,7 @@ async fn paths_and_queries() {
             missing("version_not_found"),
         ),
         ("/v1/blocks/by_height/first".into(), SYNTAX),
+        ("/v1/blocks/by_height/+0".into(), SYNTAX),
         ("/v1/blocks/by_height/0?with_transactions=yes".into(), SYNTAX),
         ("/v1/blocks/by_height/99".into(), missing("block_not_found")),
         (

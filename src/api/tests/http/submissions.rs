@@ -30,6 +30,13 @@ async fn json_submissions() {
         (without_sender, SYNTAX),
         (changed(&good, "/sender", json!("0xz")), SYNTAX),
         (changed(&good, "/sequence_number", json!(0)), SYNTAX),
+        (changed(&good, "/sequence_number", json!("+0")), SYNTAX),
+        (changed(&good, "/max_gas_amount", json!("+100000")), SYNTAX),
+        (changed(&good, "/gas_unit_price", json!("+100")), SYNTAX),
+        (
+            changed(&good, "/expiration_timestamp_secs", json!("+9999999999")),
+            SYNTAX,
+        ),
         (changed(&good, "/payload/type", json!("nothing")), SYNTAX),
         (changed(&good, "/payload/arguments", json!("0xb0b")), SYNTAX),
         (changed(&good, "/signature/signature", json!("0x12")), SYNTAX),
