@@ -8,7 +8,7 @@ use actix_web::{
     web::{Bytes, Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::{ErrorCode, Problem};
+use ledger_api::{ErrorCode, Problem, extraction_problem};
 use serde::Deserialize;
 
 /// What can be changed of an actor.
@@ -37,7 +37,7 @@ pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
 pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Error>) -> HttpResponse {
     let body = match body {
         Ok(body) => body,
-        Err(error) => return unreadable(&error).response(),
+        Err(error) => return extraction_problem(&error, BODY_BYTES_MAX).response(),
     };
     let change: Change = match serde_json::from_slice(&body) {
         Ok(change) => change,
@@ -67,16 +67,6 @@ pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Er
             HttpResponse::Ok().json(status)
         }
         Err(error) => untuned(&error),
-    }
-}
-
-/// Why there is no body.
-fn unreadable(error: &Error) -> Problem {
-    match error.as_response_error().status_code() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::BodyTooLarge {
-            limit_bytes: BODY_BYTES_MAX,
-        },
-        _ => Problem::Syntax(error.to_string()),
     }
 }
 

@@ -10,7 +10,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use ledger_actors::NodeHandle;
-use ledger_api::{ErrorBody, ErrorCode, Problem};
+use ledger_api::{ErrorBody, ErrorCode, unknown_route, wrong_method};
 use std::net::SocketAddr;
 
 /// The largest body that a switch takes, in bytes.
@@ -40,21 +40,15 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
             .service(
                 web::resource("/actors")
                     .route(web::get().to(actors::list))
-                    .default_service(web::to(async || {
-                        Problem::MethodNotAllowed("GET".into()).response()
-                    })),
+                    .default_service(wrong_method("GET")),
             )
             .service(
                 web::resource("/actors/{name}")
                     .route(web::get().to(actors::show))
                     .route(web::patch().to(actors::tune))
-                    .default_service(web::to(async || {
-                        Problem::MethodNotAllowed("GET, PATCH".into()).response()
-                    })),
+                    .default_service(wrong_method("GET, PATCH")),
             )
-            .default_service(web::to(async |request: actix_web::HttpRequest| {
-                Problem::UnknownRoute(request.path().to_owned()).response()
-            })),
+            .default_service(unknown_route()),
     );
 }
 
