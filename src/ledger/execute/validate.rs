@@ -106,45 +106,55 @@ pub(super) fn validate_in_block(
     check_balance(sender, transaction)
 }
 
+/// Refuses what is too large, which is worth doing before its signature is checked: that costs time
+/// in proportion to the size.
+///
+/// # Errors
+/// `EXCEEDED_MAX_TRANSACTION_SIZE`.
+pub fn validate_size(chain: &Chain, size_bytes: usize) -> Result<(), Discard> {
+    let size_max = chain.parameters().transaction_bytes_max;
+    within(
+        size_bytes as u64 <= size_max,
+        Status::ExceededMaxTransactionSize,
+        size_max,
+    )
+}
+
+fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
+    if is_within {
+        Ok(())
+    } else {
+        Err(Discard::because(status, format_args!("the bound is {bound}")))
+    }
+}
+
 /// What needs no state: kind, size, gas.
 fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Discard> {
     let raw = transaction.raw();
     let parameters = chain.parameters();
     raw.payload.executable_entry_function()?;
-    let bound = |broken: bool, status: Status, bound: u64| {
-        if broken {
-            Err(Discard::because(status, format_args!("the bound is {bound}")))
-        } else {
-            Ok(())
-        }
-    };
-    let size_max = parameters.transaction_bytes_max;
-    bound(
-        transaction.size_bytes() as u64 > size_max,
-        Status::ExceededMaxTransactionSize,
-        size_max,
-    )?;
+    validate_size(chain, transaction.size_bytes())?;
     let gas_max = parameters.max_gas_amount;
-    bound(
-        raw.max_gas_amount > gas_max,
+    within(
+        raw.max_gas_amount <= gas_max,
         Status::MaxGasUnitsExceedsMaxGasUnitsBound,
         gas_max,
     )?;
     let gas_min = intrinsic_units(transaction.size_bytes());
-    bound(
-        raw.max_gas_amount < gas_min,
+    within(
+        raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,
         gas_min,
     )?;
     let price_min = parameters.gas_unit_price_min;
-    bound(
-        raw.gas_unit_price < price_min,
+    within(
+        raw.gas_unit_price >= price_min,
         Status::GasUnitPriceBelowMinBound,
         price_min,
     )?;
     let price_max = parameters.gas_unit_price_max;
-    bound(
-        raw.gas_unit_price > price_max,
+    within(
+        raw.gas_unit_price <= price_max,
         Status::GasUnitPriceAboveMaxBound,
         price_max,
     )

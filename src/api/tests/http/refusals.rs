@@ -1,7 +1,7 @@
 //! Bad input of each kind for each route: the right status and error body, and nothing is lost or
 //! stuck afterwards.
 
-use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
+use crate::kit::{BODY_BYTES_MAX, Settings, TestApi, Transfer, refused, still_works};
 
 /// What reads as no value of its declared type.
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
@@ -196,7 +196,7 @@ async fn bodies_by_length_and_type() {
         web(413),
         "declared too large",
     );
-    let large = vec![b' '; 64 * 1024 + 1];
+    let large = vec![b' '; BODY_BYTES_MAX + 1];
     refused(
         &client.send("POST", path, &[json], Some(&large)).await,
         web(413),
@@ -206,8 +206,9 @@ async fn bodies_by_length_and_type() {
     let head = "POST /v1/transactions HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\
                 content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     let mut endless = head.as_bytes().to_vec();
-    for _ in 0..5 {
-        endless.extend(format!("{:x}\r\n{}\r\n", 16 * 1024, " ".repeat(16 * 1024)).bytes());
+    let chunk_bytes = 16 * 1024;
+    for _ in 0..=BODY_BYTES_MAX / chunk_bytes {
+        endless.extend(format!("{chunk_bytes:x}\r\n{}\r\n", " ".repeat(chunk_bytes)).bytes());
     }
     refused(&client.raw(&endless).await, web(413), "chunks without end");
     refused(

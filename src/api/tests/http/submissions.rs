@@ -124,8 +124,16 @@ async fn transactions_that_validation_refuses() {
             signature: ledger::crypto::Ed25519Signature([0; 64]),
         },
     };
+    // Too large is told before a wrong signature: its check would cost by the size.
+    let mut large = unsigned.clone();
+    large.raw.payload = TransactionPayload::Script(Script {
+        code: vec![0; 70_000].into(),
+        type_args: Vec::new(),
+        args: Vec::new(),
+    });
     let rows = [
         (unsigned, 1),
+        (large, 10),
         (foreign_key, 1),
         (
             sign(Transfer {

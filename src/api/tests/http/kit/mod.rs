@@ -24,6 +24,9 @@ pub struct TestApi {
     _data_dir: TempDir,
 }
 
+/// The largest body of the node under test: more than the largest transaction of the chain has.
+pub const BODY_BYTES_MAX: usize = 128 * 1024;
+
 /// What a test starts its node with.
 pub struct Settings {
     pub vendor: Vendor,
@@ -40,7 +43,7 @@ impl Default for Settings {
             more_accounts: 0,
             node: NodeConfig::default(),
             api: ApiConfig {
-                max_body_bytes: 64 * 1024,
+                max_body_bytes: BODY_BYTES_MAX,
                 max_in_flight: 256,
             },
         }
