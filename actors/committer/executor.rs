@@ -127,31 +127,5 @@ fn touched(block: &ExecutedBlock) -> BTreeSet<AccountAddress> {
         .iter()
         .filter(|executed| executed.transaction.as_user().is_some());
     let keys = users.flat_map(|executed| executed.writes.iter().map(|(key, _)| key));
-    keys.filter_map(account_of).collect()
-}
-
-/// The account that a state key belongs to; none for table items. (The storage encoding of keys:
-/// rest-behaviour section 5, tag 0 and 32 bytes of address.)
-fn account_of(key: &StateKey) -> Option<AccountAddress> {
-    const ACCESS_PATH: u8 = 0;
-    let (&tag, rest) = key.as_bytes().split_first()?;
-    let address = rest.first_chunk::<32>()?;
-    (tag == ACCESS_PATH).then(|| AccountAddress::new(*address))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_tell_their_account() {
-        let address = AccountAddress::from_low_u64(7);
-        let tag = "0x1::account::Account".parse().unwrap();
-        assert_eq!(account_of(&StateKey::resource(&address, &tag)), Some(address));
-        assert_eq!(account_of(&StateKey::table_item(&address, b"key")), None);
-        assert_eq!(
-            account_of(&StateKey::from_encoded(Bytes::from_static(b"\0\x01"))),
-            None
-        );
-    }
+    keys.filter_map(StateKey::address).collect()
 }

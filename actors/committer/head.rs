@@ -3,7 +3,6 @@
 use super::facts::Facts;
 use crate::Committed;
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use ledger::{
     AccountAddress, AccountFacts, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
 };
@@ -30,7 +29,11 @@ impl IndexedBlock {
     pub(crate) fn new(block: Arc<ExecutedBlock>) -> Self {
         let hashes = block.transactions.iter().map(|executed| executed.hash);
         let by_hash = hashes.zip(0..).collect();
-        let output_bytes = block.transactions.iter().map(output_bytes).sum();
+        let output_bytes = block
+            .transactions
+            .iter()
+            .map(ExecutedTransaction::output_bytes)
+            .sum();
         Self {
             block,
             by_hash,
@@ -42,15 +45,6 @@ impl IndexedBlock {
         let index = *self.by_hash.get(hash)?;
         Committed::in_block(&self.block, index)
     }
-}
-
-fn output_bytes(executed: &ExecutedTransaction) -> usize {
-    let events = executed.events.iter().map(|event| event.data().len());
-    let writes = executed
-        .writes
-        .iter()
-        .map(|(key, write)| key.as_bytes().len() + write.value().map_or(0, Bytes::len));
-    events.chain(writes).sum()
 }
 
 /// The newest durable moment of the ledger: what answers carry in their headers, the newest blocks,
@@ -164,6 +158,7 @@ impl HeadCell {
 mod tests {
     use super::*;
     use crate::testing::{block, block_writing, draft, ledger_info};
+    use bytes::Bytes;
     use ledger::StateKey;
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {

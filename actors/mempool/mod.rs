@@ -80,8 +80,8 @@ impl Mempool {
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
-    /// What follows every change of the pool: who has expired leaves, the sequencer gets its batch if it waits for one and
-    /// there is one, and the committer hears who left.
+    /// What follows every change of the pool: who has expired leaves, the sequencer gets its batch if it
+    /// waits for one and there is one, and the committer hears who left.
     fn after_change(&mut self) {
         self.pool.expire(self.clock.now_secs());
         if self.pool.has_ready()

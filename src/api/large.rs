@@ -6,7 +6,7 @@
 use crate::error::{ApiError, Problem};
 use actix_web::web;
 use bytes::Bytes;
-use ledger::{ContractEvent, ExecutedTransaction, WriteOp};
+use ledger::ExecutedTransaction;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -78,21 +78,15 @@ pub(crate) struct LargeAnswerPlace {
     _permit: OwnedSemaphorePermit,
 }
 
-/// About how many bytes a transaction holds: those of its values, and a constant for the rest.
+/// About how many bytes a transaction holds: its arguments, what it put out, and a constant for the rest.
 pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
     const FIXED: usize = 512;
-    let value_bytes = |op: &WriteOp| op.value().map_or(0, Bytes::len);
-    let writes = executed
-        .writes
-        .iter()
-        .map(|(key, op)| key.as_bytes().len() + value_bytes(op));
-    let events = executed.events.iter().map(ContractEvent::data).map(Bytes::len);
     let arguments = executed
         .transaction
         .as_user()
         .and_then(|transaction| transaction.raw.entry_function())
         .map_or(0, |call| call.args.iter().map(Bytes::len).sum());
-    FIXED + arguments + writes.sum::<usize>() + events.sum::<usize>()
+    FIXED + arguments + executed.output_bytes()
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, [`ApiConfig`] |
 //!
-//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the
-//! places of requests in flight and of large answers. Signatures are checked where the request is, on the HTTP worker's thread.
+//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
+//! of requests in flight and of large answers. Signatures are checked where the request is, on the
+//! HTTP worker's thread.
 
 mod admission;
 mod answer;

@@ -82,6 +82,18 @@ pub struct ExecutedTransaction {
     pub accumulator_root: HashValue,
 }
 
+impl ExecutedTransaction {
+    /// What it put out: the data of its events, and the keys and values it wrote, in bytes.
+    pub fn output_bytes(&self) -> usize {
+        let events = self.events.iter().map(|event| event.data().len());
+        let writes = self
+            .writes
+            .iter()
+            .map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len));
+        events.chain(writes).sum()
+    }
+}
+
 /// The end of the chain after a block: all that executing the next block needs beside the state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChainTip {

@@ -260,7 +260,7 @@ impl Run<'_> {
             block_gas_limit_reached: false,
             block_output_limit_reached: false,
             block_effective_block_gas_units: self.committed.iter().map(|t| t.info.v0().gas_used).sum(),
-            block_approx_output_size: self.committed.iter().map(output_bytes).sum(),
+            block_approx_output_size: self.committed.iter().map(|t| t.output_bytes() as u64).sum(),
         };
         let epilogue = BlockEpilogue::V0 {
             block_id: self.hash,
@@ -284,15 +284,6 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
         failed_proposer_indices: Vec::new(),
         time_microseconds: header.timestamp_usecs,
     }
-}
-
-fn output_bytes(transaction: &ExecutedTransaction) -> u64 {
-    let writes = transaction.writes.iter();
-    let writes: usize = writes
-        .map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, bytes::Bytes::len))
-        .sum();
-    let events: usize = transaction.events.iter().map(|event| event.data().len()).sum();
-    (writes + events) as u64
 }
 
 /// Takes `fees` out of the supply of the chain's coin.

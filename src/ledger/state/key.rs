@@ -87,6 +87,13 @@ impl StateKey {
         Self(bytes)
     }
 
+    /// The address that the key belongs to; none for table items, whose handle is no account.
+    pub fn address(&self) -> Option<AccountAddress> {
+        let (&tag, rest) = self.0.split_first()?;
+        let address = rest.first_chunk::<{ AccountAddress::LENGTH }>()?;
+        (tag == ACCESS_PATH).then(|| AccountAddress::new(*address))
+    }
+
     /// The hash that names the key in lists of changes.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         vendor.seeds().state_key.hash(&[&self.0])
@@ -175,8 +182,20 @@ mod tests {
             ),
         ];
         for (key, parts) in cases {
+            let owner = match &parts {
+                StateKeyParts::Resource { address, .. } | StateKeyParts::ResourceGroup { address, .. } => {
+                    Some(*address)
+                }
+                StateKeyParts::Module(module) => Some(module.address),
+                StateKeyParts::TableItem { .. } => None,
+            };
+            assert_eq!(key.address(), owner);
             assert_eq!(key.parts(), Ok(parts));
         }
+        assert_eq!(
+            StateKey::from_encoded(Bytes::from_static(b"\0\x01")).address(),
+            None
+        );
         assert!(StateKey::from_encoded(Bytes::from_static(b"\0")).parts().is_err());
     }
 }
