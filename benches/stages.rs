@@ -11,7 +11,7 @@ use ledger::{
     execute::{execute_block, validate_for_admission},
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 const NOW_SECS: u64 = 1_700_000_000;
 const ACCOUNTS: u64 = 10_000;
@@ -87,7 +87,12 @@ impl Fixture {
     }
 
     fn block(&self, size: u64) -> OrderedBlock {
-        let trusted = |number| CheckedTransaction::trusted(self.transfer(number), self.chain.vendor());
+        let trusted = |number| {
+            Arc::new(CheckedTransaction::trusted(
+                self.transfer(number),
+                self.chain.vendor(),
+            ))
+        };
         OrderedBlock {
             height: 1,
             epoch: 1,

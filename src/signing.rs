@@ -146,6 +146,7 @@ pub fn private_key_text(key: &Ed25519PrivateKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ledger::{CheckedTransaction, Parameters};
 
     #[test]
     fn a_key_reads_back_in_every_form() {
@@ -178,7 +179,8 @@ mod tests {
             expiration_timestamp_secs: 1,
         };
         let signed = signer.sign(&chain, 3, transfer(&vendor, AccountAddress::ONE, 5), terms);
-        let checked = ledger::CheckedTransaction::check(signed, &vendor).unwrap();
+        let ledger_chain = Chain::new(chain.id, vendor, Parameters::default());
+        let checked = CheckedTransaction::check(signed, &ledger_chain).unwrap();
         assert_eq!(checked.raw().sender, signer.address());
         let call = checked.raw().entry_function().unwrap();
         assert_eq!(call.module.to_string(), "0x1::node_account");

@@ -75,7 +75,7 @@ impl Fixture {
             round: 1,
             proposer: AccountAddress::from_low_u64(0),
             timestamp_usecs: self.handle.0.clock.now_usecs(),
-            transactions: vec![(*self.transaction).clone()],
+            transactions: vec![Arc::clone(&self.transaction)],
             certificate: Bytes::new(),
         }));
         assert_eq!(feed.next().await.unwrap().height(), 1);

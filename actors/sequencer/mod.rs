@@ -38,7 +38,7 @@ impl Engine {
         Self::Solo(Solo::new(tip))
     }
 
-    fn order(&mut self, transactions: &[Arc<CheckedTransaction>], now_usecs: u64) -> OrderedBlock {
+    fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>, now_usecs: u64) -> OrderedBlock {
         match self {
             Self::Solo(solo) => solo.order(transactions, now_usecs),
         }
@@ -100,7 +100,7 @@ impl Sequencer {
         }
     }
 
-    fn order(&mut self, transactions: &[Arc<CheckedTransaction>]) {
+    fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
         let now_usecs = self.clock.now_usecs();
         let block = self.engine.order(transactions, now_usecs);
         self.last_block_usecs = now_usecs;
@@ -113,7 +113,7 @@ impl Sequencer {
         let idle_usecs = self.clock.now_usecs().saturating_sub(self.last_block_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
         if is_due && self.in_flight == 0 && self.batches.is_some() {
-            self.order(&[]);
+            self.order(Vec::new());
         }
     }
 }
@@ -146,7 +146,7 @@ impl Handler<Batch> for Sequencer {
     fn handle(&mut self, batch: Batch, _: &mut Self::Context) {
         self.is_asking = false;
         if self.batches.is_some() {
-            self.order(&batch.0);
+            self.order(batch.0);
             self.ask_if_room();
         }
     }

@@ -25,7 +25,11 @@ impl Solo {
 
     /// Stamps the next block. Its time is the clock's, but always above its parent's: a clock that
     /// was set back does not stop the chain.
-    pub(super) fn order(&mut self, transactions: &[Arc<CheckedTransaction>], now_usecs: u64) -> OrderedBlock {
+    pub(super) fn order(
+        &mut self,
+        transactions: Vec<Arc<CheckedTransaction>>,
+        now_usecs: u64,
+    ) -> OrderedBlock {
         self.height += 1;
         self.timestamp_usecs = now_usecs.max(self.timestamp_usecs + 1);
         OrderedBlock {
@@ -34,10 +38,7 @@ impl Solo {
             round: self.height,
             proposer: AccountAddress::from_low_u64(0),
             timestamp_usecs: self.timestamp_usecs,
-            transactions: transactions
-                .iter()
-                .map(|transaction| (**transaction).clone())
-                .collect(),
+            transactions,
             certificate: Bytes::new(),
         }
     }
@@ -51,9 +52,12 @@ mod tests {
     #[test]
     fn blocks_follow_each_other_even_when_the_clock_does_not() {
         let mut solo = Solo::new(&block(7, &[], &[]).tip);
-        let transactions = [draft(1, 0).checked()];
+        let transactions = vec![draft(1, 0).checked()];
         let times = [50_000, 40_000, 50_001, 60_000];
-        let blocks: Vec<_> = times.iter().map(|&now| solo.order(&transactions, now)).collect();
+        let blocks: Vec<_> = times
+            .iter()
+            .map(|&now| solo.order(transactions.clone(), now))
+            .collect();
         let stamps: Vec<_> = blocks
             .iter()
             .map(|b| (b.height, b.round, b.timestamp_usecs))

@@ -67,8 +67,7 @@ impl Wallet {
             public_key: self.key.public_key(),
             signature: self.key.sign(&raw.signing_message(chain.vendor())),
         };
-        CheckedTransaction::check(SignedTransaction { raw, authenticator }, chain.vendor())
-            .expect("a good signature")
+        CheckedTransaction::check(SignedTransaction { raw, authenticator }, chain).expect("a good signature")
     }
 }
 

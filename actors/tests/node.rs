@@ -205,7 +205,7 @@ async fn a_wait_ends_when_its_transaction_leaves() {
             signature: wallet.key.sign(&raw.signing_message(handle.chain().vendor())),
         };
         let signed = ledger::SignedTransaction { raw, authenticator };
-        let newer = CheckedTransaction::check(signed, handle.chain().vendor()).unwrap();
+        let newer = CheckedTransaction::check(signed, handle.chain()).unwrap();
         handle.submit(newer.clone()).await.unwrap();
         newer.hash()
     };

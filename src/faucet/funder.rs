@@ -177,7 +177,7 @@ impl Funder {
             expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
         };
         let signed = self.signer.sign(&self.chain, sequence_number, call, terms);
-        CheckedTransaction::check(signed, &self.chain.vendor)
+        CheckedTransaction::check(signed, self.node.chain())
             .map_err(|discard| FaucetError::Failed(discard.to_string()))
     }
 }

@@ -7,6 +7,7 @@ use crate::{
 };
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A block whose content and order are decided, not executed yet.
 #[derive(Clone, Debug)]
@@ -21,8 +22,8 @@ pub struct OrderedBlock {
     pub proposer: AccountAddress,
     /// Block time, microseconds since the Unix epoch; above the parent's.
     pub timestamp_usecs: u64,
-    /// The user transactions in order.
-    pub transactions: Vec<CheckedTransaction>,
+    /// The user transactions in order, shared with the pool that holds them until they are durable.
+    pub transactions: Vec<Arc<CheckedTransaction>>,
     /// The engine's proof that the order was agreed; kept with the block, empty on a chain of one node.
     pub certificate: Bytes,
 }

@@ -12,9 +12,7 @@ use crate::{
 };
 use actix_web::http::StatusCode;
 use bytes::Bytes;
-use ledger::{
-    Chain, CheckedTransaction, Discard, SignedTransaction, decode_signed_transaction, execute::validate_size,
-};
+use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -27,7 +25,8 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
-    let checked = check(call.chain(), signed).map_err(|discard| refused(discard.into()))?;
+    let checked =
+        CheckedTransaction::check(signed, call.chain()).map_err(|discard| refused(discard.into()))?;
     let accepted = node
         .submit(checked)
         .await
@@ -41,13 +40,6 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
         Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(answer.with_status(StatusCode::ACCEPTED))
-}
-
-/// Checks size and signature, in this order: the size bounds the work of the signature.
-fn check(chain: &Chain, signed: SignedTransaction) -> Result<CheckedTransaction, Discard> {
-    let size_bytes = bcs::serialized_size(&signed).unwrap_or(usize::MAX);
-    validate_size(chain, size_bytes)?;
-    CheckedTransaction::check(signed, chain.vendor())
 }
 
 fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {

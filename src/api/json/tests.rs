@@ -10,7 +10,7 @@ use ledger::{
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::json;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// A recipient with leading zeros, which JSON strips.
 const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
@@ -61,7 +61,7 @@ impl Fixture {
     }
 
     fn check(&self, amount: u64) -> CheckedTransaction {
-        CheckedTransaction::check(self.sign(self.raw(amount)), self.chain.vendor()).unwrap()
+        CheckedTransaction::check(self.sign(self.raw(amount)), &self.chain).unwrap()
     }
 
     /// Block 1 with one transfer.
@@ -80,7 +80,7 @@ impl Fixture {
             round: 1,
             proposer: AccountAddress::ZERO,
             timestamp_usecs: BLOCK_USECS,
-            transactions: vec![self.check(amount)],
+            transactions: vec![Arc::new(self.check(amount))],
             certificate: Bytes::new(),
         };
         execute_block(&self.chain, &self.genesis.tip, &view, ordered).unwrap()

@@ -17,6 +17,8 @@ use crate::{
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, TransactionInfoV0},
 };
 
+use std::sync::Arc;
+
 const USECS_PER_SEC: u64 = 1_000_000;
 
 /// Why a block could not be executed; nothing of it may be committed.
@@ -111,7 +113,8 @@ pub fn execute_block(
         match outcome {
             Outcome::Kept { output, fee } => {
                 run.fees += u128::from(fee);
-                run.keep(Transaction::User(transaction.into_transaction()), hash, output);
+                let transaction = Arc::unwrap_or_clone(transaction).into_transaction();
+                run.keep(Transaction::User(transaction), hash, output);
             }
             Outcome::Discarded(discard) => {
                 run.discarded.push(DiscardedTransaction {
@@ -157,7 +160,7 @@ fn header(chain: &Chain, tip: &ChainTip, block: &OrderedBlock) -> Result<BlockHe
             block.timestamp_usecs
         ));
     }
-    let hashes = block.transactions.iter().map(crate::CheckedTransaction::hash);
+    let hashes = block.transactions.iter().map(|transaction| transaction.hash());
     Ok(BlockHeader {
         parent_hash: tip.block_hash,
         height: block.height,

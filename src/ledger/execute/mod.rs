@@ -17,4 +17,5 @@ pub(crate) use context::BlockState;
 pub use context::Context;
 pub use failure::{Failure, MiscellaneousStatus};
 pub use status::{Discard, ValidationStatus};
-pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, validate_for_admission, validate_size};
+pub(crate) use validate::validate_size;
+pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, validate_for_admission};

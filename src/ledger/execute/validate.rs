@@ -111,7 +111,7 @@ pub(super) fn validate_in_block(
 ///
 /// # Errors
 /// `EXCEEDED_MAX_TRANSACTION_SIZE`.
-pub fn validate_size(chain: &Chain, size_bytes: usize) -> Result<(), Discard> {
+pub(crate) fn validate_size(chain: &Chain, size_bytes: usize) -> Result<(), Discard> {
     let size_max = chain.parameters().transaction_bytes_max;
     within(
         size_bytes as u64 <= size_max,

@@ -2,8 +2,8 @@
 //! SDK made of fixed keys (`tests/sdk/golden_vectors.mjs` at the root of the workspace).
 
 use ledger::{
-    AccountAddress, CheckedTransaction, HashValue, ReplayProtector, SignedTransaction, StructTag,
-    Transaction, TypeTag, ValidationStatus, Vendor,
+    AccountAddress, Chain, CheckedTransaction, HashValue, Parameters, ReplayProtector, SignedTransaction,
+    StructTag, Transaction, TypeTag, ValidationStatus, Vendor,
     crypto::Ed25519PrivateKey,
     decode_signed_transaction,
     transaction::{Scheme, TransactionAuthenticator, authentication_key},
@@ -42,6 +42,10 @@ fn vectors<T: DeserializeOwned>(json: &str) -> Vec<T> {
 
 fn vendor() -> Vendor {
     "APTOS".parse().expect("a vendor word")
+}
+
+fn chain() -> Chain {
+    Chain::new(4, vendor(), Parameters::default())
 }
 
 #[derive(Deserialize)]
@@ -308,7 +312,7 @@ fn signatures_hold_and_what_is_not_executed_is_refused_by_name() {
         let (name, transaction) = (&vector.name, vector.decode());
         let payload = transaction.raw.payload.executable_entry_function();
         let signer = transaction.authenticator.sender_authentication_key();
-        let checked = CheckedTransaction::check(transaction.clone(), &vendor());
+        let checked = CheckedTransaction::check(transaction.clone(), &chain());
         let refusal = vector.refusal();
         match &refusal {
             Some(Refusal::Payload(words)) => {
@@ -349,7 +353,7 @@ fn a_flipped_bit_is_never_accepted() {
         let mut bytes = vector.signed.0.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let accepted = decode_signed_transaction(&bytes)
-            .is_ok_and(|transaction| CheckedTransaction::check(transaction, &vendor()).is_ok());
+            .is_ok_and(|transaction| CheckedTransaction::check(transaction, &chain()).is_ok());
         assert!(!accepted, "bit {bit} of the signed bytes may change unnoticed");
     }
 }

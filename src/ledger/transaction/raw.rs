@@ -1,7 +1,7 @@
 //! What a client signs and submits, its signing message and hash, and the proof that it was checked.
 
 use super::{TransactionAuthenticator, TransactionPayload, payload::EntryFunction};
-use crate::{AccountAddress, HashValue, Vendor};
+use crate::{AccountAddress, Chain, Discard, HashValue, Vendor, execute::validate_size};
 use serde::{Deserialize, Serialize};
 
 /// How deep a submitted transaction may nest in BCS; the reference's limit.
@@ -69,17 +69,18 @@ pub struct SignedTransaction {
 impl SignedTransaction {
     /// The transaction hash: over `Transaction::User(self)`, so it covers the signatures.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
-        self.hash_of_bytes(
-            vendor,
-            &bcs::to_bytes(self).expect("a transaction has a BCS form"),
-        )
+        hash_of_bytes(&bcs_bytes(self), vendor)
     }
+}
 
-    /// The transaction hash, when `bytes` are already known to be the BCS form of `self`.
-    fn hash_of_bytes(&self, vendor: &Vendor, bytes: &[u8]) -> HashValue {
-        const USER_TRANSACTION: &[u8] = &[0];
-        vendor.seeds().transaction.hash(&[USER_TRANSACTION, bytes])
-    }
+fn bcs_bytes(transaction: &SignedTransaction) -> Vec<u8> {
+    bcs::to_bytes(transaction).expect("a transaction has a BCS form")
+}
+
+/// The transaction hash from the BCS form of a signed transaction.
+fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
+    const USER_TRANSACTION: &[u8] = &[0];
+    vendor.seeds().transaction.hash(&[USER_TRANSACTION, bytes])
 }
 
 /// Decodes the body of a submission.
@@ -104,20 +105,28 @@ pub struct CheckedTransaction {
 }
 
 impl CheckedTransaction {
-    /// Checks the signatures.
+    /// Checks the size, then the signatures, whose check takes time in proportion to the size.
     ///
     /// # Errors
-    /// The validation status that refuses the transaction: a signature that does not hold, or a
-    /// kind of signature that this ledger does not execute.
-    pub fn check(transaction: SignedTransaction, vendor: &Vendor) -> Result<Self, crate::execute::Discard> {
-        transaction.authenticator.check(&transaction.raw, vendor)?;
-        Ok(Self::trusted(transaction, vendor))
+    /// The validation status that refuses the transaction: too large, a signature that does not hold,
+    /// or a kind of signature that this ledger does not execute.
+    pub fn check(transaction: SignedTransaction, chain: &Chain) -> Result<Self, Discard> {
+        let bytes = bcs_bytes(&transaction);
+        validate_size(chain, bytes.len())?;
+        transaction
+            .authenticator
+            .check(&transaction.raw, chain.vendor())?;
+        Ok(Self::of_bytes(transaction, &bytes, chain.vendor()))
     }
 
     /// Takes a transaction that was checked before: read back from the node's own durable files.
     pub fn trusted(transaction: SignedTransaction, vendor: &Vendor) -> Self {
-        let bytes = bcs::to_bytes(&transaction).expect("a transaction has a BCS form");
-        let hash = transaction.hash_of_bytes(vendor, &bytes);
+        let bytes = bcs_bytes(&transaction);
+        Self::of_bytes(transaction, &bytes, vendor)
+    }
+
+    fn of_bytes(transaction: SignedTransaction, bytes: &[u8], vendor: &Vendor) -> Self {
+        let hash = hash_of_bytes(bytes, vendor);
         Self {
             transaction,
             hash,

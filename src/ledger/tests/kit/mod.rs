@@ -12,7 +12,7 @@ use ledger::{
     execute::execute_block,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// A chain with its whole state in memory.
 pub struct MemoryChain {
@@ -72,7 +72,7 @@ impl MemoryChain {
             round: self.tip.height + 1,
             proposer: AccountAddress::ZERO,
             timestamp_usecs: (START_SECS + self.tip.height) * 1_000_000,
-            transactions,
+            transactions: transactions.into_iter().map(Arc::new).collect(),
             certificate: Bytes::new(),
         };
         let executed = execute_block(&self.chain, &self.tip, &*self, block).unwrap();
@@ -126,7 +126,7 @@ impl MemoryChain {
             public_key: key.public_key(),
             signature,
         };
-        CheckedTransaction::check(SignedTransaction { raw, authenticator }, self.chain.vendor()).unwrap()
+        CheckedTransaction::check(SignedTransaction { raw, authenticator }, &self.chain).unwrap()
     }
 
     /// Signs and executes one call in a block of its own.
