@@ -28,18 +28,9 @@ pub enum SubmitError {
         /// Which limit was met.
         reason: String,
     },
-    /// Too many requests wait for this actor.
-    #[error("the {actor} has too many requests waiting; try again soon")]
-    Overloaded {
-        /// The actor's name.
-        actor: &'static str,
-    },
-    /// The node is stopping.
-    #[error("the node is stopping")]
-    Stopping,
-    /// The store could not be read.
+    /// The node could not look: an actor is overloaded, the node is stopping, or the store failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Unanswered(#[from] ReadError),
 }
 
 /// Why a question has no answer.
@@ -57,16 +48,6 @@ pub enum ReadError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<ReadError> for SubmitError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Overloaded { actor } => Self::Overloaded { actor },
-            ReadError::Stopping => Self::Stopping,
-            ReadError::Store(error) => Self::Store(error),
-        }
-    }
 }
 
 /// Why a mailbox was not tuned.

@@ -106,10 +106,7 @@ impl NodeHandle {
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let sender = transaction.raw().sender;
-        let facts = match head.facts(&sender) {
-            Some(facts) => facts,
-            None => self.read(ReadFacts(self.0.chain.clone(), sender)).await?.1,
-        };
+        let facts = self.facts_from(&head, sender).await?;
         let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
         let now_secs = self.0.clock.now_secs().max(block_secs);
         validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
@@ -122,6 +119,22 @@ impl NodeHandle {
             ledger_info: *head.ledger_info(),
             transaction: outcome.await??,
         })
+    }
+
+    /// What validation knows of an account: the Head's word where it was touched recently, else the
+    /// store's.
+    ///
+    /// # Errors
+    /// When the storage has too many requests, the node is stopping, or the store fails.
+    pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
+        self.facts_from(&self.head(), address).await
+    }
+
+    async fn facts_from(&self, head: &Head, address: AccountAddress) -> Result<AccountFacts, ReadError> {
+        match head.facts(&address) {
+            Some(facts) => Ok(facts),
+            None => Ok(self.read(ReadFacts(self.0.chain.clone(), address)).await?.1),
+        }
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
@@ -274,8 +287,8 @@ fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, Look
     Some((*head.ledger_info(), Lookup::Committed(committed)))
 }
 
-/// The facts of an account that the Head does not know.
-struct ReadFacts(Chain, AccountAddress);
+/// The facts of an account, from the store.
+pub(crate) struct ReadFacts(pub(crate) Chain, pub(crate) AccountAddress);
 
 impl Query for ReadFacts {
     type Output = AccountFacts;

@@ -15,7 +15,6 @@ mod config;
 mod faucet;
 mod output;
 mod signing;
-mod submission;
 mod telemetry;
 mod wiring;
 

@@ -1,7 +1,8 @@
 //! Building and signing transfers: what the faucet, the `account` commands and the bench share.
 
 use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction, Vendor,
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction,
+    SignedTransaction, Vendor,
     crypto::Ed25519PrivateKey,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
@@ -17,6 +18,14 @@ pub struct ChainIdentity {
     pub id: u8,
     /// The vendor word.
     pub vendor: Vendor,
+}
+
+impl ChainIdentity {
+    /// The chain with the default parameters, which a client does not know and need not: names and
+    /// forms follow from the identity.
+    pub fn to_chain(&self) -> Chain {
+        Chain::new(self.id, self.vendor.clone(), Parameters::default())
+    }
 }
 
 impl From<&Chain> for ChainIdentity {
@@ -146,7 +155,7 @@ pub fn private_key_text(key: &Ed25519PrivateKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::{CheckedTransaction, Parameters};
+    use ledger::CheckedTransaction;
 
     #[test]
     fn a_key_reads_back_in_every_form() {
@@ -179,8 +188,7 @@ mod tests {
             expiration_timestamp_secs: 1,
         };
         let signed = signer.sign(&chain, 3, transfer(&vendor, AccountAddress::ONE, 5), terms);
-        let ledger_chain = Chain::new(chain.id, vendor, Parameters::default());
-        let checked = CheckedTransaction::check(signed, &ledger_chain).unwrap();
+        let checked = CheckedTransaction::check(signed, &chain.to_chain()).unwrap();
         assert_eq!(checked.raw().sender, signer.address());
         let call = checked.raw().entry_function().unwrap();
         assert_eq!(call.module.to_string(), "0x1::node_account");

@@ -1,9 +1,9 @@
 //! Putting a saved pool into a new one at the start of a node.
 
 use super::{FILE_NAME, Pending, Pool, saved};
-use crate::{Clock, LeaveReason, MempoolConfig, SubmitError};
-use ledger::{AccountAddress, AccountFacts, Chain};
-use ledger_store::{Snapshot, StoreError, StoreReader};
+use crate::{Clock, LeaveReason, MempoolConfig, SubmitError, handle::ReadFacts};
+use ledger::Chain;
+use ledger_store::{Query as _, StoreError, StoreReader};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -54,7 +54,7 @@ pub(crate) fn restore(
         let sequence_number = match sequence_numbers.get(&sender) {
             Some(&known) => known,
             None => {
-                let read = sequence_number(chain, &snapshot, &sender)?;
+                let read = ReadFacts(chain.clone(), sender).run(&snapshot)?.sequence_number;
                 sequence_numbers.insert(sender, read);
                 read
             }
@@ -97,13 +97,6 @@ fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u6
         Err(other) => LeaveReason::Evicted(format!("at a restart: {other}")),
     };
     pool.note_left(hash, reason);
-}
-
-fn sequence_number(chain: &Chain, snapshot: &Snapshot, address: &AccountAddress) -> Result<u64, StoreError> {
-    let state = snapshot.state_at(snapshot.ledger_info().version);
-    let facts =
-        AccountFacts::read(chain, &state, address).map_err(|error| StoreError::Inconsistent(error.0))?;
-    Ok(facts.sequence_number)
 }
 
 #[cfg(test)]

@@ -32,5 +32,6 @@ mod wire;
 
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
+pub use json::submission_json;
 pub use routes::configure;
 pub use state::{ApiConfig, ApiState};

@@ -137,8 +137,8 @@ impl NodeClient {
     ///
     /// # Errors
     /// As [`NodeClient::ledger`].
-    pub async fn balance(&self, vendor: &Vendor, address: &AccountAddress) -> Result<u64, ClientError> {
-        let coin = format!("0x1::{}_coin::{}Coin", vendor.lower(), vendor.camel());
+    pub async fn balance(&self, address: &AccountAddress) -> Result<u64, ClientError> {
+        let coin = AccountAddress::NATIVE_ASSET;
         let url = format!("{}/accounts/{address}/balance/{coin}", self.base);
         read(&url, self.get(&url).await?).await
     }

@@ -2,12 +2,8 @@
 
 use super::FaucetError;
 use crate::signing::{self, ChainIdentity, Signer, Terms};
-use ledger::{
-    AccountAddress, AccountFacts, CheckedTransaction, Discard, EntryFunction, ExecutionStatus,
-    ValidationStatus,
-};
+use ledger::{AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, ValidationStatus};
 use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
-use ledger_store::{Snapshot, StoreError};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -148,15 +144,9 @@ impl Funder {
 
     /// The number of the faucet's next transaction. Nothing of ours is pending when this is asked.
     async fn sequence_number(&self) -> Result<u64, FaucetError> {
-        let chain = self.node.chain().clone();
-        let address = self.signer.address();
-        let (_, facts) = self
+        let facts = self
             .node
-            .read(move |snapshot: &Snapshot| {
-                let state = snapshot.state_at(snapshot.ledger_info().version);
-                AccountFacts::read(&chain, &state, &address)
-                    .map_err(|error| StoreError::Inconsistent(error.to_string()))
-            })
+            .account_facts(self.signer.address())
             .await
             .map_err(unread)?;
         Ok(facts.sequence_number)
@@ -185,10 +175,8 @@ impl Funder {
 /// What a refused submission means for the attempt.
 fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
     match error {
-        SubmitError::Overloaded { actor } => Err(FaucetError::Overloaded(actor)),
         SubmitError::Full { .. } => Err(FaucetError::Overloaded("the mempool is full")),
-        SubmitError::Stopping => Err(FaucetError::Stopping),
-        SubmitError::Store(error) => Err(unread(ReadError::Store(error))),
+        SubmitError::Unanswered(error) => Err(unread(error)),
         SubmitError::SequenceNumberTooOld { .. } | SubmitError::InvalidUpdate(_) => {
             Ok(Attempt::Overtaken(error.to_string()))
         }

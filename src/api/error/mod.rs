@@ -1,8 +1,8 @@
 //! The one error table: every way a request can fail, with its status, `error_code` and message
 //! (interface section 7; rest-behaviour section 2; design sections 6 and 8).
 //!
-//! [`Problem::row`] is the table and `Display` gives the messages; nothing else in the node turns
-//! an error into an HTTP answer. Not in it, because nothing can raise them here:
+//! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers with
+//! it too; the faucet has the form of errors that its own clients know. Not in it, because nothing can raise them here:
 //! `account_not_found` (an account without an account resource reads as sequence number 0 and its
 //! own address as key, so every account is found), and those of routes that are not served.
 
@@ -262,18 +262,14 @@ impl Problem {
 
     /// The answer, without ledger headers: for listeners that have none.
     pub fn response(&self) -> HttpResponse {
-        let mut response = HttpResponse::build(self.row().0);
-        match self {
-            Self::Overloaded(_)
-            | Self::TooManyInFlight(_)
-            | Self::TooManyLargeAnswers(_)
-            | Self::Stopping => {
-                response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
-            }
-            Self::MethodNotAllowed(allowed) => {
-                response.insert_header((header::ALLOW, allowed.as_str()));
-            }
-            _ => {}
+        let row = self.row();
+        let mut response = HttpResponse::build(row.0);
+        // What is overloaded has room again soon; a ledger that is not fresh may stay so.
+        if row == (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError) {
+            response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
+        }
+        if let Self::MethodNotAllowed(allowed) = self {
+            response.insert_header((header::ALLOW, allowed.as_str()));
         }
         response.json(self.body())
     }
@@ -312,9 +308,7 @@ impl From<SubmitError> for Problem {
             }
             SubmitError::InvalidUpdate(why) => Self::InvalidUpdate(why),
             SubmitError::Full { reason } => Self::PoolFull(reason),
-            SubmitError::Overloaded { actor } => Self::Overloaded(actor),
-            SubmitError::Stopping => Self::Stopping,
-            SubmitError::Store(cause) => Self::internal("reading the ledger failed", &cause),
+            SubmitError::Unanswered(error) => error.into(),
         }
     }
 }

@@ -290,10 +290,10 @@ fn answers_of_the_node_have_rows() {
         (StatusCode::INSUFFICIENT_STORAGE, ErrorCode::MempoolIsFull)
     );
     assert_eq!(
-        submit(SubmitError::Overloaded { actor: "mempool" }),
+        submit(ReadError::Overloaded { actor: "mempool" }.into()),
         (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
     );
-    let store = SubmitError::Store(ledger_store::StoreError::Empty);
+    let store = ReadError::Store(ledger_store::StoreError::Empty).into();
     assert_eq!(
         submit(store),
         (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)

@@ -18,6 +18,7 @@ pub(crate) use block::BlockJson;
 pub(crate) use changes::{ModuleJson, ResourceJson};
 pub(crate) use request::PendingJson;
 use request::RequestJson;
+pub use request::submission_json;
 pub(crate) use submission::SubmitRequest;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 

@@ -44,6 +44,14 @@ impl<'a> RequestJson<'a> {
     }
 }
 
+/// The body that submits `transaction` as JSON: what the node shows of a transaction reads back.
+///
+/// # Panics
+/// Never: the view has text for keys, which is all that JSON asks of it.
+pub fn submission_json(chain: &Chain, transaction: &SignedTransaction) -> String {
+    serde_json::to_string(&RequestJson::new(chain, transaction)).expect("the keys of the view are text")
+}
+
 /// A pending transaction as the answer to its submission shows it: without `type`.
 #[derive(Serialize)]
 pub(crate) struct PendingJson<'a> {

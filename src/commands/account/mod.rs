@@ -73,9 +73,8 @@ async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(),
 
 async fn show(url: &str, address: &AccountAddress) -> Result<(), Failure> {
     let node = NodeClient::new(url)?;
-    let chain = node.ledger().await?.chain;
     let account = node.account(address).await?;
-    let balance = node.balance(&chain.vendor, address).await?;
+    let balance = node.balance(address).await?;
     Ok(output::line(&format!(
         "address {}\nbalance {balance}\nsequence_number {}\nauthentication_key {}",
         address.to_long_hex(),

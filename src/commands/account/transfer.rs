@@ -5,9 +5,9 @@ use crate::{
     client::NodeClient,
     output,
     signing::{self, Signer, Terms},
-    submission::submission_json,
 };
-use ledger::{AccountAddress, Framework};
+use ledger::AccountAddress;
+use ledger_api::submission_json;
 use std::time::Duration;
 
 /// The options of `account transfer`.
@@ -58,9 +58,7 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
     let signed = signer.sign(&chain, sequence_number, call, terms);
     if arguments.print {
-        let body = submission_json(&Framework::new(&chain.vendor), &signed);
-        let body = body.ok_or_else(|| Failure::Fatal("this transaction has no JSON form".to_owned()))?;
-        return Ok(output::line(&body.to_string())?);
+        return Ok(output::line(&submission_json(&chain.to_chain(), &signed))?);
     }
     let hash = node.submit(&chain.vendor, &signed).await?;
     output::line(&format!("transaction {hash}"))?;

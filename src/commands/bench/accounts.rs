@@ -93,7 +93,7 @@ impl<'a> Banker<'a> {
             .ok_or_else(|| Failure::Fatal("the accounts would need more than there can be".to_owned()))?;
         let banker = self.signer.address();
         faucet.fund(&banker, total).await?;
-        let held = self.node.balance(&self.plan.chain.vendor, &banker).await?;
+        let held = self.node.balance(&banker).await?;
         if held < total {
             return Err(Failure::Fatal(format!(
                 "the faucet paid {held} of the {total} that the accounts need; raise faucet.amount_max"

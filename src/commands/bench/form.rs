@@ -1,9 +1,10 @@
 //! The two forms of a submission.
 
 use super::Format;
-use crate::{client::submission_media_type, signing::ChainIdentity, submission::submission_json};
+use crate::{client::submission_media_type, signing::ChainIdentity};
 use bytes::Bytes;
-use ledger::{Framework, SignedTransaction};
+use ledger::{Chain, SignedTransaction};
+use ledger_api::submission_json;
 
 /// The path of submissions.
 pub const SUBMIT_PATH: &str = "/v1/transactions";
@@ -13,7 +14,7 @@ pub const SUBMIT_PATH: &str = "/v1/transactions";
 pub struct Form {
     format: Format,
     media_type: String,
-    framework: Framework,
+    chain: Chain,
 }
 
 impl Form {
@@ -25,7 +26,7 @@ impl Form {
                 Format::Bcs => submission_media_type(&chain.vendor),
                 Format::Json => "application/json".to_owned(),
             },
-            framework: Framework::new(&chain.vendor),
+            chain: chain.to_chain(),
         }
     }
 
@@ -40,10 +41,7 @@ impl Form {
             Format::Bcs => bcs::to_bytes(transaction)
                 .expect("a transaction has a BCS form")
                 .into(),
-            Format::Json => submission_json(&self.framework, transaction)
-                .expect("the bench signs entry functions with one key")
-                .to_string()
-                .into(),
+            Format::Json => submission_json(&self.chain, transaction).into(),
         }
     }
 }
