@@ -107,6 +107,17 @@ fn values_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn values_nest_no_deeper_than_their_bound() {
+    let framework = framework();
+    let nested = |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
+    let (json, bytes) = ((0..31).fold(json!(true), |inner, _| json!([inner])), vec![1; 32]);
+    assert_eq!(framework.value_from_json(&nested(31), &json).unwrap(), bytes);
+    assert_eq!(framework.value_to_json(&nested(31), &bytes).unwrap(), json);
+    assert!(framework.value_from_json(&nested(32), &json!([json])).is_err());
+    assert!(framework.value_to_json(&nested(32), &[1; 33]).is_err());
+}
+
+#[test]
 fn calls_are_read_by_the_declaration() {
     let framework = framework();
     let call = |function: &str, arguments: Vec<Value>| framework.call_from_json(function, &[], &arguments);
