@@ -13,9 +13,12 @@ use ledger::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{TransactionAuthenticator, TransactionInfoV0, TransactionPayload},
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
 };
 
 /// Far beyond every clock of the tests.
@@ -164,11 +167,14 @@ fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction
 /// A block that writes these values in one transaction.
 pub(crate) fn block_writing(height: u64, writes: &[(StateKey, Option<bytes::Bytes>)]) -> ExecutedBlock {
     let mut block = (*block(height, &[draft(1, height).checked()], &[])).clone();
-    let writes = writes.iter().map(|(key, value)| {
-        let write = value.clone().map_or(WriteOp::Delete, WriteOp::Put);
-        (key.clone(), write)
-    });
-    block.transactions[0].writes = WriteSet::from_sorted(writes.collect());
+    let writes: BTreeMap<_, _> = writes
+        .iter()
+        .map(|(key, value)| {
+            let write = value.clone().map_or(WriteOp::Delete, WriteOp::Put);
+            (key.clone(), write)
+        })
+        .collect();
+    block.transactions[0].writes = WriteSet::from_ascending(writes.into_iter().collect());
     block
 }
 

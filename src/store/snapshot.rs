@@ -17,7 +17,7 @@ use ledger::{
     AccountAddress, BlockInfo, ContractEvent, EventKey, ExecutedTransaction, HashValue, LedgerInfo,
     StateError, StateKey, StateView, WriteSet,
 };
-use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc};
 
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.
 #[derive(Clone, Debug)]
@@ -103,9 +103,8 @@ impl Snapshot {
             .range((version, 0)..=(version, u32::MAX))?;
         let writes =
             rows.map(|row| decode_write(row?.1.value(), format_args!("a write of version {version}")));
-        Ok(WriteSet::from_sorted(
-            writes.collect::<Result<BTreeMap<_, _>, _>>()?,
-        ))
+        // The rows stand in the order in which the set had them.
+        writes.collect::<Result<_, _>>().map(WriteSet::from_ascending)
     }
 
     /// The version of the transaction with `hash`; may be a pruned one while its index entry lives.

@@ -1,9 +1,9 @@
 //! The one error table: every way a request can fail, with its status, `error_code` and message
 //! (interface section 7; rest-behaviour section 2; design sections 6 and 8).
 //!
-//! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers with
-//! it too; the faucet has the form of errors that its own clients know. Not in it, because nothing can raise them here:
-//! `account_not_found` (an account without an account resource reads as sequence number 0 and its
+//! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers
+//! with it too; the faucet has the form of errors that its own clients know. Not in it, because
+//! nothing can raise them here: `account_not_found` (an account without an account resource reads as sequence number 0 and its
 //! own address as key, so every account is found), and those of routes that are not served.
 
 use crate::headers::LedgerHeaders;

@@ -175,6 +175,9 @@ impl<'a> Context<'a> {
 
     /// Ends the transaction.
     pub(crate) fn finish(self) -> (WriteSet, Vec<ContractEvent>) {
-        (WriteSet::from_sorted(self.changes), self.events)
+        (
+            WriteSet::from_ascending(self.changes.into_iter().collect()),
+            self.events,
+        )
     }
 }

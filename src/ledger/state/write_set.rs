@@ -40,9 +40,16 @@ impl Default for WriteSet {
 }
 
 impl WriteSet {
-    /// The changes of a map ordered by key.
-    pub fn from_sorted(changes: std::collections::BTreeMap<StateKey, WriteOp>) -> Self {
-        Self::V0(changes.into_iter().collect())
+    /// Takes changes that ascend by key, each key once.
+    ///
+    /// # Panics
+    /// In builds with debug assertions, when they do not.
+    pub fn from_ascending(changes: Vec<(StateKey, WriteOp)>) -> Self {
+        debug_assert!(
+            changes.is_sorted_by(|a, b| a.0 < b.0),
+            "a write set ascends by key"
+        );
+        Self::V0(changes)
     }
 
     /// The changes, ascending by key.

@@ -13,7 +13,8 @@ use crate::{StoreError, schema::RunTable};
 const MERGED_PER_TWO_ARRIVALS: usize = 3;
 /// Blocks of deleted runs that go beside every commit, at the least.
 const DELETED_BLOCKS_MIN: usize = 16;
-/// About the fewest entries of a full block, as of `Base`: how fast blocks must be deleted to keep up with merging.
+/// About the fewest entries of a full block, as of `Base`: how fast blocks must be deleted to keep up
+/// with merging.
 const BLOCK_ENTRIES_MIN: usize = 16;
 
 /// When work is done; tests do it sooner, so that few rows try it all.

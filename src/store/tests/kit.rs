@@ -81,7 +81,7 @@ impl Maker {
 
     /// Block 0 with these writes.
     pub fn first_block(&mut self, writes: BTreeMap<StateKey, WriteOp>) -> ExecutedBlock {
-        let writes = WriteSet::from_sorted(writes);
+        let writes = WriteSet::from_ascending(writes.into_iter().collect());
         let payload = GenesisPayload::Direct {
             writes: writes.clone(),
             events: Vec::new(),
@@ -101,12 +101,16 @@ impl Maker {
             state_key(u64::MAX),
             WriteOp::Put(height.to_le_bytes().to_vec().into()),
         );
-        let writes = WriteSet::from_sorted([time].into());
+        let writes = WriteSet::from_ascending(vec![time]);
         let mut parts = vec![(self.metadata(height), vec![event], writes)];
         for spec in specs {
             let transaction = self.user_transaction(spec.sender);
             let events = self.events(&spec);
-            parts.push((transaction, events, WriteSet::from_sorted(spec.writes)));
+            parts.push((
+                transaction,
+                events,
+                WriteSet::from_ascending(spec.writes.into_iter().collect()),
+            ));
         }
         let epilogue = BlockEpilogue::V0 {
             block_id: HashValue::sha3_of(&[&height.to_le_bytes()]),
