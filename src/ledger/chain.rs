@@ -16,6 +16,33 @@ pub struct Parameters {
     pub max_gas_amount: u64,
     /// The largest signed transaction, in bytes.
     pub transaction_bytes_max: u64,
+    /// From which heights on which versions of the framework are on, ascending in both. Version 1 is
+    /// on from genesis.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub framework_upgrades: Vec<FrameworkUpgrade>,
+}
+
+/// A version of the framework and the first block that runs with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameworkUpgrade {
+    /// The version.
+    pub version: u64,
+    /// The height of the block.
+    pub height: u64,
+}
+
+impl Parameters {
+    /// The version of the framework that is on in the block at `height`.
+    pub fn framework_version(&self, height: u64) -> u64 {
+        let on = |upgrade: &&FrameworkUpgrade| upgrade.height <= height;
+        self.framework_upgrades
+            .iter()
+            .filter(on)
+            .map(|upgrade| upgrade.version)
+            .max()
+            .unwrap_or(1)
+    }
 }
 
 impl Default for Parameters {
@@ -25,6 +52,7 @@ impl Default for Parameters {
             gas_unit_price_max: 10_000_000_000,
             max_gas_amount: 20_000_000,
             transaction_bytes_max: 64 * 1024,
+            framework_upgrades: Vec::new(),
         }
     }
 }

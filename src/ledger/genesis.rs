@@ -5,7 +5,7 @@ use crate::{
     Parameters, StateKey, Transaction, Vendor,
     accumulator::root_of,
     crypto::Ed25519PrivateKey,
-    execute::{BlockState, Context, Failure, Output, commit_output},
+    execute::{BlockState, Context, Environment, Failure, Output, commit_output},
     framework::modules::{
         account::Account,
         block::{
@@ -205,7 +205,12 @@ impl Genesis {
     pub fn block(&self, chain: &Chain) -> ExecutedBlock {
         let empty = |_: &StateKey| Ok(None);
         let state = BlockState::new(&empty);
-        let mut context = Context::unmetered(chain, &state);
+        let environment = Environment {
+            height: 0,
+            timestamp_usecs: 0,
+            transaction_hash: HashValue::ZERO,
+        };
+        let mut context = Context::unmetered(chain, &state, environment);
         self.write_state(chain, &mut context)
             .expect("genesis reads an empty state without limits");
         let (writes, events) = context.finish();
@@ -300,7 +305,7 @@ impl Genesis {
     }
 }
 
-/// With less than this allowed, not even a transfer that makes an account could be paid for.
+/// With less than this allowed, not even a transfer between accounts could be paid for.
 const MAX_GAS_AMOUNT_MIN: u64 = 1_000;
 /// With less than this allowed, not even a signed transfer would fit.
 const TRANSACTION_BYTES_MIN: u64 = 512;

@@ -32,7 +32,7 @@ pub use block::{
     BlockHeader, BlockInfo, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo,
     OrderedBlock,
 };
-pub use chain::{Chain, Parameters};
+pub use chain::{Chain, FrameworkUpgrade, Parameters};
 pub use event::{ContractEvent, EventKey};
 pub use execute::{AccountFacts, Discard, ExecuteError, ValidationStatus};
 pub use framework::{AssetType, FormError, Framework};

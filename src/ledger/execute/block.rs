@@ -2,7 +2,8 @@
 
 use super::{
     BlockState, Context, Failure,
-    user::{Outcome, execute_user},
+    context::Environment,
+    user::{Outcome, Purpose, execute_user},
 };
 use crate::{
     AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ContractEvent, DiscardedTransaction,
@@ -16,10 +17,7 @@ use crate::{
     },
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, TransactionInfoV0},
 };
-
 use std::sync::Arc;
-
-const USECS_PER_SEC: u64 = 1_000_000;
 
 /// Why a block could not be executed; nothing of it may be committed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -101,18 +99,17 @@ pub fn execute_block(
         accumulator: tip.accumulator.clone(),
         committed: Vec::with_capacity(block.transactions.len() + 2),
         discarded: Vec::new(),
+        height: header.height,
+        timestamp_usecs: header.timestamp_usecs,
         fees: 0,
     };
     run.begin(&header)?;
-    let now_secs = header.timestamp_usecs / USECS_PER_SEC;
     for (position, transaction) in (0u32..).zip(block.transactions) {
-        let (hash, outcome) = (
-            transaction.hash(),
-            execute_user(chain, &run.state, &transaction, now_secs)?,
-        );
-        match outcome {
+        let hash = transaction.hash();
+        let environment = run.environment(hash);
+        match execute_user(chain, &run.state, &transaction, environment, Purpose::Commit)? {
             Outcome::Kept { output, fee } => {
-                run.fees += u128::from(fee);
+                run.fees += fee;
                 let transaction = Arc::unwrap_or_clone(transaction).into_transaction();
                 run.keep(Transaction::User(transaction), hash, output);
             }
@@ -180,11 +177,21 @@ struct Run<'a> {
     accumulator: Accumulator,
     committed: Vec<ExecutedTransaction>,
     discarded: Vec<DiscardedTransaction>,
-    /// All fees of the block, in the coin's smallest unit; they are burnt.
-    fees: u128,
+    height: u64,
+    timestamp_usecs: u64,
+    /// All fees of the block less what was given back, in the coin's smallest unit; they are burnt.
+    fees: i128,
 }
 
 impl Run<'_> {
+    fn environment(&self, transaction_hash: HashValue) -> Environment {
+        Environment {
+            height: self.height,
+            timestamp_usecs: self.timestamp_usecs,
+            transaction_hash,
+        }
+    }
+
     fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
         self.committed.push(commit_output(
@@ -203,7 +210,8 @@ impl Run<'_> {
         transaction: Transaction,
         body: impl FnOnce(&mut Context<'_>) -> Result<(), Failure>,
     ) -> Result<(), ExecuteError> {
-        let mut context = Context::unmetered(self.chain, &self.state);
+        let hash = transaction.hash(self.chain.vendor());
+        let mut context = Context::unmetered(self.chain, &self.state, self.environment(hash));
         body(&mut context).map_err(|failure| match failure {
             Failure::State(error) => ExecuteError::State(error),
             other => ExecuteError::Invariant {
@@ -212,7 +220,6 @@ impl Run<'_> {
             },
         })?;
         let (writes, events) = context.finish();
-        let hash = transaction.hash(self.chain.vendor());
         self.keep(
             transaction,
             hash,
@@ -289,10 +296,11 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
     }
 }
 
-/// Takes `fees` out of the supply of the chain's coin.
-fn burn(context: &mut Context<'_>, fees: u128) -> Result<(), Failure> {
+/// Takes `fees` out of the supply of the chain's coin; adds to it what more was given back than paid.
+fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), Failure> {
     let coin = std::slice::from_ref(context.native_coin());
-    let broken = || StateError("the supply of the chain's coin is below the fees of a block".to_owned());
+    let broken =
+        || StateError("the supply of the chain's coin does not cover the fees of a block".to_owned());
     let mut info: CoinInfo = context
         .read_resource(AccountAddress::ONE, coin)?
         .ok_or_else(broken)?;
@@ -301,6 +309,11 @@ fn burn(context: &mut Context<'_>, fees: u128) -> Result<(), Failure> {
         .as_mut()
         .and_then(|supply| supply.integer.as_mut())
         .ok_or_else(broken)?;
-    supply.value = supply.value.checked_sub(fees).ok_or_else(broken)?;
+    let rest = if fees >= 0 {
+        supply.value.checked_sub(fees.unsigned_abs())
+    } else {
+        supply.value.checked_add(fees.unsigned_abs())
+    };
+    supply.value = rest.ok_or_else(broken)?;
     context.write_resource(AccountAddress::ONE, coin, &info)
 }

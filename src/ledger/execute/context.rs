@@ -1,85 +1,93 @@
 //! What a function of the framework sees while it runs: the state under it, the changes and events
-//! it made so far, and its gas.
+//! it made so far, its transaction, and its gas.
 
-use super::{Failure, gas::GasMeter};
+use super::{
+    Failure, MiscellaneousStatus,
+    block_state::BlockState,
+    change_set::{ChangeSet, decode_resource},
+    gas::GasMeter,
+};
 use crate::{
-    AccountAddress, Chain, ContractEvent, StateError, StateKey, StateView, TypeTag, WriteOp, WriteSet,
-    framework::{ErrorConstant, MoveStruct, MoveType, modules::event::EventHandle},
+    AccountAddress, Chain, ContractEvent, HashValue, StateKey, TypeTag, WriteSet,
+    framework::{
+        Constraints, ErrorConstant, MoveStruct, MoveType, TypeArgumentError, modules::event::EventHandle,
+    },
 };
 use bytes::Bytes;
-use std::collections::{BTreeMap, HashMap};
 
-/// The state within a block: the version the block starts from, and what its transactions changed.
-pub(crate) struct BlockState<'a> {
-    base: &'a dyn StateView,
-    changed: HashMap<StateKey, Option<Bytes>>,
-}
+/// The last byte of what is hashed to an address that no one else can make (framework-notes section 1).
+const UNIQUE_ADDRESS_SCHEME: u8 = 0xfb;
 
-impl<'a> BlockState<'a> {
-    /// The state at the start of a block.
-    pub(crate) fn new(base: &'a dyn StateView) -> Self {
-        Self {
-            base,
-            changed: HashMap::new(),
-        }
-    }
-
-    /// Takes over what a transaction changed.
-    pub(crate) fn apply(&mut self, writes: &WriteSet) {
-        for (key, op) in writes.iter() {
-            self.changed.insert(key.clone(), op.value().cloned());
-        }
-    }
-}
-
-impl StateView for BlockState<'_> {
-    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
-        match self.changed.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => self.base.get(key),
-        }
-    }
-}
-
-/// Decodes a stored resource.
-pub(super) fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
-    bcs::from_bytes(bytes).map_err(|error| {
-        StateError(format!(
-            "a stored {}::{} does not decode: {error}",
-            T::MODULE,
-            T::NAME
-        ))
-    })
+/// What a transaction runs under: taken from its block, never from a clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Environment {
+    /// The height of the block.
+    pub(crate) height: u64,
+    /// The block's time, in microseconds.
+    pub(crate) timestamp_usecs: u64,
+    /// The transaction's hash; zero where there is none.
+    pub(crate) transaction_hash: HashValue,
 }
 
 /// A running transaction.
 pub struct Context<'a> {
     chain: &'a Chain,
-    state: &'a BlockState<'a>,
+    environment: Environment,
+    framework_version: u64,
     pub(super) meter: GasMeter,
-    changes: BTreeMap<StateKey, WriteOp>,
+    pub(super) changes: ChangeSet<'a>,
     events: Vec<ContractEvent>,
+    unique_addresses: u64,
+    tables: u32,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(chain: &'a Chain, state: &'a BlockState<'a>, meter: GasMeter) -> Self {
+    pub(super) fn new(
+        chain: &'a Chain,
+        state: &'a BlockState<'a>,
+        environment: Environment,
+        meter: GasMeter,
+    ) -> Self {
         Self {
             chain,
-            state,
+            environment,
+            framework_version: chain.parameters().framework_version(environment.height),
             meter,
-            changes: BTreeMap::new(),
+            changes: ChangeSet::new(state),
             events: Vec::new(),
+            unique_addresses: 0,
+            tables: 0,
         }
     }
 
     /// A context for the ledger's own transactions, which pay nothing.
-    pub(crate) fn unmetered(chain: &'a Chain, state: &'a BlockState<'a>) -> Self {
-        Self::new(chain, state, GasMeter::unlimited())
+    pub(crate) fn unmetered(chain: &'a Chain, state: &'a BlockState<'a>, environment: Environment) -> Self {
+        Self::new(chain, state, environment, GasMeter::unlimited())
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &'a Chain {
+        self.chain
     }
 
     /// The type of the chain's own coin.
     pub fn native_coin(&self) -> &'a TypeTag {
         self.chain.framework().native_coin()
+    }
+
+    /// The version of the framework that is on at this block.
+    pub fn framework_version(&self) -> u64 {
+        self.framework_version
+    }
+
+    /// The height of the block.
+    pub fn height(&self) -> u64 {
+        self.environment.height
+    }
+
+    /// The block's time, in microseconds since 1970.
+    pub fn timestamp_usecs(&self) -> u64 {
+        self.environment.timestamp_usecs
     }
 
     /// Ends the function with an abort of `module`, the vendor word left open in its name.
@@ -93,7 +101,57 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Reads the resource `T` at `address`.
+    /// Charges for work that no access to the state pays for, in internal gas units
+    /// ([`crate::execute::cost`]).
+    ///
+    /// # Errors
+    /// When gas runs out.
+    pub fn charge(&mut self, internal_gas: u64) -> Result<(), Failure> {
+        self.meter.charge_execution(internal_gas)
+    }
+
+    /// An address that no other transaction and no other call of this function gives.
+    pub fn new_unique_address(&mut self) -> AccountAddress {
+        self.unique_addresses += 1;
+        self.hashed(&self.unique_addresses.to_le_bytes(), &[UNIQUE_ADDRESS_SCHEME])
+    }
+
+    /// The handle of a new table.
+    pub fn new_table_handle(&mut self) -> AccountAddress {
+        let handle = self.hashed(&self.tables.to_le_bytes(), &[]);
+        self.tables += 1;
+        handle
+    }
+
+    fn hashed(&self, number: &[u8], scheme: &[u8]) -> AccountAddress {
+        let transaction = self.environment.transaction_hash;
+        AccountAddress::new(*HashValue::sha3_of(&[transaction.as_bytes(), number, scheme]).as_bytes())
+    }
+
+    pub(crate) fn check_type_arguments(
+        &self,
+        type_args: &[TypeTag],
+        parameters: &[Constraints],
+    ) -> Result<(), Failure> {
+        let checked = self.chain.framework().check_type_arguments(type_args, parameters);
+        checked.map_err(|error| {
+            Failure::Miscellaneous(match error {
+                TypeArgumentError::Count => MiscellaneousStatus::NumberOfTypeArgumentsMismatch,
+                TypeArgumentError::Unknown => MiscellaneousStatus::TypeResolutionFailure,
+                TypeArgumentError::Constraint => MiscellaneousStatus::ConstraintNotSatisfied,
+            })
+        })
+    }
+
+    fn key_of<T: MoveStruct>(&self, address: &AccountAddress, type_args: &[TypeTag]) -> StateKey {
+        self.chain.framework().resource_key::<T>(address, type_args)
+    }
+
+    fn group_key(&self, address: &AccountAddress) -> StateKey {
+        self.chain.framework().group_key(address)
+    }
+
+    /// Reads the resource `T` at `address`, in its group or in a slot of its own.
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
@@ -102,39 +160,121 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         type_args: &[TypeTag],
     ) -> Result<Option<T>, Failure> {
-        let key = self.chain.framework().resource_key::<T>(&address, type_args);
-        let value = match self.changes.get(&key) {
-            Some(op) => op.value().cloned(),
-            None => {
-                let value = self.state.get(&key)?;
-                self.meter.charge_read(value.as_ref().map_or(0, Bytes::len))?;
-                value
-            }
+        let bytes = if T::IS_GROUP_MEMBER {
+            let tag = self.chain.framework().tag_of::<T>(type_args);
+            let key = self.group_key(&address);
+            self.changes.member(&mut self.meter, address, key, &tag)?
+        } else {
+            let key = self.key_of::<T>(&address, type_args);
+            self.changes.get(&mut self.meter, &key)?
         };
-        Ok(value.map(|bytes| decode_resource(&bytes)).transpose()?)
+        Ok(bytes.map(|bytes| decode_resource(&bytes)).transpose()?)
+    }
+
+    /// Reads a resource without which the function cannot go on.
+    ///
+    /// # Errors
+    /// [`Failure::MissingResource`] where there is none, and those of [`Context::read_resource`].
+    pub fn require_resource<T: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        type_args: &[TypeTag],
+    ) -> Result<T, Failure> {
+        self.read_resource(address, type_args)?
+            .ok_or(Failure::MissingResource)
+    }
+
+    /// Whether a resource of the type `tag` is at `address`; for types that only a type argument names.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub fn resource_exists(
+        &mut self,
+        address: AccountAddress,
+        tag: &crate::StructTag,
+    ) -> Result<bool, Failure> {
+        let bytes = if self.chain.framework().group_of(tag).is_some() {
+            let key = self.group_key(&address);
+            self.changes.member(&mut self.meter, address, key, tag)?
+        } else {
+            let key = StateKey::resource(&address, tag);
+            self.changes.get(&mut self.meter, &key)?
+        };
+        Ok(bytes.is_some())
     }
 
     /// Writes the resource `T` at `address`.
     ///
     /// # Errors
-    /// None yet: writes are charged when the function has ended. Callers use `?`, so that a limit may
-    /// come here.
+    /// When the state cannot be read or gas runs out: what a slot held before decides its price.
     pub fn write_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
         type_args: &[TypeTag],
         value: &T,
     ) -> Result<(), Failure> {
-        let key = self.chain.framework().resource_key::<T>(&address, type_args);
-        let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
-        self.changes.insert(key, WriteOp::Put(bytes.into()));
-        Ok(())
+        self.put_resource::<T>(address, type_args, Some(encode(value)))
+    }
+
+    /// Removes the resource `T` from `address`, if it is there.
+    ///
+    /// # Errors
+    /// As [`Context::write_resource`].
+    pub fn remove_resource<T: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        type_args: &[TypeTag],
+    ) -> Result<(), Failure> {
+        self.put_resource::<T>(address, type_args, None)
+    }
+
+    fn put_resource<T: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        type_args: &[TypeTag],
+        value: Option<Bytes>,
+    ) -> Result<(), Failure> {
+        if T::IS_GROUP_MEMBER {
+            let tag = self.chain.framework().tag_of::<T>(type_args);
+            let key = self.group_key(&address);
+            self.changes.put_member(&mut self.meter, address, key, tag, value)
+        } else {
+            let key = self.key_of::<T>(&address, type_args);
+            self.changes.put(&mut self.meter, key, value)
+        }
+    }
+
+    /// Reads the item of a table under a key in its BCS form.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub(crate) fn read_item(
+        &mut self,
+        handle: &AccountAddress,
+        key: &[u8],
+    ) -> Result<Option<Bytes>, Failure> {
+        let key = StateKey::table_item(handle, key);
+        self.changes.get(&mut self.meter, &key)
+    }
+
+    /// Writes the item of a table under a key in its BCS form; `None` removes it.
+    ///
+    /// # Errors
+    /// As [`Context::write_resource`].
+    pub(crate) fn put_item(
+        &mut self,
+        handle: &AccountAddress,
+        key: &[u8],
+        value: Option<Bytes>,
+    ) -> Result<(), Failure> {
+        let key = StateKey::table_item(handle, key);
+        self.changes.put(&mut self.meter, key, value)
     }
 
     /// Emits an event into the stream of `handle`, whose counter goes up by one.
     ///
     /// # Errors
-    /// When gas runs out.
+    /// When gas runs out or the event is too large.
     pub fn emit_to<E: MoveStruct>(&mut self, handle: &mut EventHandle<E>, event: &E) -> Result<(), Failure> {
         let data = self.event_data(event)?;
         self.events.push(ContractEvent::V1 {
@@ -143,14 +283,14 @@ impl<'a> Context<'a> {
             type_tag: self.chain.framework().tag_of::<E>(&[]).into(),
             data,
         });
-        handle.counter += 1;
+        handle.counter = handle.counter.checked_add(1).ok_or(Failure::Arithmetic)?;
         Ok(())
     }
 
     /// Emits a module event.
     ///
     /// # Errors
-    /// When gas runs out.
+    /// When gas runs out or the event is too large.
     pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), Failure> {
         let data = self.event_data(event)?;
         let type_tag = self.chain.framework().tag_of::<E>(&[]).into();
@@ -159,25 +299,39 @@ impl<'a> Context<'a> {
     }
 
     fn event_data<E: MoveType>(&mut self, event: &E) -> Result<Bytes, Failure> {
-        let data = bcs::to_bytes(event).expect("declared types have a BCS form");
+        let data = encode(event);
         self.meter.charge_event(data.len())?;
-        Ok(data.into())
-    }
-
-    /// Charges for all changes made so far.
-    pub(super) fn charge_writes(&mut self) -> Result<(), Failure> {
-        for (key, op) in &self.changes {
-            self.meter
-                .charge_write(key.as_bytes().len() + op.value().map_or(0, Bytes::len))?;
-        }
-        Ok(())
+        Ok(data)
     }
 
     /// Ends the transaction.
     pub(crate) fn finish(self) -> (WriteSet, Vec<ContractEvent>) {
-        (
-            WriteSet::from_ascending(self.changes.into_iter().collect()),
-            self.events,
-        )
+        (self.changes.into_write_set(), self.events)
     }
+
+    /// Drops all changes and events after `mark`ed point; see [`Context::mark`].
+    pub(super) fn roll_back(&mut self, mark: Mark<'a>) {
+        self.changes = mark.changes;
+        self.events.truncate(mark.events);
+    }
+
+    /// Notes where the transaction stands, so that a part of it that fails can be undone.
+    pub(super) fn mark(&self) -> Mark<'a> {
+        Mark {
+            changes: self.changes.clone(),
+            events: self.events.len(),
+        }
+    }
+}
+
+/// A point of a transaction to which it can be rolled back.
+pub(super) struct Mark<'a> {
+    changes: ChangeSet<'a>,
+    events: usize,
+}
+
+fn encode<T: MoveType>(value: &T) -> Bytes {
+    bcs::to_bytes(value)
+        .expect("declared types have a BCS form")
+        .into()
 }

@@ -1,15 +1,16 @@
 //! How a function of the framework fails: the transaction is kept, pays, and changes nothing else.
 
 use crate::{
-    Chain, ExecutionStatus, ModuleId, StateError,
+    Chain, EntryFunction, ExecutionStatus, ModuleId, StateError,
     framework::ErrorConstant,
     transaction::{AbortInfo, AbortLocation},
 };
 
 macro_rules! miscellaneous_statuses {
     ($($variant:ident = $code:literal $name:literal,)*) => {
-        /// A failure before the function's own code ran. The numbers lie in the reference's class of
-        /// verification errors (1000-1999); the names are what `vm_status` shows.
+        /// A failure that is neither an abort nor lies in the function's own code: a call that does not
+        /// fit (numbers in the reference's class of verification errors, 1000-1999) or a limit of the
+        /// execution (4000-4999). The names are what `vm_status` shows.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[allow(missing_docs)]
         pub enum MiscellaneousStatus { $($variant = $code,)* }
@@ -29,6 +30,9 @@ miscellaneous_statuses! {
     NumberOfArgumentsMismatch = 1108 "NUMBER_OF_ARGUMENTS_MISMATCH",
     NumberOfSignerArgumentsMismatch = 1109 "NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH",
     FailedToDeserializeArgument = 1124 "FAILED_TO_DESERIALIZE_ARGUMENT",
+    ConstraintNotSatisfied = 1075 "CONSTRAINT_NOT_SATISFIED",
+    TypeResolutionFailure = 1019 "TYPE_RESOLUTION_FAILURE",
+    StorageWriteLimitReached = 4031 "STORAGE_WRITE_LIMIT_REACHED",
 }
 
 /// Why a transaction did not do what it was to do.
@@ -43,8 +47,12 @@ pub enum Failure {
     },
     /// More gas than the transaction allowed itself.
     OutOfGas,
-    /// The call does not fit the function.
+    /// The call does not fit the function, or passed a limit.
     Miscellaneous(MiscellaneousStatus),
+    /// The function needs a resource that is not there.
+    MissingResource,
+    /// A number does not fit its type.
+    Arithmetic,
     /// The state could not be read: nothing is committed, execution stops.
     State(StateError),
 }
@@ -62,16 +70,34 @@ impl From<StateError> for Failure {
 }
 
 impl Failure {
-    /// The status that the ledger keeps.
+    /// The status that the ledger keeps of a failed call of `called`.
     ///
     /// # Errors
     /// A state that cannot be read has no status: the block stops.
-    pub(super) fn into_status(self, chain: &Chain) -> Result<ExecutionStatus, StateError> {
+    pub(super) fn into_status(
+        self,
+        chain: &Chain,
+        called: Option<&EntryFunction>,
+    ) -> Result<ExecutionStatus, StateError> {
         Ok(match self {
+            Self::MissingResource | Self::Arithmetic => {
+                let place = called.and_then(|call| {
+                    let function = chain.framework().place_of(&call.module, &call.function)?;
+                    Some((call.module.clone(), function))
+                });
+                match place {
+                    Some((module, function)) => ExecutionStatus::ExecutionFailure {
+                        location: AbortLocation::Module(module),
+                        function,
+                        code_offset: 0,
+                    },
+                    None => ExecutionStatus::MiscellaneousError(None),
+                }
+            }
             Self::Abort { module, error } => ExecutionStatus::MoveAbort {
                 location: AbortLocation::Module(chain.framework().module_id(module)),
                 code: error.code(),
-                info: Some(AbortInfo {
+                info: (!error.name.is_empty()).then(|| AbortInfo {
                     reason_name: error.name.to_owned(),
                     description: error.description.to_owned(),
                 }),

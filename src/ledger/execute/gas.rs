@@ -1,7 +1,11 @@
-//! The gas meter: what reading, writing and emitting costs (framework-notes section 4, gas schedule).
-//! Counted in internal units, charged in whole gas units.
+//! The gas meter: what work, reading, writing, emitting and storage cost (framework-notes section 4,
+//! gas schedule), and the limits of what one transaction may do. Counted in internal units, charged in
+//! whole gas units.
 
-use super::Failure;
+use super::{
+    Failure, MiscellaneousStatus,
+    storage_fee::{SlotChange, StorageFee},
+};
 
 /// Internal units of one gas unit.
 const INTERNAL_PER_UNIT: u64 = 1_000_000;
@@ -21,6 +25,29 @@ const READ_STEP_BYTES: u64 = 4096;
 const WRITE_SLOT: u64 = 895_680;
 /// For each byte written, and for each byte of an event.
 const WRITE_PER_BYTE: u64 = 890;
+
+/// The largest value of a slot or an event, in bytes (rest-behaviour section 3).
+const ITEM_BYTES_MAX: usize = 1 << 20;
+/// The most bytes of all writes, and of all events, of a transaction.
+const ALL_BYTES_MAX: usize = 10 << 20;
+/// The most slots that a transaction may change.
+const WRITES_MAX: usize = 8192;
+/// The most events of a transaction. The reference bounds them by their bytes and gas alone; small
+/// events would then fill memory at little cost.
+const EVENTS_MAX: usize = 8192;
+
+/// What work costs that no access to the state pays for, in internal gas units. Fitted to measured
+/// times, so that gas follows cost (the bench of functions in `benches/`).
+pub mod cost {
+    /// For hashing, whatever the length.
+    pub const HASH_BASE: u64 = 500_000;
+    /// For each byte that is hashed.
+    pub const HASH_PER_BYTE: u64 = 2_000;
+    /// For checking one signature.
+    pub const SIGNATURE_CHECK: u64 = 30_000_000;
+    /// For one step along a chain of owners or through a list, beside what it reads.
+    pub const STEP: u64 = 50_000;
+}
 
 /// Rounds internal units up to gas units.
 fn units(internal: u64) -> u64 {
@@ -44,6 +71,30 @@ pub(super) struct GasMeter {
     limit: u64,
     execution: u64,
     io: u64,
+    storage: u64,
+    storage_fee: StorageFee,
+    events: Counted,
+    writes: Counted,
+}
+
+/// How many of something, and their bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    count: usize,
+    bytes: usize,
+}
+
+impl Counted {
+    /// Adds one of `bytes`; an error where a limit is passed.
+    fn add(&mut self, bytes: usize, count_max: usize) -> Result<(), Failure> {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if bytes > ITEM_BYTES_MAX || self.bytes > ALL_BYTES_MAX || self.count > count_max {
+            Err(MiscellaneousStatus::StorageWriteLimitReached.into())
+        } else {
+            Ok(())
+        }
+    }
 }
 
 impl GasMeter {
@@ -52,7 +103,7 @@ impl GasMeter {
         Self {
             limit: max_gas_amount.saturating_mul(INTERNAL_PER_UNIT),
             execution: intrinsic(size_bytes),
-            io: 0,
+            ..Self::unlimited()
         }
     }
 
@@ -62,16 +113,36 @@ impl GasMeter {
             limit: u64::MAX,
             execution: 0,
             io: 0,
+            storage: 0,
+            storage_fee: StorageFee::default(),
+            events: Counted::default(),
+            writes: Counted::default(),
         }
     }
 
-    fn charge_io(&mut self, internal: u64) -> Result<(), Failure> {
-        self.io = self.io.saturating_add(internal);
-        if self.execution.saturating_add(self.io) > self.limit {
+    fn check_limit(&self) -> Result<(), Failure> {
+        if self.sum() > self.limit {
             Err(Failure::OutOfGas)
         } else {
             Ok(())
         }
+    }
+
+    fn sum(&self) -> u64 {
+        self.execution
+            .saturating_add(self.io)
+            .saturating_add(self.storage)
+    }
+
+    fn charge_io(&mut self, internal: u64) -> Result<(), Failure> {
+        self.io = self.io.saturating_add(internal);
+        self.check_limit()
+    }
+
+    /// Charges for work, in internal units.
+    pub(super) fn charge_execution(&mut self, internal: u64) -> Result<(), Failure> {
+        self.execution = self.execution.saturating_add(internal);
+        self.check_limit()
     }
 
     /// Charges for reading a slot with a value of `bytes`.
@@ -80,23 +151,44 @@ impl GasMeter {
         self.charge_io(READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)))
     }
 
-    /// Charges for writing a slot whose key and value have `bytes`.
-    pub(super) fn charge_write(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.charge_io(WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))
+    /// Charges for the slots that the transaction changes: for writing them, and at `gas_unit_price`
+    /// for the room they take.
+    pub(super) fn charge_writes(
+        &mut self,
+        changes: impl Iterator<Item = SlotChange>,
+        gas_unit_price: u64,
+    ) -> Result<(), Failure> {
+        let mut storage_fee = StorageFee::default();
+        for change in changes {
+            let bytes = change.bytes_after.unwrap_or(0);
+            self.writes.add(bytes, WRITES_MAX)?;
+            self.charge_io(WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))?;
+            storage_fee.add(change);
+        }
+        // What is free cannot be charged for, nor given back: else a slot made for nothing would pay
+        // its owner when it goes.
+        if gas_unit_price > 0 {
+            let storage_units = storage_fee.fee.div_ceil(gas_unit_price);
+            self.storage = storage_units.saturating_mul(INTERNAL_PER_UNIT);
+            self.check_limit()?;
+            self.storage_fee = storage_fee;
+        }
+        Ok(())
     }
 
     /// Charges for an event with `bytes` of data.
     pub(super) fn charge_event(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.events.add(bytes, EVENTS_MAX)?;
         self.charge_io((bytes as u64).saturating_mul(WRITE_PER_BYTE))
     }
 
     /// What was used, in whole units: at most the limit.
     pub(super) fn used(&self) -> GasUsed {
-        let total = self.execution.saturating_add(self.io).min(self.limit);
         GasUsed {
-            total: units(total),
+            total: units(self.sum().min(self.limit)),
             execution: units(self.execution.min(self.limit)),
             io: units(self.io.min(self.limit)),
+            storage_fee: self.storage_fee,
         }
     }
 }
@@ -104,10 +196,24 @@ impl GasMeter {
 /// Gas units of a transaction. Each figure is rounded up by itself, so parts may exceed the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GasUsed {
-    /// All of it; what is charged.
+    /// All of it, storage included; what is charged.
     pub(super) total: u64,
     /// For execution.
     pub(super) execution: u64,
     /// For reading and writing.
     pub(super) io: u64,
+    /// What is paid and given back for storage, in the coin's smallest unit.
+    pub(super) storage_fee: StorageFee,
+}
+
+impl GasUsed {
+    /// The same without the charge for storage, at `gas_unit_price`.
+    pub(super) fn without_storage(self, gas_unit_price: u64) -> Self {
+        let storage_units = self.storage_fee.fee.div_ceil(gas_unit_price.max(1));
+        Self {
+            total: self.total.saturating_sub(storage_units),
+            storage_fee: StorageFee::default(),
+            ..self
+        }
+    }
 }

@@ -1,21 +1,31 @@
 //! Execution: a function of (state, block).
 //!
 //! `validate` decides whether a transaction is taken at all; `user` runs one; `block` runs a block;
-//! `context` is what functions of the framework see; `gas` counts.
+//! `simulate` and `view` run one without a block; `context` is what functions of the framework see,
+//! `change_set` what they read and changed; `gas` and `storage_fee` count.
 
 mod block;
+mod block_state;
+mod change_set;
 mod context;
 mod failure;
 mod gas;
+mod simulate;
 mod status;
+mod storage_fee;
 mod user;
 mod validate;
+mod view;
 
 pub use block::{ExecuteError, execute_block};
 pub(crate) use block::{Output, commit_output};
-pub(crate) use context::BlockState;
+pub(crate) use block_state::BlockState;
 pub use context::Context;
+pub(crate) use context::Environment;
 pub use failure::{Failure, MiscellaneousStatus};
+pub use gas::cost;
+pub use simulate::{SimulateError, simulate};
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;
 pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, validate_for_admission};
+pub use view::{VIEW_GAS_MAX, ViewError, Viewed, view};

@@ -3,11 +3,12 @@
 use super::{
     AccountFacts, BlockState, Context, Discard, Failure, MiscellaneousStatus,
     block::Output,
+    context::Environment,
     gas::{GasMeter, GasUsed},
     validate::validate_in_block,
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, ExecutionStatus, StateError,
+    AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, StateError,
     framework::{
         Inputs,
         modules::{
@@ -18,20 +19,32 @@ use crate::{
     },
 };
 
+const USECS_PER_SEC: u64 = 1_000_000;
+
 /// What became of an ordered transaction.
 pub(super) enum Outcome {
     /// It is in the ledger: it succeeded or failed, and paid.
     Kept {
         /// What it did.
         output: Output,
-        /// What it paid, which is burnt, in the coin's smallest unit.
-        fee: u64,
+        /// What it paid, which is burnt, in the coin's smallest unit; negative where a refund is made
+        /// anew.
+        fee: i128,
     },
     /// The prologue refused it.
     Discarded(Discard),
 }
 
-/// Runs `transaction` on `state` at block time `now_secs`.
+/// What a transaction is run for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// For the ledger.
+    Commit,
+    /// To see what it would do. Nobody signed it, so a missing key is no reason to refuse it.
+    Simulate,
+}
+
+/// Runs `transaction` on `state`, in a block of this height and time.
 ///
 /// # Errors
 /// When the state cannot be read.
@@ -39,25 +52,27 @@ pub(super) fn execute_user(
     chain: &Chain,
     state: &BlockState<'_>,
     transaction: &CheckedTransaction,
-    now_secs: u64,
+    environment: Environment,
+    purpose: Purpose,
 ) -> Result<Outcome, StateError> {
-    let sender = transaction.raw().sender;
-    let facts = AccountFacts::read(chain, state, &sender)?;
-    if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs) {
+    let facts = AccountFacts::read(chain, state, &transaction.raw().sender)?;
+    let now_secs = environment.timestamp_usecs / USECS_PER_SEC;
+    if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));
     }
     let meter = GasMeter::new(transaction.raw().max_gas_amount, transaction.size_bytes());
-    let mut context = Context::new(chain, state, meter.clone());
-    let called = call(chain, &mut context, transaction);
+    let mut context = Context::new(chain, state, environment, meter.clone());
+    let called = call(&mut context, transaction);
     // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
     // pay in the end pays for all of it.
     let used = context.meter.used();
-    let (context, status, fee) = match called.and_then(|()| close(&mut context, transaction, used)) {
-        Ok(fee) => (context, ExecutionStatus::Success, fee),
+    let (context, status, used, fee) = match called.and_then(|()| close(&mut context, transaction, used)) {
+        Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
-            // The call leaves no trace but its cost.
-            let status = failure.into_status(chain)?;
-            let mut context = Context::new(chain, state, meter);
+            // The call leaves no trace but its cost, and takes no room.
+            let used = used.without_storage(transaction.raw().gas_unit_price);
+            let status = failure.into_status(chain, transaction.raw().entry_function())?;
+            let mut context = Context::new(chain, state, environment, meter);
             let fee = match close(&mut context, transaction, used) {
                 Ok(fee) => fee,
                 Err(Failure::State(error)) => return Err(error),
@@ -67,7 +82,7 @@ pub(super) fn execute_user(
                     )));
                 }
             };
-            (context, status, fee)
+            (context, status, used, fee)
         }
     };
     let (writes, events) = context.finish();
@@ -83,31 +98,71 @@ pub(super) fn execute_user(
 }
 
 /// Calls the entry function and charges for what it wrote.
-fn call(chain: &Chain, context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(), Failure> {
+fn call(context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(), Failure> {
     let payload = &transaction.raw().payload;
     let call = payload.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
-    let function = chain
-        .framework()
+    call_entry_function(context, transaction.raw().sender, call)?;
+    let price = transaction.raw().gas_unit_price;
+    context
+        .meter
+        .charge_writes(context.changes.changed_slots(), price)
+}
+
+/// Calls an entry function with `signer` as the one that signs.
+fn call_entry_function(
+    context: &mut Context<'_>,
+    signer: AccountAddress,
+    call: &EntryFunction,
+) -> Result<(), Failure> {
+    let framework = context.chain().framework();
+    let function = framework
         .function(&call.module, &call.function)
+        .filter(|function| function.is_entry())
+        .filter(|_| framework.has_module(&call.module, context.framework_version()))
         .ok_or(MiscellaneousStatus::LinkerError)?;
-    let signers: [AccountAddress; 1] = [transaction.raw().sender];
-    function.call(context, &call.type_args, Inputs::new(&signers, &call.args))?;
-    context.charge_writes()
+    function.call(context, &call.type_args, Inputs::new(&[signer], &call.args))?;
+    Ok(())
 }
 
 /// The epilogue: the sender pays, its sequence number goes up, and a fee statement closes the events.
-/// Gives the fee. It charges no gas: the intrinsic cost covers it.
-fn close(context: &mut Context<'_>, transaction: &CheckedTransaction, used: GasUsed) -> Result<u64, Failure> {
+/// Gives what leaves the sender, less than nothing where more is given back than charged. It charges no
+/// gas: the intrinsic cost covers it.
+fn close(
+    context: &mut Context<'_>,
+    transaction: &CheckedTransaction,
+    used: GasUsed,
+) -> Result<i128, Failure> {
     let raw = transaction.raw();
     context.meter = GasMeter::unlimited();
+    let fee = settle_fee(context, raw, used)?;
+    let mut account = account::load(context, raw.sender)?;
+    // Validation refused numbers from 2^63 on, so this cannot overflow.
+    account.sequence_number += 1;
+    context.write_resource(raw.sender, &[], &account)?;
+    context.emit(&FeeStatement {
+        total_charge_gas_units: used.total,
+        execution_gas_units: used.execution,
+        io_gas_units: used.io,
+        storage_fee_octas: used.storage_fee.fee,
+        storage_fee_refund_octas: used.storage_fee.refund,
+    })?;
+    Ok(fee)
+}
+
+/// Takes the fee from the sender's coins and puts the refund there.
+fn settle_fee(context: &mut Context<'_>, raw: &RawTransaction, used: GasUsed) -> Result<i128, Failure> {
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
-    let Some(fee) = used.total.checked_mul(raw.gas_unit_price) else {
-        return out_of_gas(context);
-    };
+    let charge = i128::from(used.total) * i128::from(raw.gas_unit_price);
+    let fee = charge - i128::from(used.storage_fee.refund);
     let coin = std::slice::from_ref(context.native_coin());
     match context.read_resource::<CoinStore>(raw.sender, coin)? {
         Some(mut store) => {
-            let Some(rest) = store.coin.value.checked_sub(fee) else {
+            // The whole charge must be there before anything is given back.
+            let rest = i128::from(store.coin.value) - fee;
+            let Some(rest) = u64::try_from(rest)
+                .ok()
+                .filter(|_| i128::from(store.coin.value) >= charge)
+            else {
                 return out_of_gas(context);
             };
             store.coin.value = rest;
@@ -117,16 +172,5 @@ fn close(context: &mut Context<'_>, transaction: &CheckedTransaction, used: GasU
         None if fee == 0 => {}
         None => return out_of_gas(context),
     }
-    let mut account = account::load(context, raw.sender)?;
-    // Validation refused numbers from 2^63 on, so this cannot overflow.
-    account.sequence_number += 1;
-    context.write_resource(raw.sender, &[], &account)?;
-    context.emit(&FeeStatement {
-        total_charge_gas_units: used.total,
-        execution_gas_units: used.execution,
-        io_gas_units: used.io,
-        storage_fee_octas: 0,
-        storage_fee_refund_octas: 0,
-    })?;
     Ok(fee)
 }

@@ -1,6 +1,8 @@
 //! The ABI of a module as the interface's JSON (rest-behaviour section 4, "Module").
 
-use super::{Framework, Function, StructDeclaration, signature::with_vendor};
+use super::{
+    Framework, Function, StructDeclaration, declare::Constraints, function::Kind, signature::with_vendor,
+};
 use crate::{AccountAddress, ModuleId};
 use serde_json::{Value, json};
 
@@ -33,14 +35,19 @@ impl Framework {
             .iter()
             .map(|parameter| parameter.display(&self.vendor).to_string())
             .collect();
+        let returns: Vec<String> = function
+            .returns
+            .iter()
+            .map(|value| value.display(&self.vendor).to_string())
+            .collect();
         json!({
             "name": function.name,
-            "visibility": "public",
-            "is_entry": true,
-            "is_view": false,
-            "generic_type_params": type_parameters(function.type_parameters),
+            "visibility": if function.kind == Kind::PrivateEntry { "private" } else { "public" },
+            "is_entry": function.is_entry(),
+            "is_view": function.is_view(),
+            "generic_type_params": type_parameters(&function.type_parameters),
             "params": parameters,
-            "return": [],
+            "return": returns,
         })
     }
 
@@ -56,13 +63,16 @@ impl Framework {
             "is_event": declared.is_event,
             "is_enum": false,
             "abilities": declared.abilities,
-            "generic_type_params": type_parameters(declared.type_parameters),
+            "generic_type_params": type_parameters(&declared.type_parameters),
             "fields": fields,
             "variants": [],
         })
     }
 }
 
-fn type_parameters(count: usize) -> Vec<Value> {
-    vec![json!({"constraints": []}); count]
+fn type_parameters(parameters: &[Constraints]) -> Vec<Value> {
+    parameters
+        .iter()
+        .map(|constraints| json!({"constraints": constraints}))
+        .collect()
 }

@@ -5,18 +5,26 @@
 #[repr(u64)]
 #[allow(missing_docs)]
 pub enum Category {
+    /// No category: the code is the reason alone.
+    None = 0,
     InvalidArgument = 1,
     OutOfRange = 2,
     InvalidState = 3,
+    Unauthenticated = 4,
     PermissionDenied = 5,
     NotFound = 6,
+    Aborted = 7,
     AlreadyExists = 8,
+    ResourceExhausted = 9,
+    Internal = 11,
+    NotImplemented = 12,
+    Unavailable = 13,
 }
 
 /// A reason for which the functions of a module abort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ErrorConstant {
-    /// The constant's name.
+    /// The constant's name; empty where it has none.
     pub name: &'static str,
     /// The category it is raised with.
     pub category: Category,
@@ -35,6 +43,17 @@ impl ErrorConstant {
             reason,
             description,
         }
+    }
+
+    /// The same constant raised with another category.
+    pub const fn with_category(mut self, category: Category) -> Self {
+        self.category = category;
+        self
+    }
+
+    /// A code of the native functions, which has no name.
+    pub const fn unnamed(code: u64) -> Self {
+        Self::new("", Category::None, code, "")
     }
 
     /// The whole code.

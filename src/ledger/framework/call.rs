@@ -16,9 +16,20 @@ pub(super) fn shortened(text: &str) -> String {
     start
 }
 
-fn unknown_function(function: &str) -> FormError {
+/// Which functions a call may name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CallKind {
+    Entry,
+    View,
+}
+
+fn unknown_function(kind: CallKind, function: &str) -> FormError {
+    let kind = match kind {
+        CallKind::Entry => "entry",
+        CallKind::View => "view",
+    };
     FormError(format!(
-        "could not find entry function by {}",
+        "could not find {kind} function by {}",
         shortened(function)
     ))
 }
@@ -36,27 +47,51 @@ impl Framework {
     /// A call from the interface's JSON; `function` is `0x1::module::name`.
     ///
     /// # Errors
-    /// An unknown function, a wrong number of arguments, or an argument that is no value of its type.
+    /// An unknown entry function, a wrong number of arguments, or an argument that is no value of its
+    /// type.
     pub fn call_from_json(
         &self,
         function: &str,
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, FormError> {
-        let (module, name) = function
-            .rsplit_once("::")
-            .ok_or_else(|| unknown_function(function))?;
-        let module: ModuleId = module.parse().map_err(|_| unknown_function(function))?;
-        let name: Identifier = name.trim().parse().map_err(|_| unknown_function(function))?;
+        self.called_from_json(CallKind::Entry, function, type_arguments, arguments)
+    }
+
+    /// A call of a view function from the interface's JSON, in the form of a call of an entry function.
+    ///
+    /// # Errors
+    /// As [`Framework::call_from_json`], for view functions.
+    pub fn view_from_json(
+        &self,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, FormError> {
+        self.called_from_json(CallKind::View, function, type_arguments, arguments)
+    }
+
+    fn called_from_json(
+        &self,
+        kind: CallKind,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, FormError> {
+        let unknown = || unknown_function(kind, function);
+        let (module, name) = function.rsplit_once("::").ok_or_else(unknown)?;
+        let module: ModuleId = module.parse().map_err(|_| unknown())?;
+        let name: Identifier = name.trim().parse().map_err(|_| unknown())?;
         let declared = self
             .function(&module, &name)
-            .ok_or_else(|| unknown_function(function))?;
+            .filter(|function| function.is_entry() == (kind == CallKind::Entry))
+            .ok_or_else(unknown)?;
         let type_args = parse_type_arguments(declared, type_arguments)?;
         let expected: Vec<TypeTag> = declared
             .argument_types()
             .map(|signature| signature.resolve(&type_args, &self.vendor))
             .collect::<Option<_>>()
-            .ok_or_else(|| unknown_function(function))?;
+            .ok_or_else(unknown)?;
         if expected.len() != arguments.len() {
             let printed: Vec<String> = expected.iter().map(json_type).collect();
             return Err(FormError(format!(
@@ -88,6 +123,16 @@ impl Framework {
         })
     }
 
+    /// The types of what `function` returns when called with `type_args`; `None` where one does not
+    /// resolve.
+    pub(crate) fn return_types(&self, function: &Function, type_args: &[TypeTag]) -> Option<Vec<TypeTag>> {
+        function
+            .returns
+            .iter()
+            .map(|value| value.resolve(type_args, &self.vendor))
+            .collect()
+    }
+
     /// The arguments of a call as JSON; those that cannot be decoded are hex strings.
     pub fn arguments_to_json(&self, call: &EntryFunction) -> Vec<Value> {
         let declared = self.function(&call.module, &call.function);
@@ -109,10 +154,10 @@ impl Framework {
 }
 
 fn parse_type_arguments(declared: &Function, texts: &[String]) -> Result<Vec<TypeTag>, FormError> {
-    if texts.len() != declared.type_parameters {
+    let expected = declared.type_parameters.len();
+    if texts.len() != expected {
         return Err(FormError(format!(
-            "expected {} type arguments, but got {}",
-            declared.type_parameters,
+            "expected {expected} type arguments, but got {}",
             texts.len()
         )));
     }

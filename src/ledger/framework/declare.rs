@@ -2,14 +2,28 @@
 //! gives the ABI, the JSON form of values, and dispatch.
 
 use super::{abort::ErrorConstant, function::Function, signature::Signature};
-use crate::{AccountAddress, TypeTag};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// A Rust type that is the BCS form of a declared type.
 pub trait MoveType: Serialize + DeserializeOwned + 'static {
     /// The declared type.
     fn signature() -> Signature;
+
+    /// Checks what bytes alone cannot show of an argument, such as that an object is there.
+    ///
+    /// # Errors
+    /// The abort that the reference raises while it builds the argument.
+    fn check_argument(&self, _context: &mut Context<'_>, _type_args: &[TypeTag]) -> Result<(), Failure> {
+        Ok(())
+    }
 }
+
+/// The abilities that a type argument must have.
+pub type Constraints = &'static [&'static str];
 
 /// A declared struct.
 pub trait MoveStruct: MoveType {
@@ -17,6 +31,8 @@ pub trait MoveStruct: MoveType {
     const MODULE: &'static str;
     /// Its name, the vendor word left open.
     const NAME: &'static str;
+    /// Whether it lives in the object resource group of its address, not in a slot of its own.
+    const IS_GROUP_MEMBER: bool = false;
     /// Its whole declaration.
     fn declaration() -> StructDeclaration;
 }
@@ -43,10 +59,36 @@ pub struct StructDeclaration {
     pub abilities: &'static [&'static str],
     /// Whether it is the type of a module event.
     pub is_event: bool,
-    /// How many type parameters it has; all are phantom.
-    pub type_parameters: usize,
+    /// Its type parameters.
+    pub type_parameters: Vec<Constraints>,
+    /// Whether it lives in the object resource group of its address.
+    pub is_group_member: bool,
     /// Its fields in BCS order.
     pub fields: Vec<(&'static str, Signature)>,
+}
+
+impl StructDeclaration {
+    /// A struct with these fields and no type parameters; meant for those that no macro declares.
+    pub fn new(
+        name: &'static str,
+        abilities: &'static [&'static str],
+        fields: Vec<(&'static str, Signature)>,
+    ) -> Self {
+        Self {
+            name,
+            abilities,
+            is_event: false,
+            type_parameters: Vec::new(),
+            is_group_member: false,
+            fields,
+        }
+    }
+
+    /// The same struct with these type parameters.
+    pub fn with_type_parameters(mut self, constraints: &[Constraints]) -> Self {
+        self.type_parameters = constraints.to_vec();
+        self
+    }
 }
 
 macro_rules! plain_types {
@@ -73,6 +115,11 @@ impl<T: MoveType> MoveType for Vec<T> {
     fn signature() -> Signature {
         Signature::Vector(Box::new(T::signature()))
     }
+
+    fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
+        self.iter()
+            .try_for_each(|item| item.check_argument(context, type_args))
+    }
 }
 
 impl<T: MoveType> MoveType for Option<T> {
@@ -82,6 +129,11 @@ impl<T: MoveType> MoveType for Option<T> {
             name: "Option",
             args: vec![T::signature()],
         }
+    }
+
+    fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
+        self.iter()
+            .try_for_each(|item| item.check_argument(context, type_args))
     }
 }
 
@@ -98,11 +150,13 @@ impl MoveType for String {
 /// Declares structs of a module: the Rust types with their BCS form, and what the ABI says of them.
 ///
 /// `phantom N` gives a struct N type parameters that no field holds; where such a struct is a field
-/// of another, its parameters are the other's.
+/// of another, its parameters are the other's. `event true` makes it the type of a module event,
+/// `member true` a member of the object resource group. A struct without fields has the hidden
+/// `dummy_field: bool` written out.
 macro_rules! move_structs {
     (module $module:literal; $(
         $(#[$doc:meta])*
-        $name:ident as $printed:literal has [$($ability:literal),*] $(phantom $count:literal)? $(event $event:literal)? {
+        $name:ident as $printed:literal has [$($ability:literal),*] $(phantom $count:literal)? $(event $event:literal)? $(member $member:literal)? {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
         }
     )*) => {$(
@@ -126,13 +180,15 @@ macro_rules! move_structs {
         impl $crate::framework::declare::MoveStruct for $name {
             const MODULE: &'static str = $module;
             const NAME: &'static str = $printed;
+            const IS_GROUP_MEMBER: bool = false $(|| $member)?;
 
             fn declaration() -> $crate::framework::declare::StructDeclaration {
                 $crate::framework::declare::StructDeclaration {
                     name: $printed,
                     abilities: &[$($ability),*],
                     is_event: false $(|| $event)?,
-                    type_parameters: 0 $(+ $count)?,
+                    type_parameters: vec![&[]; 0 $(+ $count)?],
+                    is_group_member: false $(|| $member)?,
                     fields: vec![$((
                         stringify!($field).trim_start_matches("r#"),
                         <$type as $crate::framework::declare::MoveType>::signature(),

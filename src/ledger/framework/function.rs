@@ -1,6 +1,10 @@
-//! Entry functions: plain Rust functions whose parameter types give the ABI and decode the arguments.
+//! Entry and view functions: plain Rust functions whose parameter and return types give the ABI,
+//! decode the arguments and encode the results.
 
-use super::{declare::MoveType, signature::Signature};
+use super::{
+    declare::{Constraints, MoveType},
+    signature::Signature,
+};
 use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure, MiscellaneousStatus},
@@ -30,22 +34,32 @@ impl<'a> Inputs<'a> {
 
 /// A parameter of an entry function.
 pub trait Parameter: Sized {
+    /// Whether it is the account that called, which no argument carries.
+    const IS_SIGNER: bool = false;
+
     /// Its declared type.
     fn signature() -> Signature;
 
     /// Takes its value from the inputs.
     ///
     /// # Errors
-    /// When there is no input left or its bytes are no value of the type.
-    fn take(inputs: &mut Inputs<'_>) -> Result<Self, Failure>;
+    /// When there is no input left, its bytes are no value of the type, or the value names what is
+    /// not there.
+    fn take(
+        inputs: &mut Inputs<'_>,
+        context: &mut Context<'_>,
+        type_args: &[TypeTag],
+    ) -> Result<Self, Failure>;
 }
 
 impl Parameter for Signer {
+    const IS_SIGNER: bool = true;
+
     fn signature() -> Signature {
         Signature::SignerReference
     }
 
-    fn take(inputs: &mut Inputs<'_>) -> Result<Self, Failure> {
+    fn take(inputs: &mut Inputs<'_>, _: &mut Context<'_>, _: &[TypeTag]) -> Result<Self, Failure> {
         let signer = inputs
             .signers
             .next()
@@ -59,24 +73,92 @@ impl<T: MoveType> Parameter for T {
         T::signature()
     }
 
-    fn take(inputs: &mut Inputs<'_>) -> Result<Self, Failure> {
+    fn take(
+        inputs: &mut Inputs<'_>,
+        context: &mut Context<'_>,
+        type_args: &[TypeTag],
+    ) -> Result<Self, Failure> {
         let bytes = inputs
             .args
             .next()
             .ok_or(MiscellaneousStatus::NumberOfArgumentsMismatch)?;
         // The limit keeps a hostile argument from nesting deep; no declared type comes near it.
-        bcs::from_bytes_with_limit(bytes, crate::transaction::SIGNED_TRANSACTION_DEPTH_MAX)
-            .map_err(|_| MiscellaneousStatus::FailedToDeserializeArgument.into())
+        let value: T = bcs::from_bytes_with_limit(bytes, crate::transaction::SIGNED_TRANSACTION_DEPTH_MAX)
+            .map_err(|_| MiscellaneousStatus::FailedToDeserializeArgument)?;
+        value.check_argument(context, type_args)?;
+        Ok(value)
     }
 }
 
-type Body = Box<dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<(), Failure> + Send + Sync>;
+/// What a function gives back: nothing, one value, or a few.
+pub trait Returns {
+    /// The declared types.
+    fn signatures() -> Vec<Signature>;
 
-/// An entry function of a module.
+    /// The BCS form of each value.
+    fn into_values(self) -> Vec<Bytes>;
+}
+
+fn encode<T: MoveType>(value: &T) -> Bytes {
+    bcs::to_bytes(value)
+        .expect("declared types have a BCS form")
+        .into()
+}
+
+impl Returns for () {
+    fn signatures() -> Vec<Signature> {
+        Vec::new()
+    }
+
+    fn into_values(self) -> Vec<Bytes> {
+        Vec::new()
+    }
+}
+
+impl<T: MoveType> Returns for T {
+    fn signatures() -> Vec<Signature> {
+        vec![T::signature()]
+    }
+
+    fn into_values(self) -> Vec<Bytes> {
+        vec![encode(&self)]
+    }
+}
+
+/// More than one value.
+pub struct Values<T>(pub T);
+
+impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
+    fn signatures() -> Vec<Signature> {
+        vec![A::signature(), B::signature()]
+    }
+
+    fn into_values(self) -> Vec<Bytes> {
+        vec![encode(&self.0.0), encode(&self.0.1)]
+    }
+}
+
+type Body =
+    Box<dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, Failure> + Send + Sync>;
+
+/// Who may call a function: both kinds are called by name, a transaction the one, a view the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Called by transactions.
+    Entry,
+    /// Called by transactions, and by the ABI's word not by other modules.
+    PrivateEntry,
+    /// Called by views; changes nothing.
+    View,
+}
+
+/// A function of a module.
 pub struct Function {
     pub(super) name: &'static str,
-    pub(super) type_parameters: usize,
+    pub(super) kind: Kind,
+    pub(super) type_parameters: Vec<Constraints>,
     pub(super) parameters: Vec<Signature>,
+    pub(super) returns: Vec<Signature>,
     body: Body,
 }
 
@@ -88,10 +170,13 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A Rust function that can be the body of an entry function with the parameters `P`.
-pub trait EntryBody<P>: Send + Sync + 'static {
+/// A Rust function that can be the body of a function with the parameters `P` and the result `R`.
+pub trait FunctionBody<P, R>: Send + Sync + 'static {
     /// The declared types of the parameters.
     fn parameters() -> Vec<Signature>;
+
+    /// How many of the parameters are arguments, not signers.
+    fn argument_count() -> usize;
 
     /// Decodes the inputs and calls the function.
     ///
@@ -102,60 +187,99 @@ pub trait EntryBody<P>: Send + Sync + 'static {
         context: &mut Context<'_>,
         type_args: &[TypeTag],
         inputs: Inputs<'_>,
-    ) -> Result<(), Failure>;
+    ) -> Result<R, Failure>;
 }
 
-macro_rules! entry_bodies {
+macro_rules! function_bodies {
     ($(($($parameter:ident $value:ident),*))*) => {$(
-        impl<F, $($parameter: Parameter),*> EntryBody<($($parameter,)*)> for F
+        impl<F, R, $($parameter: Parameter),*> FunctionBody<($($parameter,)*), R> for F
         where
-            F: Fn(&mut Context<'_>, &[TypeTag], $($parameter),*) -> Result<(), Failure> + Send + Sync + 'static,
+            F: Fn(&mut Context<'_>, &[TypeTag], $($parameter),*) -> Result<R, Failure> + Send + Sync + 'static,
         {
             fn parameters() -> Vec<Signature> {
                 vec![$($parameter::signature()),*]
             }
 
+            #[allow(unused_mut)]
             fn call(
                 &self,
                 context: &mut Context<'_>,
                 type_args: &[TypeTag],
                 mut inputs: Inputs<'_>,
-            ) -> Result<(), Failure> {
-                $(let $value = $parameter::take(&mut inputs)?;)*
-                if inputs.args.next().is_some() {
+            ) -> Result<R, Failure> {
+                // The number is checked before any value, as the reference does.
+                if inputs.args.len() != Self::argument_count() {
                     return Err(MiscellaneousStatus::NumberOfArgumentsMismatch.into());
                 }
+                $(let $value = $parameter::take(&mut inputs, context, type_args)?;)*
                 self(context, type_args, $($value),*)
+            }
+
+            fn argument_count() -> usize {
+                0 $(+ usize::from(!$parameter::IS_SIGNER))*
             }
         }
     )*};
 }
 
-entry_bodies! {
+function_bodies! {
+    ()
     (A a)
     (A a, B b)
     (A a, B b, C c)
     (A a, B b, C c, D d)
+    (A a, B b, C c, D d, E e)
+    (A a, B b, C c, D d, E e, G g)
+    (A a, B b, C c, D d, E e, G g, H h)
+    (A a, B b, C c, D d, E e, G g, H h, I i)
 }
 
 impl Function {
-    /// A public entry function. `body` gets the type arguments and the parameters in order.
-    pub fn entry<P, F: EntryBody<P>>(name: &'static str, body: F) -> Self {
+    fn new<P, R: Returns, F: FunctionBody<P, R>>(name: &'static str, kind: Kind, body: F) -> Self {
         Self {
             name,
-            type_parameters: 0,
+            kind,
+            type_parameters: Vec::new(),
             parameters: F::parameters(),
-            body: Box::new(move |context, type_args, inputs| body.call(context, type_args, inputs)),
+            returns: R::signatures(),
+            body: Box::new(move |context, type_args, inputs| {
+                body.call(context, type_args, inputs).map(R::into_values)
+            }),
         }
     }
 
-    /// The same function with `count` type parameters.
-    pub fn with_type_parameters(mut self, count: usize) -> Self {
-        self.type_parameters = count;
+    /// A public entry function. `body` gets the type arguments and the parameters in order.
+    pub fn entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
+        Self::new(name, Kind::Entry, body)
+    }
+
+    /// An entry function that the ABI shows as private.
+    pub fn private_entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
+        Self::new(name, Kind::PrivateEntry, body)
+    }
+
+    /// A public view function.
+    pub fn view<P, R: Returns, F: FunctionBody<P, R>>(name: &'static str, body: F) -> Self {
+        Self::new(name, Kind::View, body)
+    }
+
+    /// The same function with these type parameters; each names the abilities it asks for.
+    pub fn with_type_parameters(mut self, constraints: &[Constraints]) -> Self {
+        self.type_parameters = constraints.to_vec();
         self
     }
 
-    /// Calls the function.
+    /// Whether transactions may call it.
+    pub(crate) fn is_entry(&self) -> bool {
+        self.kind != Kind::View
+    }
+
+    /// Whether views may call it.
+    pub(crate) fn is_view(&self) -> bool {
+        self.kind == Kind::View
+    }
+
+    /// Calls the function; gives what it returns.
     ///
     /// # Errors
     /// When type arguments or inputs do not fit, or what the body fails with.
@@ -164,10 +288,8 @@ impl Function {
         context: &mut Context<'_>,
         type_args: &[TypeTag],
         inputs: Inputs<'_>,
-    ) -> Result<(), Failure> {
-        if type_args.len() != self.type_parameters {
-            return Err(MiscellaneousStatus::NumberOfTypeArgumentsMismatch.into());
-        }
+    ) -> Result<Vec<Bytes>, Failure> {
+        context.check_type_arguments(type_args, &self.type_parameters)?;
         (self.body)(context, type_args, inputs)
     }
 }

@@ -64,6 +64,11 @@ impl Framework {
         }
     }
 
+    /// The state key of the object resource group at `address`.
+    pub fn group_key(&self, address: &AccountAddress) -> StateKey {
+        StateKey::with_path(address, &self.group_path)
+    }
+
     /// The state key of the resource `T` at `address`.
     pub(crate) fn resource_key<T: MoveStruct>(
         &self,

@@ -12,15 +12,17 @@ mod function;
 mod known;
 pub mod modules;
 pub(crate) mod signature;
+mod type_check;
 mod value;
 
 pub use abort::{Category, ErrorConstant};
 pub use balance::{AssetType, balance};
-pub use declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
-pub use function::{Function, Inputs, Signer};
+pub use declare::{Constraints, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
+pub use function::{Function, Inputs, Signer, Values};
 pub use signature::Signature;
+pub use type_check::TypeArgumentError;
 
-use crate::{AccountAddress, Identifier, ModuleId, StructTag, TypeTag, Vendor};
+use crate::{AccountAddress, Identifier, ModuleId, StateKey, StructTag, TypeTag, Vendor};
 use signature::with_vendor;
 use std::collections::BTreeMap;
 
@@ -29,8 +31,22 @@ use std::collections::BTreeMap;
 pub struct Framework {
     vendor: Vendor,
     native_coin: TypeTag,
-    modules: BTreeMap<Identifier, ModuleDeclaration>,
+    object_group: StructTag,
+    group_path: bytes::Bytes,
+    modules: BTreeMap<Identifier, ListedModule>,
     known: known::KnownStructs,
+}
+
+/// The newest version of the framework that this program has; what a new development chain starts
+/// with. A module that is added later is listed with the next version, so that every chain switches it
+/// on at a height of its own (`Parameters::framework_upgrades`).
+pub const FRAMEWORK_VERSION: u64 = 1;
+
+/// A module and the version of the framework that it came with.
+#[derive(Debug)]
+pub(crate) struct ListedModule {
+    pub(crate) since_version: u64,
+    pub(crate) declaration: ModuleDeclaration,
 }
 
 /// A value or a call that does not fit the framework's declarations; the text says where.
@@ -43,10 +59,13 @@ impl Framework {
     pub fn new(vendor: &Vendor) -> Self {
         let modules = modules::all()
             .into_iter()
-            .map(|module| (with_vendor(module.name, vendor), module));
+            .map(|module| (with_vendor(module.declaration.name, vendor), module));
+        let object_group = StructTag::framework("object", "ObjectGroup", vec![]);
         let mut framework = Self {
             vendor: vendor.clone(),
             native_coin: modules::vendor_coin::native_coin(vendor),
+            group_path: StateKey::resource_group_path(&object_group),
+            object_group,
             modules: modules.collect(),
             known: known::KnownStructs::default(),
         };
@@ -59,16 +78,20 @@ impl Framework {
         &self.native_coin
     }
 
-    /// The names of the modules at `address`, ascending.
-    pub fn module_names(&self, address: &AccountAddress) -> Vec<Identifier> {
-        if *address == AccountAddress::ONE {
-            self.modules.keys().cloned().collect()
-        } else {
-            Vec::new()
+    /// The names of the modules at `address` in a version of the framework, ascending.
+    pub fn module_names(&self, address: &AccountAddress, framework_version: u64) -> Vec<Identifier> {
+        if *address != AccountAddress::ONE {
+            return Vec::new();
         }
+        let active = |(_, module): &(_, &ListedModule)| module.since_version <= framework_version;
+        self.modules
+            .iter()
+            .filter(active)
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
-    fn module(&self, id: &ModuleId) -> Option<&ModuleDeclaration> {
+    fn listed(&self, id: &ModuleId) -> Option<&ListedModule> {
         if id.address == AccountAddress::ONE {
             self.modules.get(&id.name)
         } else {
@@ -76,7 +99,17 @@ impl Framework {
         }
     }
 
-    /// The entry function of a module.
+    fn module(&self, id: &ModuleId) -> Option<&ModuleDeclaration> {
+        self.listed(id).map(|module| &module.declaration)
+    }
+
+    /// Whether a version of the framework has this module.
+    pub fn has_module(&self, id: &ModuleId, framework_version: u64) -> bool {
+        self.listed(id)
+            .is_some_and(|module| module.since_version <= framework_version)
+    }
+
+    /// The function of a module, whatever its kind.
     pub(crate) fn function(&self, module: &ModuleId, name: &Identifier) -> Option<&Function> {
         self.module(module)?
             .functions
@@ -90,6 +123,29 @@ impl Framework {
             .functions
             .get(usize::from(place))
             .map(|function| function.name)
+    }
+
+    /// The place of a function in its module's declaration.
+    pub(crate) fn place_of(&self, module: &ModuleId, name: &Identifier) -> Option<u16> {
+        let functions = &self.module(module)?.functions;
+        let place = functions.iter().position(|function| *name == function.name)?;
+        u16::try_from(place).ok()
+    }
+
+    /// The declared structs of a module with the vendor word put into their names.
+    pub fn struct_names(&self, id: &ModuleId) -> Vec<Identifier> {
+        self.module(id)
+            .into_iter()
+            .flat_map(|module| &module.structs)
+            .map(|declared| with_vendor(declared.name, &self.vendor))
+            .collect()
+    }
+
+    /// The resource group in which a declared struct lives, if it is a member of one.
+    pub fn group_of(&self, tag: &StructTag) -> Option<StructTag> {
+        self.struct_declaration(tag)
+            .filter(|declared| declared.is_group_member)
+            .map(|_| self.object_group.clone())
     }
 
     fn struct_declaration(&self, tag: &StructTag) -> Option<&StructDeclaration> {

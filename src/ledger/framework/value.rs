@@ -57,10 +57,10 @@ impl Framework {
         let declared = self
             .struct_declaration(tag)
             .ok_or_else(|| error(format!("type {tag} is not declared")))?;
-        if declared.type_parameters != tag.type_args.len() {
+        if declared.type_parameters.len() != tag.type_args.len() {
             return Err(error(format!(
                 "type {tag} takes {} type arguments",
-                declared.type_parameters
+                declared.type_parameters.len()
             )));
         }
         let resolve = |(name, signature): &(&'static str, super::Signature)| {

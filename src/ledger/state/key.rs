@@ -49,6 +49,11 @@ impl StateKey {
         encoded_path(PATH_RESOURCE, tag).into()
     }
 
+    /// What follows the address in the key of a resource group.
+    pub(crate) fn resource_group_path(tag: &StructTag) -> Bytes {
+        encoded_path(PATH_RESOURCE_GROUP, tag).into()
+    }
+
     /// The key of an address and an encoded path.
     pub(crate) fn with_path(address: &AccountAddress, path: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(1 + AccountAddress::LENGTH + path.len());

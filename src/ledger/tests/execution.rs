@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{MemoryChain, START_SECS};
+use kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, AssetType, CheckedTransaction, ExecutedTransaction, Genesis, ValidationStatus,
     crypto::Ed25519PrivateKey, execute::validate_for_admission, framework::balance,
@@ -51,8 +51,13 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
             .vm_status(&MemoryChain::development().chain),
         "Executed successfully"
     );
-    let fee = transaction.info.v0().gas_used;
-    assert!(fee >= 28, "the intrinsic cost at least, got {fee}");
+    let gas_used = transaction.info.v0().gas_used;
+    let fee = gas_used * GAS_UNIT_PRICE;
+    // Two slots are made: 8,000 units at this price, and 4 a byte.
+    assert!(
+        gas_used > 8_028,
+        "intrinsic cost and two slots at least, got {gas_used}"
+    );
     let types: Vec<String> = transaction
         .events
         .iter()
@@ -149,7 +154,7 @@ fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
         );
         assert!(!transaction.info.v0().status.is_success());
         assert_eq!(transaction.events.len(), 1, "only the fee statement");
-        let fee = transaction.info.v0().gas_used;
+        let fee = transaction.info.v0().gas_used * GAS_UNIT_PRICE;
         assert_eq!(
             chain.facts(&address(0)).balance,
             Genesis::DEVELOPMENT_BALANCE - fee
@@ -171,14 +176,14 @@ fn out_of_gas_charges_all_of_it() {
     assert_eq!(chain.facts(&NOBODY).balance, 0);
     assert_eq!(
         chain.facts(&address(0)).balance,
-        Genesis::DEVELOPMENT_BALANCE - 30
+        Genesis::DEVELOPMENT_BALANCE - 30 * GAS_UNIT_PRICE
     );
 }
 
 #[test]
 fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
     let mut chain = MemoryChain::development();
-    let call = chain.transfer(NOBODY, Genesis::DEVELOPMENT_BALANCE);
+    let call = chain.transfer(address(1), Genesis::DEVELOPMENT_BALANCE);
     let executed = only_user(chain.run(&key(0), call)).clone();
     assert!(
         executed
@@ -188,14 +193,14 @@ fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
             .vm_status(&chain.chain)
             .contains("EOUT_OF_GAS(0x203ed)")
     );
-    assert_eq!(chain.facts(&NOBODY).balance, 0);
+    assert_eq!(chain.facts(&address(1)).balance, Genesis::DEVELOPMENT_BALANCE);
     let gas_used = executed.info.v0().gas_used;
     assert_eq!(
         chain.facts(&address(0)).balance,
-        Genesis::DEVELOPMENT_BALANCE - gas_used
+        Genesis::DEVELOPMENT_BALANCE - gas_used * GAS_UNIT_PRICE
     );
     // The same transfer with something left for the fee uses the same gas.
-    let call = chain.transfer(NOBODY, Genesis::DEVELOPMENT_BALANCE / 2);
+    let call = chain.transfer(address(1), Genesis::DEVELOPMENT_BALANCE / 2);
     assert_eq!(only_user(chain.run(&key(0), call)).info.v0().gas_used, gas_used);
 }
 
@@ -247,7 +252,7 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
     assert_eq!(executed.events.len(), 3);
     assert_eq!(
         chain.facts(&address(1)).balance,
-        before - executed.info.v0().gas_used
+        before - executed.info.v0().gas_used * GAS_UNIT_PRICE
     );
 }
 

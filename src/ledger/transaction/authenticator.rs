@@ -216,6 +216,16 @@ impl TransactionAuthenticator {
         }
     }
 
+    /// Whether there is no key and no signature, as in a simulation for an unknown key.
+    pub fn is_absent(&self) -> bool {
+        matches!(
+            self,
+            Self::SingleSender {
+                sender: AccountAuthenticator::NoAccountAuthenticator
+            }
+        )
+    }
+
     /// Checks the signatures over `raw`.
     ///
     /// # Errors

@@ -173,7 +173,8 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "CapabilityOffer",
         abilities: &["store"],
         is_event: false,
-        type_parameters: 1,
+        type_parameters: vec![&[]],
+        is_group_member: false,
         fields: vec![("for", Option::<AccountAddress>::signature())],
     };
     ModuleDeclaration {

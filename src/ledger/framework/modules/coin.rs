@@ -217,7 +217,7 @@ pub(super) fn module() -> ModuleDeclaration {
             DepositEvent::declaration(),
             WithdrawEvent::declaration(),
         ],
-        functions: vec![Function::entry("transfer", transfer).with_type_parameters(1)],
+        functions: vec![Function::entry("transfer", transfer).with_type_parameters(&[&[]])],
         errors: &[
             ECOIN_INFO_NOT_PUBLISHED,
             EINSUFFICIENT_BALANCE,

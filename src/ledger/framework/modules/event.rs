@@ -79,7 +79,8 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "EventHandle",
         abilities: &["store"],
         is_event: false,
-        type_parameters: 1,
+        type_parameters: vec![&[]],
+        is_group_member: false,
         fields: vec![("counter", u64::signature()), ("guid", Guid::signature())],
     };
     ModuleDeclaration {

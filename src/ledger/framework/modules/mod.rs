@@ -1,18 +1,33 @@
-//! The modules of the framework, one declaration each.
+//! The modules of the framework, one declaration each. To add one: its file, its line here with the
+//! next version of the framework, and `FRAMEWORK_VERSION` one up.
 
 pub mod account;
 pub mod block;
 pub mod coin;
 pub mod event;
+pub mod object;
 pub mod optional_aggregator;
+pub mod table;
 pub mod transaction_fee;
 pub mod vendor_account;
 pub mod vendor_coin;
 
-use super::declare::ModuleDeclaration;
+use super::{ListedModule, declare::ModuleDeclaration};
 
-/// Every module, in the order of their names.
-pub(super) fn all() -> Vec<ModuleDeclaration> {
+/// Every module, with the version of the framework that it came with.
+pub(super) fn all() -> Vec<ListedModule> {
+    let listed = |since_version, declaration| ListedModule {
+        since_version,
+        declaration,
+    };
+    first_version()
+        .into_iter()
+        .map(|module| listed(1, module))
+        .collect()
+}
+
+/// The modules that every chain has from its genesis on.
+fn first_version() -> Vec<ModuleDeclaration> {
     vec![
         account::module(),
         optional_aggregator::aggregator_module(),
@@ -21,7 +36,9 @@ pub(super) fn all() -> Vec<ModuleDeclaration> {
         coin::module(),
         event::module(),
         event::guid_module(),
+        object::module(),
         optional_aggregator::module(),
+        table::module(),
         block::timestamp_module(),
         transaction_fee::module(),
         transaction_fee::validation_module(),

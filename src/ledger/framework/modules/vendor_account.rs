@@ -88,10 +88,10 @@ pub(super) fn module() -> ModuleDeclaration {
         structs: vec![],
         functions: vec![
             Function::entry("batch_transfer", batch_transfer),
-            Function::entry("batch_transfer_coins", batch_transfer_coins).with_type_parameters(1),
+            Function::entry("batch_transfer_coins", batch_transfer_coins).with_type_parameters(&[&[]]),
             Function::entry("create_account", create_account),
             Function::entry("transfer", transfer),
-            Function::entry("transfer_coins", coin::transfer).with_type_parameters(1),
+            Function::entry("transfer_coins", coin::transfer).with_type_parameters(&[&[]]),
         ],
         errors: &[EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH],
     }

@@ -20,7 +20,8 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "{Vendor}Coin",
         abilities: &["key"],
         is_event: false,
-        type_parameters: 0,
+        type_parameters: vec![],
+        is_group_member: false,
         // A struct without fields has one hidden byte (framework-notes section 5).
         fields: vec![(
             "dummy_field",

@@ -28,6 +28,9 @@ impl StateView for MemoryChain {
     }
 }
 
+/// What the kit's transactions offer for a gas unit.
+pub const GAS_UNIT_PRICE: u64 = 100;
+
 /// Unix seconds that the chain's first blocks have.
 pub const START_SECS: u64 = 1_700_000_000;
 
@@ -113,8 +116,8 @@ impl MemoryChain {
             sender,
             sequence_number: self.facts(&sender).sequence_number,
             payload: TransactionPayload::EntryFunction(call),
-            max_gas_amount: 100_000,
-            gas_unit_price: 1,
+            max_gas_amount: 200_000,
+            gas_unit_price: GAS_UNIT_PRICE,
             expiration_timestamp_secs: START_SECS + 1_000_000,
             chain_id: self.chain.id(),
         }

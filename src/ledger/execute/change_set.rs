@@ -1,0 +1,175 @@
+//! What a transaction read and changed so far. A slot is read, and charged for, once; a resource group
+//! is decoded once and encoded again when the transaction ends.
+
+use super::{Failure, block_state::BlockState, gas::GasMeter, storage_fee::SlotChange};
+use crate::{
+    AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet, framework::MoveStruct,
+};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// Decodes a stored resource.
+pub(super) fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
+    bcs::from_bytes(bytes).map_err(|error| {
+        StateError(format!(
+            "a stored {}::{} does not decode: {error}",
+            T::MODULE,
+            T::NAME
+        ))
+    })
+}
+
+/// The members of a resource group by their types: the BCS form of the group's slot.
+type Members = BTreeMap<StructTag, Bytes>;
+
+/// A slot that the transaction looked at.
+#[derive(Clone)]
+struct Slot {
+    /// What it held before the transaction.
+    before: Option<Bytes>,
+    /// What the transaction put there, if it did.
+    put: Option<Option<Bytes>>,
+}
+
+/// A resource group that the transaction looked at.
+#[derive(Clone)]
+struct Group {
+    key: StateKey,
+    members: Members,
+    is_changed: bool,
+}
+
+/// Everything that a transaction read and changed.
+#[derive(Clone)]
+pub(super) struct ChangeSet<'a> {
+    state: &'a BlockState<'a>,
+    slots: BTreeMap<StateKey, Slot>,
+    groups: BTreeMap<AccountAddress, Group>,
+}
+
+impl<'a> ChangeSet<'a> {
+    pub(super) fn new(state: &'a BlockState<'a>) -> Self {
+        Self {
+            state,
+            slots: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        }
+    }
+
+    /// The slot of `key`, read from the state at the first look.
+    fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, Failure> {
+        if !self.slots.contains_key(key) {
+            let before = self.state.get(key)?;
+            meter.charge_read(before.as_ref().map_or(0, Bytes::len))?;
+            self.slots.insert(key.clone(), Slot { before, put: None });
+        }
+        Ok(self.slots.get_mut(key).expect("it was inserted"))
+    }
+
+    /// The value of `key`.
+    pub(super) fn get(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<Option<Bytes>, Failure> {
+        let slot = self.slot(meter, key)?;
+        Ok(slot.put.as_ref().unwrap_or(&slot.before).clone())
+    }
+
+    /// Puts a value under `key`; `None` removes what is there.
+    pub(super) fn put(
+        &mut self,
+        meter: &mut GasMeter,
+        key: StateKey,
+        value: Option<Bytes>,
+    ) -> Result<(), Failure> {
+        self.slot(meter, &key)?.put = Some(value);
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: StateKey,
+    ) -> Result<&mut Group, Failure> {
+        if !self.groups.contains_key(&address) {
+            let members = match self.get(meter, &key)? {
+                Some(bytes) => bcs::from_bytes(&bytes)
+                    .map_err(|error| StateError(format!("the resource group at {address}: {error}")))?,
+                None => Members::new(),
+            };
+            let group = Group {
+                key,
+                members,
+                is_changed: false,
+            };
+            self.groups.insert(address, group);
+        }
+        Ok(self.groups.get_mut(&address).expect("it was inserted"))
+    }
+
+    /// The member `tag` of the group of `address`, whose slot is `key`.
+    pub(super) fn member(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: StateKey,
+        tag: &StructTag,
+    ) -> Result<Option<Bytes>, Failure> {
+        Ok(self.group(meter, address, key)?.members.get(tag).cloned())
+    }
+
+    /// Puts the member `tag` into the group of `address`, whose slot is `key`; `None` removes it.
+    pub(super) fn put_member(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: StateKey,
+        tag: StructTag,
+        value: Option<Bytes>,
+    ) -> Result<(), Failure> {
+        let group = self.group(meter, address, key)?;
+        match value {
+            Some(value) => group.members.insert(tag, value),
+            None => group.members.remove(&tag),
+        };
+        group.is_changed = true;
+        Ok(())
+    }
+
+    /// Puts changed groups into their slots. A group without members has no slot.
+    fn settle_groups(&mut self) {
+        for group in self.groups.values_mut().filter(|group| group.is_changed) {
+            let value = (!group.members.is_empty())
+                .then(|| Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form")));
+            if let Some(slot) = self.slots.get_mut(&group.key) {
+                slot.put = Some(value);
+            }
+            group.is_changed = false;
+        }
+    }
+
+    /// What happens to each slot that changes, in ascending order of keys.
+    pub(super) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
+        self.settle_groups();
+        self.slots.iter().filter_map(|(key, slot)| {
+            let size = |value: &Option<Bytes>| value.as_ref().map(|value| key.as_bytes().len() + value.len());
+            let (before, after) = (size(&slot.before), size(slot.put.as_ref()?));
+            (before.is_some() || after.is_some()).then_some(SlotChange {
+                bytes_before: before,
+                bytes_after: after,
+            })
+        })
+    }
+
+    /// The changes, for the ledger. Removing what was not there is none.
+    pub(super) fn into_write_set(mut self) -> WriteSet {
+        self.settle_groups();
+        let write = |(key, slot): (StateKey, Slot)| {
+            let op = match slot.put? {
+                Some(value) => WriteOp::Put(value),
+                None if slot.before.is_some() => WriteOp::Delete,
+                None => return None,
+            };
+            Some((key, op))
+        };
+        WriteSet::from_ascending(self.slots.into_iter().filter_map(write).collect())
+    }
+}

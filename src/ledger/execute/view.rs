@@ -1,0 +1,97 @@
+//! Runs a view function: it reads one version of the state and changes nothing.
+
+use super::{BlockState, Context, Failure, MiscellaneousStatus, context::Environment, gas::GasMeter};
+use crate::{
+    AccountAddress, Chain, EntryFunction, ExecutionStatus, FormError, HashValue, StateError, StateView,
+    TypeTag,
+    framework::{
+        Inputs,
+        modules::block::{BlockResource, CurrentTimeMicroseconds},
+    },
+};
+use bytes::Bytes;
+
+/// The most gas units that a view may use (rest-behaviour section 3).
+pub const VIEW_GAS_MAX: u64 = 2_000_000;
+
+/// What a view function gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewed {
+    /// The values with their types, each in its BCS form.
+    pub values: Vec<(TypeTag, Bytes)>,
+    /// In gas units.
+    pub gas_used: u64,
+}
+
+/// Why a view gave nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ViewError {
+    /// There is no such view function.
+    #[error(transparent)]
+    Call(#[from] FormError),
+    /// The function failed.
+    #[error("the view function failed")]
+    Failed(ExecutionStatus),
+    /// The state could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// Runs the view function that `call` names on `state`.
+///
+/// # Errors
+/// When there is no such view function, it fails, or the state cannot be read.
+pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Result<Viewed, ViewError> {
+    let state = BlockState::new(state);
+    let environment = environment(chain, &state)?;
+    let framework = chain.framework();
+    let version = chain.parameters().framework_version(environment.height);
+    let function = framework
+        .function(&call.module, &call.function)
+        .filter(|function| function.is_view() && framework.has_module(&call.module, version))
+        .ok_or_else(|| {
+            FormError(format!(
+                "could not find view function by {}::{}",
+                call.module, call.function
+            ))
+        })?;
+    let mut context = Context::new(chain, &state, environment, GasMeter::new(VIEW_GAS_MAX, 0));
+    let called = function
+        .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
+        .and_then(|values| {
+            let types = framework
+                .return_types(function, &call.type_args)
+                .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
+            Ok(types.into_iter().zip(values).collect())
+        });
+    match called {
+        Ok(values) => Ok(Viewed {
+            values,
+            gas_used: context.meter.used().total,
+        }),
+        Err(Failure::State(error)) => Err(error.into()),
+        Err(failure) => Err(ViewError::Failed(failure.into_status(chain, Some(call))?)),
+    }
+}
+
+/// The block that wrote the state last.
+fn environment(chain: &Chain, state: &BlockState<'_>) -> Result<Environment, StateError> {
+    let nowhere = Environment {
+        height: 0,
+        timestamp_usecs: 0,
+        transaction_hash: HashValue::ZERO,
+    };
+    let mut context = Context::unmetered(chain, state, nowhere);
+    let unread = |failure: Failure| match failure {
+        Failure::State(error) => error,
+        other => StateError(format!("the newest block is not in the state: {other:?}")),
+    };
+    let at = AccountAddress::ONE;
+    let block: BlockResource = context.require_resource(at, &[]).map_err(unread)?;
+    let time: CurrentTimeMicroseconds = context.require_resource(at, &[]).map_err(unread)?;
+    Ok(Environment {
+        height: block.height,
+        timestamp_usecs: time.microseconds,
+        ..nowhere
+    })
+}

@@ -1,0 +1,80 @@
+//! What may stand as a type argument: declared types of the framework, and markers, which are struct
+//! tags at other addresses. No module stands behind a marker, so it has no abilities; a coin type needs
+//! none.
+
+use super::{Framework, declare::Constraints};
+use crate::{AccountAddress, StructTag, TypeTag};
+
+/// Why a type cannot be a type argument of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypeArgumentError {
+    /// Too few or too many.
+    Count,
+    /// A type of the framework that is not declared, or with a wrong number of arguments of its own.
+    Unknown,
+    /// It lacks an ability that the function asks for.
+    Constraint,
+}
+
+impl Framework {
+    /// Checks the type arguments of a call against the constraints of the function.
+    ///
+    /// # Errors
+    /// The first that does not fit.
+    pub(crate) fn check_type_arguments(
+        &self,
+        type_args: &[TypeTag],
+        parameters: &[Constraints],
+    ) -> Result<(), TypeArgumentError> {
+        if type_args.len() != parameters.len() {
+            return Err(TypeArgumentError::Count);
+        }
+        for (tag, constraints) in type_args.iter().zip(parameters) {
+            self.check_declared(tag)?;
+            if !constraints.iter().all(|ability| self.has_ability(tag, ability)) {
+                return Err(TypeArgumentError::Constraint);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the types of the framework in `tag` are declared. The nesting of tags is bounded where
+    /// they are decoded.
+    fn check_declared(&self, tag: &TypeTag) -> Result<(), TypeArgumentError> {
+        match tag {
+            TypeTag::Vector(item) => self.check_declared(item),
+            TypeTag::Struct(tag) => self.check_struct(tag),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_struct(&self, tag: &StructTag) -> Result<(), TypeArgumentError> {
+        if tag.address == AccountAddress::ONE && !is_built_in(tag) {
+            let declared = self.struct_declaration(tag).ok_or(TypeArgumentError::Unknown)?;
+            if declared.type_parameters.len() != tag.type_args.len() {
+                return Err(TypeArgumentError::Unknown);
+            }
+        }
+        tag.type_args.iter().try_for_each(|tag| self.check_declared(tag))
+    }
+
+    fn has_ability(&self, tag: &TypeTag, ability: &str) -> bool {
+        match tag {
+            TypeTag::Struct(tag) if is_built_in(tag) => {
+                ability != "key" && tag.type_args.iter().all(|item| self.has_ability(item, ability))
+            }
+            TypeTag::Struct(tag) => self
+                .struct_declaration(tag)
+                .is_some_and(|declared| declared.abilities.contains(&ability)),
+            TypeTag::Vector(item) => ability != "key" && self.has_ability(item, ability),
+            TypeTag::Signer => ability == "drop",
+            _ => ability != "key",
+        }
+    }
+}
+
+/// Types whose form is known without a declaration.
+fn is_built_in(tag: &StructTag) -> bool {
+    tag.is_framework("string", "String") && tag.type_args.is_empty()
+        || tag.is_framework("option", "Option") && tag.type_args.len() == 1
+}
