@@ -132,6 +132,11 @@ impl Framework {
         u16::try_from(place).ok()
     }
 
+    /// The abort codes that a module declares.
+    pub fn module_errors(&self, id: &ModuleId) -> &'static [ErrorConstant] {
+        self.module(id).map_or(&[], |module| module.errors)
+    }
+
     /// The declared structs of a module with the vendor word put into their names.
     pub fn struct_names(&self, id: &ModuleId) -> Vec<Identifier> {
         self.module(id)

@@ -1,0 +1,79 @@
+//! No entry function without a success, no abort code without a case.
+
+use crate::{Case, Expected, World, cases};
+use ledger::{AccountAddress, ModuleId, framework::FRAMEWORK_VERSION};
+use std::collections::BTreeSet;
+
+fn modules(world: &World) -> Vec<ModuleId> {
+    world
+        .chain()
+        .framework()
+        .module_names(&AccountAddress::ONE, FRAMEWORK_VERSION)
+        .into_iter()
+        .map(|name| ModuleId {
+            address: AccountAddress::ONE,
+            name,
+        })
+        .collect()
+}
+
+fn succeeds(case: &Case) -> bool {
+    matches!(case.expected, Expected::Success(_))
+}
+
+#[test]
+fn every_entry_function_has_a_case_that_succeeds() {
+    let world = World::new();
+    let cases = cases();
+    let shown: BTreeSet<&str> = cases
+        .iter()
+        .filter(|case| succeeds(case) || ALWAYS_FAIL.contains(&case.function))
+        .map(|case| case.function)
+        .collect();
+    let mut missing = Vec::new();
+    for module in modules(&world) {
+        let abi = world.chain().framework().module_abi(&module).unwrap();
+        for function in abi["exposed_functions"].as_array().unwrap() {
+            let name = format!("{module}::{}", function["name"].as_str().unwrap());
+            if function["is_entry"] == true && !shown.contains(name.as_str()) {
+                missing.push(name);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a case: {missing:#?}");
+}
+
+/// Entry functions that the reference keeps only to refuse them.
+const ALWAYS_FAIL: &[&str] = &[];
+
+#[test]
+fn every_abort_code_has_a_case() {
+    let world = World::new();
+    let cases = cases();
+    let raised: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| match case.expected {
+            Expected::Abort(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    let mut missing = Vec::new();
+    for module in modules(&world) {
+        for error in world.chain().framework().module_errors(&module) {
+            let text = if error.name.is_empty() {
+                format!("{module}: {:#x}", error.code())
+            } else {
+                format!("{module}: {}({:#x}): ", error.name, error.code())
+            };
+            if !raised.iter().any(|raised| raised.starts_with(&text))
+                && !NOT_FROM_A_CALL.contains(&error.name)
+            {
+                missing.push(text);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a case: {missing:#?}");
+}
+
+/// Raised where no function is called; `execution.rs` shows them.
+const NOT_FROM_A_CALL: &[&str] = &["EOUT_OF_GAS"];

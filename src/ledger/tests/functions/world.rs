@@ -1,0 +1,146 @@
+//! The chain that a case runs on: development accounts that sign calls, and views to look with.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
+use ledger::{
+    AccountAddress, Chain, EntryFunction, ExecutedTransaction, Genesis, RawTransaction,
+    crypto::Ed25519PrivateKey, execute::view,
+};
+use serde_json::Value;
+
+/// The BCS forms of arguments: `args![address, 5u64]`.
+#[macro_export]
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
+}
+
+/// A fresh development chain.
+pub struct World {
+    pub chain: MemoryChain,
+}
+
+/// The types of a transaction's events but for the fee statement that closes them.
+pub fn event_types(executed: &ExecutedTransaction) -> Vec<String> {
+    let mut types: Vec<String> = executed
+        .events
+        .iter()
+        .map(|event| event.type_tag().to_string())
+        .collect();
+    assert_eq!(
+        types.pop().as_deref(),
+        Some("0x1::transaction_fee::FeeStatement"),
+        "a fee statement closes the events"
+    );
+    types
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self {
+            chain: MemoryChain::development(),
+        }
+    }
+
+    pub fn chain(&self) -> &Chain {
+        &self.chain.chain
+    }
+
+    /// The key of a development account.
+    pub fn key(&self, account: usize) -> Ed25519PrivateKey {
+        Genesis::development_accounts().remove(account).private_key
+    }
+
+    /// The address of a development account.
+    pub fn address(&self, account: usize) -> AccountAddress {
+        Genesis::development_accounts()[account].address
+    }
+
+    /// An entry function call, not yet signed.
+    pub fn entry(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
+        self.chain.call(function, type_args, args)
+    }
+
+    /// Runs a call signed by a development account in a block of its own.
+    pub fn call(
+        &mut self,
+        account: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let call = self.entry(function, type_args, args);
+        let raw = self.chain.raw(&self.key(account), call);
+        self.run(account, raw)
+    }
+
+    /// Runs a transaction signed by a development account in a block of its own.
+    pub fn run(&mut self, account: usize, raw: RawTransaction) -> ExecutedTransaction {
+        let transaction = self.chain.sign(&self.key(account), raw);
+        let block = self.chain.execute(vec![transaction]);
+        assert_eq!(block.discarded, [], "the prologue refused the transaction");
+        block.transactions[1].clone()
+    }
+
+    /// Runs a call that prepares the case: it must succeed.
+    pub fn must(
+        &mut self,
+        account: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let executed = self.call(account, function, type_args, args);
+        let status = executed.info.v0().status.vm_status(self.chain());
+        assert_eq!(status, "Executed successfully", "{function}");
+        executed
+    }
+
+    /// What a view function gives, each value in its JSON form.
+    ///
+    /// # Panics
+    /// When it fails; the text tells how.
+    pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
+        self.try_view(function, type_args, args)
+            .unwrap_or_else(|text| panic!("{function}: {text}"))
+    }
+
+    /// What a view function gives, or the text of its failure.
+    pub fn try_view(
+        &self,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Result<Vec<Value>, String> {
+        let call = self.entry(function, type_args, args);
+        let viewed = view(self.chain(), &self.chain, &call).map_err(|error| match error {
+            ledger::execute::ViewError::Failed(status) => status.vm_status(self.chain()),
+            other => other.to_string(),
+        })?;
+        let framework = self.chain().framework();
+        Ok(viewed
+            .values
+            .iter()
+            .map(|(tag, bytes)| framework.value_to_json(tag, bytes).unwrap())
+            .collect())
+    }
+
+    /// The balance of the chain's coin of a development account.
+    pub fn balance(&self, account: usize) -> u64 {
+        self.chain.facts(&self.address(account)).balance
+    }
+
+    /// What a transaction paid, storage included, refunds taken off.
+    pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
+        let statement = executed.events.last().unwrap();
+        let json = self
+            .chain()
+            .framework()
+            .value_to_json(statement.type_tag(), statement.data())
+            .unwrap();
+        let refund: i128 = json["storage_fee_refund_octas"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        i128::from(executed.info.v0().gas_used) * i128::from(GAS_UNIT_PRICE) - refund
+    }
+}
