@@ -7,7 +7,9 @@ pub mod coin;
 pub mod event;
 pub mod object;
 pub mod optional_aggregator;
+pub mod simple_map;
 pub mod table;
+pub mod table_with_length;
 pub mod transaction_fee;
 pub mod vendor_account;
 pub mod vendor_coin;
@@ -38,7 +40,9 @@ fn first_version() -> Vec<ModuleDeclaration> {
         event::guid_module(),
         object::module(),
         optional_aggregator::module(),
+        simple_map::module(),
         table::module(),
+        table_with_length::module(),
         block::timestamp_module(),
         transaction_fee::module(),
         transaction_fee::validation_module(),

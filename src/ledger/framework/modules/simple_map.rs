@@ -1,0 +1,180 @@
+//! `0x1::simple_map`: a short map inside a resource, in the order in which its keys came. Finding a key
+//! walks all before it, so whoever keeps one bounds its length.
+
+use crate::framework::{
+    declare::{ModuleDeclaration, MoveType, StructDeclaration},
+    signature::Signature,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// A key with its value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Element<K, V> {
+    /// The key.
+    pub key: K,
+    /// The value.
+    pub value: V,
+}
+
+/// Values under keys, each key at most once.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(bound(
+    serialize = "K: Serialize, V: Serialize",
+    deserialize = "K: DeserializeOwned, V: DeserializeOwned"
+))]
+pub struct SimpleMap<K, V> {
+    /// The elements; a removal puts the last in the place of the removed one.
+    pub data: Vec<Element<K, V>>,
+}
+
+impl<K, V> Default for SimpleMap<K, V> {
+    fn default() -> Self {
+        Self { data: Vec::new() }
+    }
+}
+
+impl<K: MoveType, V: MoveType> MoveType for Element<K, V> {
+    fn signature() -> Signature {
+        Signature::Struct {
+            module: "simple_map",
+            name: "Element",
+            args: vec![K::signature(), V::signature()],
+        }
+    }
+}
+
+impl<K: MoveType, V: MoveType> MoveType for SimpleMap<K, V> {
+    fn signature() -> Signature {
+        Signature::Struct {
+            module: "simple_map",
+            name: "SimpleMap",
+            args: vec![K::signature(), V::signature()],
+        }
+    }
+}
+
+impl<K: PartialEq, V> SimpleMap<K, V> {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The value under `key`.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.data
+            .iter()
+            .find(|element| element.key == *key)
+            .map(|element| &element.value)
+    }
+
+    /// Whether there is a value under `key`.
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Puts a value under a key that has none; gives whether it did: where the key has a value, that
+    /// one stays.
+    #[must_use]
+    pub fn add(&mut self, key: K, value: V) -> bool {
+        let is_new = !self.contains_key(&key);
+        if is_new {
+            self.data.push(Element { key, value });
+        }
+        is_new
+    }
+
+    /// Puts a value under a key; gives the value that was there, whose place it takes.
+    pub fn upsert(&mut self, key: K, value: V) -> Option<V> {
+        match self.data.iter_mut().find(|element| element.key == key) {
+            Some(element) => Some(std::mem::replace(&mut element.value, value)),
+            None => {
+                self.data.push(Element { key, value });
+                None
+            }
+        }
+    }
+
+    /// Takes the value under `key` out; the last element moves to its place.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let place = self.data.iter().position(|element| element.key == *key)?;
+        Some(self.data.swap_remove(place).value)
+    }
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let key = || Signature::Parameter(0);
+    let value = || Signature::Parameter(1);
+    let element = Signature::Struct {
+        module: "simple_map",
+        name: "Element",
+        args: vec![key(), value()],
+    };
+    let generic = |name, fields| {
+        StructDeclaration::new(name, &["copy", "drop", "store"], fields).with_type_parameters(&[&[], &[]])
+    };
+    ModuleDeclaration {
+        name: "simple_map",
+        structs: vec![
+            generic("SimpleMap", vec![("data", Signature::Vector(Box::new(element)))]),
+            generic("Element", vec![("key", key()), ("value", value())]),
+        ],
+        functions: vec![],
+        errors: &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Framework, TypeTag, Vendor};
+    use serde_json::json;
+
+    fn map(pairs: &[(&str, u64)]) -> SimpleMap<String, u64> {
+        let mut map = SimpleMap::default();
+        for (key, value) in pairs {
+            assert!(map.add((*key).to_owned(), *value));
+        }
+        map
+    }
+
+    #[test]
+    fn removal_moves_the_last_to_the_gap() {
+        let mut map = map(&[("a", 1), ("b", 2), ("c", 3)]);
+        assert_eq!(map.remove(&"a".to_owned()), Some(1));
+        assert_eq!(map.remove(&"a".to_owned()), None);
+        let order: Vec<&str> = map.data.iter().map(|element| element.key.as_str()).collect();
+        assert_eq!(order, ["c", "b"]);
+    }
+
+    #[test]
+    fn a_key_has_one_value() {
+        let mut map = map(&[("a", 1)]);
+        assert!(!map.add("a".to_owned(), 2));
+        assert_eq!(map.get(&"a".to_owned()), Some(&1));
+        assert_eq!(map.upsert("a".to_owned(), 3), Some(1));
+        assert_eq!(map.upsert("b".to_owned(), 4), None);
+        assert_eq!((map.get(&"a".to_owned()), map.len()), (Some(&3), 2));
+    }
+
+    #[test]
+    fn its_json_is_that_of_its_type_arguments() {
+        let vendor = Vendor::default();
+        let framework = Framework::new(&vendor);
+        let tag = SimpleMap::<String, Vec<u64>>::signature()
+            .resolve(&[], &vendor)
+            .unwrap();
+        let mut map = SimpleMap::default();
+        assert!(map.add("a".to_owned(), vec![1u64, 2]));
+        let bytes = bcs::to_bytes(&map).unwrap();
+        let json = json!({"data": [{"key": "a", "value": ["1", "2"]}]});
+        assert_eq!(framework.value_to_json(&tag, &bytes).unwrap(), json);
+        assert_eq!(framework.value_from_json(&tag, &json).unwrap(), bytes);
+        let text = "0x1::simple_map::SimpleMap<0x1::string::String, vector<u64>>";
+        assert_eq!(tag, text.parse::<TypeTag>().unwrap());
+    }
+}

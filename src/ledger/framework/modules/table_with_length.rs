@@ -1,0 +1,110 @@
+//! `0x1::table_with_length`: a table that knows how many items it has.
+
+use super::table::Table;
+use crate::{
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveType, StructDeclaration},
+        signature::Signature,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+/// A table with keys `K` and values `V`, and the number of its items.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct TableWithLength<K, V> {
+    inner: Table<K, V>,
+    length: u64,
+}
+
+impl<K: MoveType, V: MoveType> MoveType for TableWithLength<K, V> {
+    fn signature() -> Signature {
+        Signature::Struct {
+            module: "table_with_length",
+            name: "TableWithLength",
+            args: vec![K::signature(), V::signature()],
+        }
+    }
+}
+
+impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
+    /// Makes an empty table and records its types.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    ///
+    /// # Panics
+    /// As [`Table::new`].
+    pub fn new(context: &mut Context<'_>) -> Result<Self, Failure> {
+        Ok(Self {
+            inner: Table::new(context)?,
+            length: 0,
+        })
+    }
+
+    /// How many items there are.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The table of the items.
+    pub fn inner(&self) -> &Table<K, V> {
+        &self.inner
+    }
+
+    /// The value under `key`.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+        self.inner.get(context, key)
+    }
+
+    /// Puts a value under a key, in place of what is there, which it gives. The length changes in
+    /// `self`: the resource that holds it is to be written.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub fn upsert(&mut self, context: &mut Context<'_>, key: &K, value: &V) -> Result<Option<V>, Failure> {
+        let previous = self.inner.get(context, key)?;
+        if previous.is_none() {
+            self.length = self.length.checked_add(1).ok_or(Failure::Arithmetic)?;
+        }
+        self.inner.upsert(context, key, value)?;
+        Ok(previous)
+    }
+
+    /// Takes the value under `key` out of the table, where there is one. The length changes in `self`,
+    /// as with [`TableWithLength::upsert`].
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub fn remove(&mut self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+        if self.inner.get(context, key)?.is_none() {
+            return Ok(None);
+        }
+        self.length = self.length.checked_sub(1).ok_or(Failure::Arithmetic)?;
+        self.inner.remove(context, key).map(Some)
+    }
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let inner = Signature::Struct {
+        module: "table",
+        name: "Table",
+        args: vec![Signature::Parameter(0), Signature::Parameter(1)],
+    };
+    let table = StructDeclaration::new(
+        "TableWithLength",
+        &["store"],
+        vec![("inner", inner), ("length", u64::signature())],
+    )
+    .with_type_parameters(&[&["copy", "drop"], &[]]);
+    ModuleDeclaration {
+        name: "table_with_length",
+        structs: vec![table],
+        functions: vec![],
+        errors: &[],
+    }
+}
