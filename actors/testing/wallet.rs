@@ -57,7 +57,7 @@ impl Wallet {
                     argument(bcs::to_bytes(&amount).expect("an amount")),
                 ],
             }),
-            max_gas_amount: 2_000,
+            max_gas_amount: 20_000,
             gas_unit_price: 100,
             expiration_timestamp_secs: expiration_secs,
             chain_id: chain.id(),

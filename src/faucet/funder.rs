@@ -13,6 +13,9 @@ use tokio::{
 /// The most requests in one transaction. A recipient takes 40 bytes of the 64 KiB that a
 /// transaction may have, and one of a hundred is still small beside the largest block.
 const BATCH_MAX: usize = 100;
+/// What the faucet offers for a gas unit at least: the fee for storage is the same at every price, so
+/// that at a lower one a batch of new accounts would take more units than may be asked for.
+const GAS_UNIT_PRICE: u64 = 100;
 /// When a transaction of the faucet expires, the reference's; and for how long it is made anew when
 /// another took its sequence number: everyone knows a development chain's faucet key.
 const EXPIRES_AFTER: Duration = Duration::from_secs(30);
@@ -163,7 +166,7 @@ impl Funder {
         let parameters = self.node.chain().parameters();
         let terms = Terms {
             max_gas_amount: parameters.max_gas_amount,
-            gas_unit_price: parameters.gas_unit_price_min,
+            gas_unit_price: parameters.gas_unit_price_min.max(GAS_UNIT_PRICE),
             expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
         };
         let signed = self.signer.sign(&self.chain, sequence_number, call, terms);

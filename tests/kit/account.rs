@@ -59,7 +59,7 @@ impl Account {
                     bcs::to_bytes(&amount).unwrap().into(),
                 ],
             }),
-            max_gas_amount: 10_000,
+            max_gas_amount: 100_000,
             gas_unit_price: chain.gas_unit_price,
             expiration_timestamp_secs: now + 600,
             chain_id: chain.id,

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|HEX")]
     key: String,
     /// The most gas units it may use; the sender must hold this times the price beside the amount
-    #[arg(long, value_name = "UNITS", default_value_t = 100_000)]
+    #[arg(long, value_name = "UNITS", default_value_t = 200_000)]
     max_gas_amount: u64,
     /// What a gas unit costs, in the coin's smallest unit; by default what the node suggests
     #[arg(long, value_name = "PRICE")]

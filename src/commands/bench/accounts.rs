@@ -11,12 +11,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ledger::{AccountAddress, HashValue, crypto::Ed25519PrivateKey};
 use std::time::Duration;
 
-/// How many accounts one batch transfer funds: 40 bytes each of the 64 KiB a transaction may have.
-const FUNDED_PER_BATCH: usize = 500;
+/// How many accounts one batch transfer funds: each takes about 10,000 gas units for its room, of
+/// [`BATCH_GAS`].
+const FUNDED_PER_BATCH: usize = 150;
 /// How many batch transfers are pending at once; a node commonly takes 100 of one sender.
-const BATCHES_PENDING: usize = 20;
-/// The gas units that a batch transfer allows itself: the reference's largest amount.
+const BATCHES_PENDING: usize = 60;
+/// The gas units that a batch transfer allows itself: an amount that chains commonly grant.
 const BATCH_GAS: u64 = 2_000_000;
+/// What a batch transfer offers for a gas unit at least: the fee for storage is the same at every
+/// price, so at a lower one it would take more units than may be asked for.
+const BATCH_PRICE_MIN: u64 = 100;
 /// When a batch transfer expires.
 const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 
@@ -79,12 +83,16 @@ impl<'a> Banker<'a> {
         }
     }
 
+    fn gas_unit_price(&self) -> u64 {
+        self.plan.gas_unit_price.max(BATCH_PRICE_MIN)
+    }
+
     async fn pay_all(&self, faucet: &FaucetClient, addresses: &[AccountAddress]) -> Result<(), Failure> {
         let grant = self.plan.grant();
         let batches = addresses.len().div_ceil(FUNDED_PER_BATCH) as u64;
         // A batch may use all the gas it allows itself.
         let fees = BATCH_GAS
-            .checked_mul(self.plan.gas_unit_price)
+            .checked_mul(self.gas_unit_price())
             .and_then(|fee| fee.checked_mul(batches));
         let total = grant
             .checked_mul(addresses.len() as u64)
@@ -123,7 +131,7 @@ impl<'a> Banker<'a> {
             let call = signing::batch_transfer(&self.plan.chain.vendor, &transfers);
             let terms = Terms {
                 max_gas_amount: BATCH_GAS,
-                gas_unit_price: self.plan.gas_unit_price,
+                gas_unit_price: self.gas_unit_price(),
                 expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
             };
             let signed = self.signer.sign(&self.plan.chain, sequence_number, call, terms);
