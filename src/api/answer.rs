@@ -18,6 +18,8 @@ pub(crate) struct Answer {
     ledger_info: LedgerInfo,
     format: Format,
     body: Bytes,
+    gas_used: Option<u64>,
+    cursor: Option<String>,
 }
 
 impl Answer {
@@ -49,6 +51,8 @@ impl Answer {
             ledger_info,
             format,
             body,
+            gas_used: None,
+            cursor: None,
         }
     }
 
@@ -57,12 +61,31 @@ impl Answer {
         Self { status, ..self }
     }
 
+    /// The same answer with what the call cost, in gas units.
+    pub fn with_gas_used(self, gas_used: u64) -> Self {
+        Self {
+            gas_used: Some(gas_used),
+            ..self
+        }
+    }
+
+    /// The same answer with where the next page begins; `None` on the last page.
+    pub fn with_cursor(self, cursor: Option<String>) -> Self {
+        Self { cursor, ..self }
+    }
+
     /// The answer on the wire.
     pub fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::build(self.status)
             .content_type(self.format.media_type())
             .body(self.body);
         headers.write(&self.ledger_info, response.headers_mut());
+        if let Some(gas_used) = self.gas_used {
+            headers.write_gas_used(gas_used, response.headers_mut());
+        }
+        if let Some(cursor) = &self.cursor {
+            headers.write_cursor(cursor, response.headers_mut());
+        }
         response
     }
 }

@@ -12,6 +12,7 @@ use actix_web::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// How long a body may take to arrive, in seconds. It holds a place among the requests in flight for
@@ -43,6 +44,15 @@ pub(crate) async fn read(
     .await;
     let timeout_secs = BODY_TIMEOUT_SECS;
     Ok((which, body.unwrap_or(Err(Problem::BodyTimeout { timeout_secs }))?))
+}
+
+/// Reads a JSON body.
+///
+/// # Errors
+/// 400 when it is no JSON or no `T`.
+pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(body)
+        .map_err(|cause| Problem::Syntax(format!("parse request payload error: {cause}")))
 }
 
 async fn collect(payload: &mut Payload, limit_bytes: usize) -> Result<Bytes, Problem> {

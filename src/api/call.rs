@@ -5,7 +5,7 @@ use crate::{
     body,
     decimal::Decimal,
     error::{ApiError, Problem},
-    format::Format,
+    format::{Format, JSON},
     params,
     state::ApiState,
 };
@@ -14,8 +14,17 @@ use bytes::Bytes;
 use ledger::{Chain, LedgerInfo};
 use ledger_actors::NodeHandle;
 use ledger_store::{Snapshot, StoreError};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, str::FromStr};
+
+/// How many things a listing gives.
+#[derive(Clone, Copy)]
+pub(crate) struct PageSize {
+    /// Without `limit`.
+    pub default: usize,
+    /// Whatever `limit` says.
+    pub max: usize,
+}
 
 /// One request.
 pub(crate) struct Call {
@@ -48,6 +57,29 @@ impl Call {
     /// A query parameter; see [`params::query`].
     pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
         params::query(&self.request, name)
+    }
+
+    /// The query parameter `limit`, or how many things a listing gives without it (design section 8).
+    ///
+    /// # Errors
+    /// 400 when it is 0 or no number.
+    pub fn limit(&self, page: PageSize) -> Result<usize, Problem> {
+        match self.query("limit")? {
+            None => Ok(page.default),
+            Some(Decimal(0u16)) => Err(Problem::InvalidInput(
+                "Given limit value (0) must not be zero".to_owned(),
+            )),
+            Some(Decimal(limit)) => Ok(usize::from(limit).min(page.max)),
+        }
+    }
+
+    /// A body that is JSON only.
+    ///
+    /// # Errors
+    /// As [`Self::body`], and 400 when it is no `T`.
+    pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        let (_, body) = self.body(&[JSON]).await?;
+        body::parse_json(&body)
     }
 
     /// The body, under the configured limit, and the place of its type among `media_types`; see

@@ -1,5 +1,5 @@
-//! The seven ledger headers of every successful answer (interface section 2.10), their names made
-//! once from the chain's vendor word.
+//! The ledger headers (interface section 2.10), their names made once from the chain's vendor word:
+//! seven on every successful answer, two where they apply.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger::{LedgerInfo, Vendor};
@@ -14,6 +14,8 @@ pub(crate) struct LedgerHeaders {
     epoch: HeaderName,
     block_height: HeaderName,
     oldest_block_height: HeaderName,
+    gas_used: HeaderName,
+    cursor: HeaderName,
 }
 
 impl LedgerHeaders {
@@ -34,6 +36,8 @@ impl LedgerHeaders {
             epoch: name("epoch"),
             block_height: name("block-height"),
             oldest_block_height: name("oldest-block-height"),
+            gas_used: name("gas-used"),
+            cursor: name("cursor"),
         }
     }
 
@@ -50,6 +54,18 @@ impl LedgerHeaders {
         ];
         for (name, value) in values {
             headers.insert(name.clone(), HeaderValue::from(value));
+        }
+    }
+
+    /// Writes what a call cost, in gas units.
+    pub fn write_gas_used(&self, gas_used: u64, headers: &mut HeaderMap) {
+        headers.insert(self.gas_used.clone(), HeaderValue::from(gas_used));
+    }
+
+    /// Writes where the next page begins. A cursor is hex digits, so nothing is left out.
+    pub fn write_cursor(&self, cursor: &str, headers: &mut HeaderMap) {
+        if let Ok(value) = HeaderValue::from_str(cursor) {
+            headers.insert(self.cursor.clone(), value);
         }
     }
 }
@@ -72,6 +88,8 @@ mod tests {
         };
         let mut map = HeaderMap::new();
         headers.write(&ledger_info, &mut map);
+        headers.write_gas_used(5, &mut map);
+        headers.write_cursor("00ab", &mut map);
         let expected = [
             ("X-APTOS-CHAIN-ID", "4"),
             ("X-APTOS-LEDGER-VERSION", "9"),
@@ -80,6 +98,8 @@ mod tests {
             ("X-APTOS-EPOCH", "1"),
             ("X-APTOS-BLOCK-HEIGHT", "3"),
             ("X-APTOS-OLDEST-BLOCK-HEIGHT", "1"),
+            ("X-APTOS-GAS-USED", "5"),
+            ("X-APTOS-CURSOR", "00ab"),
         ];
         assert_eq!(map.len(), expected.len());
         for (name, value) in expected {

@@ -14,9 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// 8 MiB of values and about four times as much of JSON, so all of them hold some 320 MiB.
 const AT_ONCE_MAX: usize = 8;
 
-/// A transaction that holds more than this many bytes makes a large answer: as JSON it takes some
-/// milliseconds to write. The transactions of clients stay far below, that of a genesis need not.
-const TRANSACTION_BYTES_MIN: usize = 256 * 1024;
+/// What holds more than this many bytes makes a large answer: as JSON it takes some milliseconds to
+/// write. Transactions of clients and pages of events stay far below, the transaction of a genesis
+/// need not.
+const LARGE_BYTES_MIN: usize = 256 * 1024;
 
 /// The places of large answers that are being made.
 #[derive(Clone, Debug)]
@@ -40,12 +41,12 @@ impl LargeAnswers {
             .map_err(|_| Problem::TooManyLargeAnswers(AT_ONCE_MAX))
     }
 
-    /// A place for showing one transaction, or `None` where it is not large.
+    /// A place for showing what holds so many bytes, or `None` where that is not large.
     ///
     /// # Errors
     /// 503 when all are taken.
-    pub fn place_for(&self, executed: &ExecutedTransaction) -> Result<Option<LargeAnswerPlace>, Problem> {
-        if size_bytes(executed) <= TRANSACTION_BYTES_MIN {
+    pub fn place_for(&self, size_bytes: usize) -> Result<Option<LargeAnswerPlace>, Problem> {
+        if size_bytes <= LARGE_BYTES_MIN {
             return Ok(None);
         }
         self.place().map(Some)

@@ -7,6 +7,7 @@
 //! | every error with its status and code | `error/` |
 //! | what is answered where no route fits | `fallback.rs` |
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
+//! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
@@ -26,8 +27,10 @@ mod headers;
 mod json;
 mod large;
 mod params;
+mod resource;
 mod routes;
 mod state;
+mod tables;
 mod wire;
 
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};

@@ -6,7 +6,7 @@ use crate::{
     admission,
     answer::Answer,
     call::Call,
-    endpoints::{accounts, blocks, gas, health, index, submit, transactions},
+    endpoints::{accounts, blocks, events, gas, health, index, modules, submit, tables, transactions},
     error::ApiError,
     fallback::{unknown_route, wrong_method},
     state::ApiState,
@@ -69,13 +69,26 @@ fn table() -> Vec<Route> {
         route(
             M::GET,
             "/accounts/{address}/module/{module_name}",
-            accounts::module,
+            modules::module,
         ),
+        route(M::GET, "/accounts/{address}/modules", modules::modules),
         route(
             M::GET,
             "/accounts/{address}/balance/{asset_type}",
             accounts::balance,
         ),
+        route(
+            M::GET,
+            "/accounts/{address}/events/{creation_number}",
+            events::by_creation_number,
+        ),
+        route(
+            M::GET,
+            "/accounts/{address}/events/{event_handle}/{field_name}",
+            events::by_handle,
+        ),
+        route(M::POST, "/tables/{table_handle}/item", tables::item),
+        route(M::POST, "/tables/{table_handle}/raw_item", tables::raw_item),
         route(M::GET, "/blocks/by_height/{block_height}", blocks::by_height),
     ]
 }

@@ -100,3 +100,19 @@ impl<'a> BlockBcs<'a> {
         }
     }
 }
+
+/// An event in a listing.
+#[derive(Serialize)]
+pub(crate) struct VersionedEventBcs<'a> {
+    transaction_version: u64,
+    event: &'a ContractEvent,
+}
+
+impl<'a> VersionedEventBcs<'a> {
+    pub fn new(transaction_version: u64, event: &'a ContractEvent) -> Self {
+        Self {
+            transaction_version,
+            event,
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! What the state holds at an address: account, resource, module, balance. All of them take
+//! What the state holds at an address: account, resource, balance. All of them take
 //! `ledger_version`.
 
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::Format,
-    json::{ModuleJson, ResourceJson, Text, hex_text},
+    json::{ResourceJson, Text, hex_text},
+    resource::read_resource,
 };
-use bytes::Bytes;
 use ledger::{
-    AccountAddress, AssetType, Identifier, ModuleId, StateKey, StructTag,
+    AccountAddress, AssetType, StateKey, StructTag,
     framework::{self, modules::account::Account},
 };
 use serde::Serialize;
@@ -55,10 +55,10 @@ pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
 pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let tag: StructTag = call.path("resource_type")?;
-    let asked = tag.clone();
+    let (asked, chain) = (tag.clone(), call.chain().clone());
     let (ledger_info, bytes) = call
         .read_state(move |snapshot, version| {
-            let found = snapshot.state_value(&StateKey::resource(&address, &asked), version)?;
+            let found = read_resource(&chain, snapshot, &address, &asked, version)?;
             Ok(found.ok_or(Problem::ResourceNotFound {
                 address,
                 tag: Box::new(asked),
@@ -69,30 +69,6 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
     match call.format() {
         Format::Json => Answer::json(ledger_info, &ResourceJson::new(call.chain(), tag, &bytes)),
         Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
-    }
-}
-
-/// `GET /v1/accounts/{address}/module/{module_name}`
-///
-/// Modules are native and belong to the chain, not to the state: each is there at every version,
-/// without bytecode.
-pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let name: Identifier = call.path("module_name")?;
-    let id = ModuleId { address, name };
-    let (ledger_info, version) = call.read_state(|_, version| Ok(Ok(version))).await?;
-    let Some(module) = ModuleJson::declared(call.chain(), &id) else {
-        let name = id.name;
-        return Err(Problem::ModuleNotFound {
-            address,
-            name,
-            version,
-        }
-        .at(ledger_info));
-    };
-    match call.format() {
-        Format::Json => Answer::json(ledger_info, &module),
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, Bytes::new())),
     }
 }
 

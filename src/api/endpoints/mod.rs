@@ -3,8 +3,11 @@
 
 pub(crate) mod accounts;
 pub(crate) mod blocks;
+pub(crate) mod events;
 pub(crate) mod gas;
 pub(crate) mod health;
 pub(crate) mod index;
+pub(crate) mod modules;
 pub(crate) mod submit;
+pub(crate) mod tables;
 pub(crate) mod transactions;

@@ -5,6 +5,7 @@
 
 use crate::{
     answer::Answer,
+    body,
     call::Call,
     error::{ApiError, Problem},
     format::{Format, JSON},
@@ -43,9 +44,7 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
 }
 
 fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
-    let request: SubmitRequest = serde_json::from_slice(body)
-        .map_err(|cause| Problem::Syntax(format!("parse request payload error: {cause}")))?;
-    request.into_signed(chain)
+    body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }
 
 fn from_bcs(body: &[u8]) -> Result<SignedTransaction, Problem> {

@@ -7,7 +7,7 @@ use crate::{
     error::{ApiError, Problem, TransactionName},
     format::Format,
     json::{CommittedJson, TransactionJson},
-    large,
+    large::{self, size_bytes},
     wire::{OnChainBcs, TransactionBcs},
 };
 use ledger::{HashValue, LedgerInfo};
@@ -80,7 +80,10 @@ async fn found(
 }
 
 async fn committed(call: &Call, ledger_info: LedgerInfo, committed: Committed) -> Result<Answer, ApiError> {
-    let place = call.state.large_answers().place_for(committed.transaction())?;
+    let place = call
+        .state
+        .large_answers()
+        .place_for(size_bytes(committed.transaction()))?;
     let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || {
         let (version, executed) = (committed.version, committed.transaction());

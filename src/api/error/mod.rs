@@ -3,8 +3,9 @@
 //!
 //! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers
 //! with it too; the faucet has the form of errors that its own clients know. Not in it, because
-//! nothing can raise them here: `account_not_found` (an account without an account resource reads as sequence number 0 and its
-//! own address as key, so every account is found), and those of routes that are not served.
+//! nothing can raise them here: `account_not_found` (an account without an account resource reads as
+//! sequence number 0 and its own address as key, so every account is found), and those of routes that
+//! are not served.
 
 use crate::headers::LedgerHeaders;
 use actix_web::{
@@ -26,7 +27,8 @@ pub struct ErrorBody {
     pub message: String,
     /// What went wrong, for programs.
     pub error_code: ErrorCode,
-    /// The validation status that refused a transaction (rest-behaviour section 2.2).
+    /// The validation status that refused a transaction, or how a view ended (rest-behaviour section
+    /// 2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vm_error_code: Option<u64>,
 }
@@ -38,8 +40,10 @@ pub struct ErrorBody {
 pub enum ErrorCode {
     ResourceNotFound,
     ModuleNotFound,
+    StructFieldNotFound,
     VersionNotFound,
     TransactionNotFound,
+    TableItemNotFound,
     BlockNotFound,
     VersionPruned,
     BlockPruned,
@@ -106,6 +110,31 @@ pub enum Problem {
         /// At which version.
         version: u64,
     },
+    /// The struct at the address has no such field.
+    #[error(
+        "Struct Field not found by Address({address}), Struct tag({tag}), Field name({field}) and Ledger \
+         version({version})"
+    )]
+    StructFieldNotFound {
+        /// Where the struct is.
+        address: AccountAddress,
+        /// Its type.
+        tag: Box<StructTag>,
+        /// The field that it does not have.
+        field: Identifier,
+        /// At which version.
+        version: u64,
+    },
+    /// No such item in the table, or no such table.
+    #[error("Table Item not found by Table handle({handle}), Table key({key}) and Ledger version({version})")]
+    TableItemNotFound {
+        /// The table.
+        handle: AccountAddress,
+        /// The key as the client wrote it.
+        key: String,
+        /// At which version.
+        version: u64,
+    },
     /// A version above the newest one.
     #[error("Ledger version not found by Ledger version({0})")]
     VersionNotFound(u64),
@@ -123,12 +152,28 @@ pub enum Problem {
     /// A version below the window.
     #[error("Ledger version({0}) has been pruned")]
     VersionPruned(u64),
+    /// Events from a number on of which the first are below the window.
+    #[error("Event({start}) has been pruned, the events before {end} are gone")]
+    EventPruned {
+        /// The number that was asked for.
+        start: u64,
+        /// The number after the last event that is gone.
+        end: u64,
+    },
     /// A block below the window.
     #[error("Block({0}) has been pruned")]
     BlockPruned(u64),
     /// Input that reads well and makes no sense; the text says why.
     #[error("{0}")]
     InvalidInput(String),
+    /// A view function that did not come to its end.
+    #[error("{message}")]
+    ViewFailed {
+        /// How it ended.
+        message: String,
+        /// The number of that end, in the reference's class of execution errors.
+        vm_error_code: Option<u64>,
+    },
     /// The pool holds a transaction of the same sender and number that this one may not replace.
     #[error("{0}")]
     InvalidUpdate(&'static str),
@@ -210,12 +255,15 @@ impl Problem {
         match self {
             Self::ResourceNotFound { .. } => (Status::NOT_FOUND, Code::ResourceNotFound),
             Self::ModuleNotFound { .. } => (Status::NOT_FOUND, Code::ModuleNotFound),
+            Self::StructFieldNotFound { .. } => (Status::NOT_FOUND, Code::StructFieldNotFound),
+            Self::TableItemNotFound { .. } => (Status::NOT_FOUND, Code::TableItemNotFound),
             Self::VersionNotFound(_) => (Status::NOT_FOUND, Code::VersionNotFound),
             Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
             Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
-            Self::VersionPruned(_) => (Status::GONE, Code::VersionPruned),
+            // The closed list has no code of its own for events.
+            Self::VersionPruned(_) | Self::EventPruned { .. } => (Status::GONE, Code::VersionPruned),
             Self::BlockPruned(_) => (Status::GONE, Code::BlockPruned),
-            Self::InvalidInput(_) => (Status::BAD_REQUEST, Code::InvalidInput),
+            Self::InvalidInput(_) | Self::ViewFailed { .. } => (Status::BAD_REQUEST, Code::InvalidInput),
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
@@ -239,7 +287,8 @@ impl Problem {
         }
     }
 
-    /// The validation status, where one refused a transaction: now, or later while it was pending.
+    /// The validation status, where one refused a transaction: now, or later while it was pending; or
+    /// how a view ended.
     fn vm_error_code(&self) -> Option<u64> {
         match self {
             Self::Refused(discard)
@@ -247,6 +296,7 @@ impl Problem {
                 left: Some(LeaveReason::Rejected(discard)),
                 ..
             } => Some(discard.status.code()),
+            Self::ViewFailed { vm_error_code, .. } => *vm_error_code,
             _ => None,
         }
     }

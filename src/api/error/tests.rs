@@ -54,6 +54,29 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Module not found by Address(0x1), Module name(m) and Ledger version(3)"),
         ),
         (
+            Problem::StructFieldNotFound {
+                address,
+                tag: Box::new("0x9::A::B".parse().unwrap()),
+                field: "f".parse().unwrap(),
+                version: 3,
+            },
+            404,
+            "struct_field_not_found",
+            text(
+                "Struct Field not found by Address(0x1), Struct tag(0x9::A::B), Field name(f) and Ledger version(3)",
+            ),
+        ),
+        (
+            Problem::TableItemNotFound {
+                handle: address,
+                key: text("0x00"),
+                version: 3,
+            },
+            404,
+            "table_item_not_found",
+            text("Table Item not found by Table handle(0x1), Table key(0x00) and Ledger version(3)"),
+        ),
+        (
             Problem::VersionNotFound(9),
             404,
             "version_not_found",
@@ -93,6 +116,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Ledger version(5) has been pruned"),
         ),
         (
+            Problem::EventPruned { start: 5, end: 7 },
+            410,
+            "version_pruned",
+            text("Event(5) has been pruned, the events before 7 are gone"),
+        ),
+        (
             Problem::BlockPruned(5),
             410,
             "block_pruned",
@@ -100,6 +129,15 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
         ),
         (
             Problem::InvalidInput(text("why")),
+            400,
+            "invalid_input",
+            text("why"),
+        ),
+        (
+            Problem::ViewFailed {
+                message: text("why"),
+                vm_error_code: Some(4016),
+            },
             400,
             "invalid_input",
             text("why"),

@@ -1,13 +1,13 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
 use super::{Text, hex_text, value_or_hex};
+use crate::resource::group_members;
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, WriteOp, WriteSet,
 };
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// A change of the state.
 #[derive(Serialize)]
@@ -109,7 +109,7 @@ impl ChangeJson {
                 changes.push(Self::resource(chain, state_key_hash(), address, tag, op.value()));
             }
             Ok(StateKeyParts::ResourceGroup { address, tag }) => {
-                match group_members(op.value()) {
+                match op.value().and_then(|slot| group_members(slot).ok()) {
                     Some(members) => changes.extend(members.into_iter().map(|(tag, value)| {
                         Self::resource(chain, state_key_hash(), address, tag, Some(&value))
                     })),
@@ -185,10 +185,4 @@ impl ChangeJson {
             },
         }
     }
-}
-
-/// The members of a resource group that was written, or `None` where it was deleted or the bytes
-/// are no group.
-fn group_members(value: Option<&Bytes>) -> Option<BTreeMap<StructTag, Bytes>> {
-    bcs::from_bytes(value?).ok()
 }

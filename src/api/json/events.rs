@@ -1,8 +1,10 @@
-//! Events inside a transaction; they carry no version of their own.
+//! Events: inside a transaction, where they carry no version of their own, and in listings, where
+//! they do (interface section 2.7); and the handle of a stream.
 
 use super::{Text, value_or_hex};
+use crate::decimal::Decimal;
 use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An event of a transaction.
@@ -42,6 +44,60 @@ impl<'a> EventJson<'a> {
             sequence_number: Text(sequence_number),
             r#type: Text(event.type_tag()),
             data: value_or_hex(chain, event.type_tag(), event.data()),
+        }
+    }
+}
+
+/// An event in a listing.
+#[derive(Serialize)]
+pub(crate) struct VersionedEventJson<'a> {
+    version: Text<u64>,
+    #[serde(flatten)]
+    event: EventJson<'a>,
+}
+
+impl<'a> VersionedEventJson<'a> {
+    /// The view of an event of the transaction of `version`.
+    pub fn new(chain: &Chain, version: u64, event: &'a ContractEvent) -> Self {
+        Self {
+            version: Text(version),
+            event: EventJson::new(chain, event),
+        }
+    }
+}
+
+/// The handle of a stream as a field of a resource shows it. Only handles have this form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventHandleJson {
+    counter: Decimal<u64>,
+    guid: HandleGuidJson,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandleGuidJson {
+    id: HandleIdJson,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandleIdJson {
+    addr: Text<AccountAddress>,
+    creation_num: Decimal<u64>,
+}
+
+impl EventHandleJson {
+    /// How many events the stream has had.
+    pub fn counter(&self) -> u64 {
+        self.counter.0
+    }
+
+    /// The name of the stream; its account need not be the one where the handle lies.
+    pub fn key(&self) -> EventKey {
+        EventKey {
+            creation_number: self.guid.id.creation_num.0,
+            account_address: self.guid.id.addr.0,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::hex_text;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use std::str::FromStr;
 
 /// Bytes of any length.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,11 +23,19 @@ impl Serialize for HexBytes {
     }
 }
 
+impl FromStr for HexBytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = hex::decode(digits(text)).map_err(|cause| cause.to_string())?;
+        Ok(Self(bytes.into()))
+    }
+}
+
 impl<'de> Deserialize<'de> for HexBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let bytes = hex::decode(digits(&text)).map_err(D::Error::custom)?;
-        Ok(Self(bytes.into()))
+        text.parse().map_err(D::Error::custom)
     }
 }
 

@@ -16,6 +16,8 @@ mod transaction;
 
 pub(crate) use block::BlockJson;
 pub(crate) use changes::{ModuleJson, ResourceJson};
+pub(crate) use events::{EventHandleJson, VersionedEventJson};
+pub(crate) use hex_form::HexBytes;
 pub(crate) use request::PendingJson;
 use request::RequestJson;
 pub use request::submission_json;
@@ -52,7 +54,7 @@ pub(crate) fn hex_text(bytes: &[u8]) -> String {
 
 /// The JSON form of a BCS value, or its bytes in hex where the framework does not know the type:
 /// one value that cannot be shown must not hide the transaction around it.
-fn value_or_hex(chain: &Chain, tag: &TypeTag, bytes: &[u8]) -> Value {
+pub(crate) fn value_or_hex(chain: &Chain, tag: &TypeTag, bytes: &[u8]) -> Value {
     match chain.framework().value_to_json(tag, bytes) {
         Ok(value) => value,
         Err(cause) => {

@@ -1,6 +1,6 @@
 //! Limits that a client meets: a full pool, requests in flight, the window of versions.
 
-use crate::kit::{Settings, TestApi, Transfer};
+use crate::kit::{Settings, TestApi, Transfer, refused};
 use actix_web::{
     App,
     body::to_bytes,
@@ -10,6 +10,7 @@ use actix_web::{
 use futures::{future::join_all, poll};
 use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
 use ledger_api::configure;
+use serde_json::json;
 
 #[actix_web::test]
 async fn a_full_pool_is_507() {
@@ -214,6 +215,11 @@ async fn what_is_below_the_window_is_gone() {
             "Ledger version(0) has been pruned",
         ),
         (
+            "/v1/accounts/0x1/modules?ledger_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
             "/v1/accounts/0x1/balance/0xa?ledger_version=0",
             "version_pruned",
             "Ledger version(0) has been pruned",
@@ -227,6 +233,16 @@ async fn what_is_below_the_window_is_gone() {
         let now: u64 = answer.headers["x-node-ledger-oldest-version"].parse().unwrap();
         assert!(now >= oldest, "{path}");
     }
+    // Before a 404: no such item was ever there.
+    let answer = api
+        .client
+        .post_json(
+            "/v1/tables/0xdead/raw_item?ledger_version=0",
+            &json!({ "key": "0x" }),
+            "application/json",
+        )
+        .await;
+    refused(&answer, (410, "version_pruned"), "raw_item");
     // By hash the index row may still be there or not.
     let path = format!("/v1/transactions/by_hash/{}", first["hash"].as_str().unwrap());
     let answer = api.client.get(&path).await;

@@ -1,7 +1,10 @@
 //! The interface over HTTP, against nodes of its own on free ports.
 
+mod events;
+mod groups;
 mod kit;
 mod limits;
 mod refusals;
 mod routes;
 mod submissions;
+mod tables;

@@ -82,6 +82,14 @@ async fn paths_and_queries() {
             "/v1/accounts/0x1/module/coin?ledger_version=99".into(),
             missing("version_not_found"),
         ),
+        ("/v1/accounts/0x1/modules?limit=0".into(), (400, "invalid_input")),
+        ("/v1/accounts/0x1/modules?limit=-1".into(), SYNTAX),
+        ("/v1/accounts/0x1/modules?start=zz".into(), SYNTAX),
+        ("/v1/accounts/0x1/modules?start=00".into(), SYNTAX),
+        (
+            "/v1/accounts/0x1/modules?ledger_version=99".into(),
+            missing("version_not_found"),
+        ),
         ("/v1/accounts/0x1/balance/coin".into(), SYNTAX),
         ("/v1/accounts/0x1/balance/0x1::coin".into(), SYNTAX),
         ("/v1/accounts/zz/balance/0xa".into(), SYNTAX),
@@ -151,6 +159,9 @@ async fn methods() {
         ("PUT", "/v1/transactions", "POST"),
         ("GET", "/v1/transactions", "POST"),
         ("PATCH", "/v1/blocks/by_height/0", "GET"),
+        ("POST", "/v1/accounts/0x1/events/0", "GET"),
+        ("GET", "/v1/tables/0x1/item", "POST"),
+        ("GET", "/v1/tables/0x1/raw_item", "POST"),
     ];
     for (method, path, allowed) in rows {
         let answer = api.client.send(method, path, &[], Some(b"")).await;

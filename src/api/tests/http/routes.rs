@@ -1,37 +1,11 @@
 //! Every route on its good path, in JSON and in BCS, against a node of its own.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer};
-use ledger::{AccountAddress, Genesis, framework::modules::account::Account};
-use serde_json::{Value, json};
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers};
+use ledger::{AccountAddress, Genesis, ModuleId, framework::modules::account::Account};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
-
-/// The seven headers of every success, as numbers.
-fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
-    [
-        "chain-id",
-        "ledger-version",
-        "ledger-oldest-version",
-        "ledger-timestampusec",
-        "epoch",
-        "block-height",
-        "oldest-block-height",
-    ]
-    .map(|name| answer.headers[&format!("x-{vendor}-{name}")].parse().unwrap())
-}
-
-fn good(answer: &Answer) -> Value {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    ledger_headers(answer, "node");
-    answer.json()
-}
-
-fn good_bcs(answer: &Answer) -> &[u8] {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.headers["content-type"], "application/x-bcs");
-    ledger_headers(answer, "node");
-    &answer.body
-}
 
 #[actix_web::test]
 async fn a_transfer_is_submitted_waited_for_and_read_back() {
@@ -204,6 +178,45 @@ async fn modules_show_their_abi() {
     assert!(functions.iter().any(|function| function["name"] == "transfer"));
     let module = api.client.get_bcs("/v1/accounts/0x1/module/node_account").await;
     assert_eq!(good_bcs(&module), b"");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn modules_are_listed_in_pages() {
+    let api = TestApi::start(Settings::default()).await;
+    let path = "/v1/accounts/0x1/modules";
+    let answer = api.client.get(&format!("{path}?limit=9999")).await;
+    let all = good(&answer);
+    let all = all.as_array().unwrap();
+    assert!(
+        !answer.headers.contains_key("x-node-cursor"),
+        "the page is complete"
+    );
+    assert_eq!(good(&api.client.get(path).await).as_array().unwrap(), all);
+    for module in all {
+        let name = module["abi"]["name"].as_str().unwrap();
+        let alone = api.client.get(&format!("/v1/accounts/0x1/module/{name}")).await;
+        assert_eq!(&good(&alone), module);
+    }
+
+    let (mut paged, mut start) = (Vec::new(), String::new());
+    loop {
+        let answer = api.client.get(&format!("{path}?limit=4{start}")).await;
+        let page = good(&answer);
+        assert!(page.as_array().unwrap().len() <= 4);
+        paged.extend(page.as_array().unwrap().clone());
+        match answer.headers.get("x-node-cursor") {
+            Some(cursor) => start = format!("&start={cursor}"),
+            None => break,
+        }
+    }
+    assert_eq!(&paged, all);
+
+    let in_bcs = api.client.get_bcs(path).await;
+    let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    assert_eq!(ids.len(), all.len());
+    assert!(ids.contains_key(&"0x1::node_account".parse().unwrap()));
+    assert_eq!(good(&api.client.get("/v1/accounts/0x2/modules").await), json!([]));
     api.stop().await;
 }
 

@@ -134,6 +134,13 @@ impl Client {
             .await
     }
 
+    /// Posts a JSON body; `accept` is the type of the answer that is asked for.
+    pub async fn post_json(&self, path: &str, body: &Value, accept: &str) -> Answer {
+        let body = serde_json::to_vec(body).unwrap();
+        let headers = [("content-type", "application/json"), ("accept", accept)];
+        self.send("POST", path, &headers, Some(&body)).await
+    }
+
     /// The media type of a BCS submission.
     pub fn signed_transaction_type(&self) -> String {
         format!("application/x.{}.signed_transaction+bcs", self.vendor)

@@ -8,10 +8,15 @@ pub use client::{Answer, Client};
 pub use transfer::{Transfer, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
-use ledger::{AccountAddress, Chain, Genesis, GenesisAccount, Parameters, Vendor};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, StateKey, Vendor, WriteOp,
+    WriteSet,
+};
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_store::{Store, StoreOptions};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A running node with its interface.
@@ -32,6 +37,8 @@ pub struct Settings {
     pub vendor: Vendor,
     /// How many accounts the genesis has beside the development accounts.
     pub more_accounts: u64,
+    /// What the state of genesis holds beside that.
+    pub more_state: Vec<(StateKey, Bytes)>,
     pub node: NodeConfig,
     pub api: ApiConfig,
 }
@@ -41,6 +48,7 @@ impl Default for Settings {
         Self {
             vendor: Vendor::default(),
             more_accounts: 0,
+            more_state: Vec::new(),
             node: NodeConfig::default(),
             api: ApiConfig {
                 max_body_bytes: BODY_BYTES_MAX,
@@ -65,7 +73,9 @@ impl TestApi {
             cache_bytes: 16 * 1024 * 1024,
         };
         let mut store = Store::open(data_dir.path(), &options).unwrap();
-        store.initialize(&genesis, &genesis.block(&chain)).unwrap();
+        let mut block = genesis.block(&chain);
+        add_state(&mut block, settings.more_state);
+        store.initialize(&genesis, &block).unwrap();
         let node = Node::start(chain.clone(), store, None, settings.node)
             .await
             .unwrap();
@@ -97,12 +107,41 @@ impl TestApi {
     }
 
     /// Submits the transfer as BCS and waits until it is committed; gives the committed form.
-    pub async fn commit(&self, transfer: &Transfer) -> serde_json::Value {
+    pub async fn commit(&self, transfer: &Transfer) -> Value {
         let signed = transfer.sign(&self.chain);
         let accepted = self.client.submit_bcs(&signed).await;
         assert_eq!(accepted.status, 202, "{}", accepted.text());
         self.client.wait(&signed.hash(self.chain.vendor())).await
     }
+}
+
+/// The seven headers of every success, as numbers.
+pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
+    [
+        "chain-id",
+        "ledger-version",
+        "ledger-oldest-version",
+        "ledger-timestampusec",
+        "epoch",
+        "block-height",
+        "oldest-block-height",
+    ]
+    .map(|name| answer.headers[&format!("x-{vendor}-{name}")].parse().unwrap())
+}
+
+/// The body of a success in JSON.
+pub fn good(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    ledger_headers(answer, "node");
+    answer.json()
+}
+
+/// The body of a success in BCS.
+pub fn good_bcs(answer: &Answer) -> &[u8] {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.headers["content-type"], "application/x-bcs");
+    ledger_headers(answer, "node");
+    &answer.body
 }
 
 /// The answer is an error with this status and `error_code`.
@@ -115,4 +154,13 @@ pub fn refused(answer: &Answer, (status, error_code): (u16, &str), what: &str) {
 pub async fn still_works(api: &TestApi) {
     let committed = api.commit(&Transfer::new(4, 0)).await;
     assert_eq!(committed["success"], true, "{committed}");
+}
+
+/// Puts values into the state of a genesis block.
+fn add_state(block: &mut ExecutedBlock, more: Vec<(StateKey, Bytes)>) {
+    let genesis = &mut block.transactions[0];
+    let mut writes: Vec<_> = genesis.writes.iter().cloned().collect();
+    writes.extend(more.into_iter().map(|(key, value)| (key, WriteOp::Put(value))));
+    writes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    genesis.writes = WriteSet::from_ascending(writes);
 }

@@ -1,0 +1,176 @@
+//! Events of a stream, named by its creation number or by the handle that a resource holds
+//! (interface sections 4.3 and 4.4). Events of modules belong to no stream; transactions show them.
+
+use crate::{
+    answer::Answer,
+    call::{Call, PageSize},
+    decimal::Decimal,
+    error::{ApiError, Problem},
+    format::Format,
+    json::{EventHandleJson, VersionedEventJson},
+    large,
+    resource::read_resource,
+    wire::VersionedEventBcs,
+};
+use ledger::{AccountAddress, Chain, ContractEvent, EventKey, Identifier, LedgerInfo, StructTag};
+use ledger_store::{Snapshot, StoreError};
+use serde::Deserialize;
+
+/// The reference's numbers.
+const PAGE: PageSize = PageSize {
+    default: 25,
+    max: 100,
+};
+
+/// About how many bytes an event holds besides its data.
+const EVENT_FIXED_BYTES: usize = 256;
+
+/// `GET /v1/accounts/{address}/events/{creation_number}`
+///
+/// Nothing is said about accounts and streams that do not exist: they have no events.
+pub(crate) async fn by_creation_number(call: Call) -> Result<Answer, ApiError> {
+    let Decimal(creation_number) = call.path("creation_number")?;
+    let stream = Stream {
+        key: EventKey {
+            creation_number,
+            account_address: call.path("address")?,
+        },
+        emitted: None,
+    };
+    let page = EventPage::asked_by(&call)?;
+    let (ledger_info, events) = call.read(move |snapshot| page.read(snapshot, &stream)).await?;
+    answer(&call, ledger_info, events).await
+}
+
+/// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`
+pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
+    let field: String = call.path("field_name")?;
+    let place = HandlePlace {
+        address: call.path("address")?,
+        tag: call.path("event_handle")?,
+        field: field
+            .parse()
+            .map_err(|cause| Problem::InvalidInput(format!("{field:?} is no name of a field: {cause}")))?,
+    };
+    let page = EventPage::asked_by(&call)?;
+    let chain = call.chain().clone();
+    let (ledger_info, events) = call
+        .read(move |snapshot| match place.stream(&chain, snapshot)? {
+            Ok(stream) => page.read(snapshot, &stream),
+            Err(problem) => Ok(Err(problem)),
+        })
+        .await?;
+    answer(&call, ledger_info, events).await
+}
+
+/// An event with the version of its transaction.
+type VersionedEvent = (u64, ContractEvent);
+
+async fn answer(
+    call: &Call,
+    ledger_info: LedgerInfo,
+    events: Vec<VersionedEvent>,
+) -> Result<Answer, ApiError> {
+    let size_of = |(_, event): &VersionedEvent| EVENT_FIXED_BYTES + event.data().len();
+    let size_bytes = events.iter().map(size_of).sum();
+    let place = call.state.large_answers().place_for(size_bytes)?;
+    let (chain, format) = (call.chain().clone(), call.format());
+    large::render(place, move || match format {
+        Format::Json => {
+            let views = events
+                .iter()
+                .map(|(version, event)| VersionedEventJson::new(&chain, *version, event));
+            Answer::json(ledger_info, &views.collect::<Vec<_>>())
+        }
+        Format::Bcs => {
+            let views = events
+                .iter()
+                .map(|(version, event)| VersionedEventBcs::new(*version, event));
+            Answer::bcs(ledger_info, &views.collect::<Vec<_>>())
+        }
+    })
+    .await
+}
+
+/// A stream of events.
+struct Stream {
+    key: EventKey,
+    /// How many events it has had, where its handle was read.
+    emitted: Option<u64>,
+}
+
+/// Which events of a stream are asked for.
+struct EventPage {
+    start: Option<u64>,
+    limit: usize,
+}
+
+impl EventPage {
+    fn asked_by(call: &Call) -> Result<Self, Problem> {
+        Ok(Self {
+            start: call.query("start")?.map(|Decimal(start)| start),
+            limit: call.limit(PAGE)?,
+        })
+    }
+
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        stream: &Stream,
+    ) -> Result<Result<Vec<VersionedEvent>, Problem>, StoreError> {
+        if let Some(start) = self.start {
+            // Of a stream that has none left only its handle knows that there were some.
+            let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
+            if let Some(end) = first.filter(|first| start < *first) {
+                return Ok(Err(Problem::EventPruned { start, end }));
+            }
+        }
+        snapshot.events(&stream.key, self.start, self.limit).map(Ok)
+    }
+}
+
+/// Where a handle lies: a field of a resource.
+struct HandlePlace {
+    address: AccountAddress,
+    tag: StructTag,
+    field: Identifier,
+}
+
+impl HandlePlace {
+    /// The stream of the handle at the newest version. Only fields of the resource itself are looked
+    /// at, not fields of its fields.
+    fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Result<Stream, Problem>, StoreError> {
+        let Self { address, tag, field } = self;
+        let version = snapshot.ledger_info().version;
+        let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
+            let tag = Box::new(tag);
+            return Ok(Err(Problem::ResourceNotFound {
+                address,
+                tag,
+                version,
+            }));
+        };
+        let resource = chain
+            .framework()
+            .value_to_json(&tag.clone().into(), &bytes)
+            .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
+        let Some(value) = resource.get(field.as_str()) else {
+            let tag = Box::new(tag);
+            return Ok(Err(Problem::StructFieldNotFound {
+                address,
+                tag,
+                field,
+                version,
+            }));
+        };
+        Ok(match EventHandleJson::deserialize(value) {
+            Ok(handle) => Ok(Stream {
+                key: handle.key(),
+                emitted: Some(handle.counter()),
+            }),
+            Err(cause) => Err(Problem::InvalidInput(format!(
+                "field({field}) type is not a EventHandle struct: {cause}"
+            ))),
+        })
+    }
+}

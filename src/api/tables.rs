@@ -1,0 +1,120 @@
+//! Which types the keys and values of tables have. A table records them when it is made, as a
+//! resource at the address that is its handle; they never change.
+
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, WriteSet, framework::modules::table::TableInfo,
+};
+use ledger_store::{Snapshot, StoreError};
+use std::collections::{BTreeSet, HashMap};
+
+/// The types of a table.
+pub(crate) struct ItemTypes {
+    pub key: TypeTag,
+    pub value: TypeTag,
+}
+
+/// What is known of the tables whose items some transactions change; asked for once for each table.
+#[derive(Default)]
+pub(crate) struct TableTypes(HashMap<AccountAddress, Option<ItemTypes>>);
+
+fn info_key(chain: &Chain, handle: &AccountAddress) -> StateKey {
+    StateKey::resource(handle, &chain.framework().tag_of::<TableInfo>(&[]))
+}
+
+fn decode(info: &Bytes) -> Option<ItemTypes> {
+    let info: TableInfo = bcs::from_bytes(info).ok()?;
+    let (key, value) = info.types()?;
+    Some(ItemTypes { key, value })
+}
+
+/// The types of one table after `version`.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn read_types(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    handle: &AccountAddress,
+    version: u64,
+) -> Result<Option<ItemTypes>, StoreError> {
+    let info = snapshot.state_value(&info_key(chain, handle), version)?;
+    Ok(info.as_ref().and_then(decode))
+}
+
+impl TableTypes {
+    /// The types of a table, where they are known.
+    pub fn get(&self, handle: &AccountAddress) -> Option<&ItemTypes> {
+        self.0.get(handle)?.as_ref()
+    }
+
+    /// Learns what `writes` tell of the tables whose items they change; gives the tables that only
+    /// the state knows.
+    pub fn learn(&mut self, chain: &Chain, writes: &WriteSet) -> Vec<AccountAddress> {
+        let WriteSet::V0(changes) = writes;
+        let mut unknown = Vec::new();
+        for handle in changed_tables(writes) {
+            if self.0.contains_key(&handle) {
+                continue;
+            }
+            let key = info_key(chain, &handle);
+            let written = changes.binary_search_by(|(changed, _)| changed.cmp(&key)).ok();
+            match written.and_then(|place| changes[place].1.value()) {
+                Some(info) => {
+                    self.0.insert(handle, decode(info));
+                }
+                None => unknown.push(handle),
+            }
+        }
+        unknown
+    }
+
+    /// Reads the types of `tables` after `version`, or after the nearest version of the window.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn read(
+        &mut self,
+        chain: &Chain,
+        snapshot: &Snapshot,
+        tables: &[AccountAddress],
+        version: u64,
+    ) -> Result<(), StoreError> {
+        let window = snapshot.ledger_info();
+        let version = version.max(window.oldest_version).min(window.version);
+        for handle in tables {
+            let types = read_types(chain, snapshot, handle, version)?;
+            self.0.insert(*handle, types);
+        }
+        Ok(())
+    }
+
+    /// Learns all there is to know of the tables whose items the transaction of `version` changed.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn learn_all(
+        &mut self,
+        chain: &Chain,
+        snapshot: &Snapshot,
+        writes: &WriteSet,
+        version: u64,
+    ) -> Result<(), StoreError> {
+        let unknown = self.learn(chain, writes);
+        self.read(chain, snapshot, &unknown, version)
+    }
+}
+
+/// The tables whose items are changed. Only keys of table items belong to no address, which tells
+/// them from the others without decoding those.
+fn changed_tables(writes: &WriteSet) -> BTreeSet<AccountAddress> {
+    let item_keys = writes
+        .iter()
+        .map(|(key, _)| key)
+        .filter(|key| key.address().is_none());
+    let handle = |key: &StateKey| match key.parts() {
+        Ok(StateKeyParts::TableItem { handle, .. }) => Some(handle),
+        _ => None,
+    };
+    item_keys.filter_map(handle).collect()
+}

@@ -1,0 +1,182 @@
+//! Events of a stream by creation number and by handle.
+
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use ledger::ContractEvent;
+use ledger_actors::{NodeConfig, PrunerConfig};
+use serde_json::{Value, json};
+
+const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+
+/// The path of the stream of deposits to `0xb0b`, by its handle.
+fn deposits() -> String {
+    format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events")
+}
+
+fn numbers(events: &Value) -> Vec<u64> {
+    let number = |event: &Value| event["sequence_number"].as_str().unwrap().parse().unwrap();
+    events.as_array().unwrap().iter().map(number).collect()
+}
+
+#[actix_web::test]
+async fn both_names_of_a_stream_give_its_events() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut versions = Vec::new();
+    for number in 0..3 {
+        let committed = api.commit(&Transfer::new(0, number)).await;
+        versions.push(committed["version"].clone());
+    }
+    let by_handle = good(&api.client.get(&deposits()).await);
+    assert_eq!(numbers(&by_handle), [0, 1, 2]);
+    let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
+    let expected = json!({
+        "version": versions[1],
+        "guid": { "creation_number": number, "account_address": "0xb0b" },
+        "sequence_number": "1",
+        "type": "0x1::coin::DepositEvent",
+        "data": { "amount": "7" },
+    });
+    assert_eq!(by_handle[1], expected);
+
+    let by_number = format!("/v1/accounts/b0b/events/{number}");
+    assert_eq!(good(&api.client.get(&by_number).await), by_handle);
+    let in_bcs = api.client.get_bcs(&by_number).await;
+    let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let read: Vec<_> = events
+        .iter()
+        .map(|(version, _)| json!(version.to_string()))
+        .collect();
+    assert_eq!(read, versions);
+    assert_eq!(events[2].1.data().as_ref(), 7u64.to_le_bytes());
+    assert_eq!(events[2].1.stream_position().unwrap().1, 2);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn pages() {
+    let api = TestApi::start(Settings::default()).await;
+    for number in 0..104 {
+        api.commit(&Transfer::new(0, number)).await;
+    }
+    let page = |query: &str| {
+        let (client, path) = (api.client.clone(), format!("{}?{query}", deposits()));
+        async move { numbers(&good(&client.get(&path).await)) }
+    };
+    let span = |from: u64, to: u64| (from..to).collect::<Vec<_>>();
+    assert_eq!(page("").await, span(79, 104), "the newest, ascending");
+    assert_eq!(page("limit=2").await, span(102, 104));
+    assert_eq!(page("start=3&limit=2").await, span(3, 5));
+    assert_eq!(page("start=3").await, span(3, 28));
+    assert_eq!(
+        page("start=0&limit=65535").await,
+        span(0, 100),
+        "more than the most"
+    );
+    assert_eq!(page("start=103&limit=5").await, [103]);
+    assert_eq!(page("start=104").await, span(0, 0), "beyond the end");
+    assert_eq!(page("start=18446744073709551615").await, span(0, 0));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_unknown_has_no_events() {
+    let api = TestApi::start(Settings::default()).await;
+    for path in [
+        "/v1/accounts/0xdead/events/0",
+        "/v1/accounts/0x1/events/18446744073709551615",
+        "/v1/accounts/0xdead/events/0?start=5",
+    ] {
+        assert_eq!(good(&api.client.get(path).await), json!([]), "{path}");
+        assert_eq!(good_bcs(&api.client.get_bcs(path).await), [0], "{path}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bad_names_and_pages() {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let syntax = (400, "web_framework_error");
+    let input = (400, "invalid_input");
+    let handle = |tag: &str, field: &str| format!("/v1/accounts/0xb0b/events/{tag}/{field}");
+    let rows = [
+        ("/v1/accounts/0xg/events/0".to_owned(), syntax),
+        ("/v1/accounts/0x1/events/-1".to_owned(), syntax),
+        ("/v1/accounts/0x1/events/18446744073709551616".to_owned(), syntax),
+        ("/v1/accounts/0x1/events/0?start=x".to_owned(), syntax),
+        ("/v1/accounts/0x1/events/0?limit=65536".to_owned(), syntax),
+        ("/v1/accounts/0x1/events/0?limit=0".to_owned(), input),
+        (format!("{}?limit=0", deposits()), input),
+        (handle("u8", "deposit_events"), syntax),
+        (handle(STORE, "1x"), input),
+        (handle(STORE, "frozen"), input),
+        (handle(STORE, "coin"), input),
+        (handle(STORE, "nothing"), (404, "struct_field_not_found")),
+        (handle("0x1::no::Thing", "f"), (404, "resource_not_found")),
+        (
+            handle("0x1::table::TableInfo", "key_type"),
+            (404, "resource_not_found"),
+        ),
+    ];
+    for (path, expected) in rows {
+        refused(&api.client.get(&path).await, expected, &path);
+    }
+    let missing = api.client.get(&handle(STORE, "nothing")).await;
+    assert_eq!(
+        missing.json()["message"],
+        "Struct Field not found by Address(0xb0b), Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), \
+         Field name(nothing) and Ledger version(3)"
+    );
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_start_below_the_first_event_that_is_kept_is_gone() {
+    let settings = Settings {
+        node: NodeConfig {
+            pruner: PrunerConfig {
+                enabled: true,
+                window_versions: 3,
+                batch_versions: 1,
+            },
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let once = Transfer {
+        to: ledger::AccountAddress::from_low_u64(0xcafe),
+        ..Transfer::new(1, 0)
+    };
+    api.commit(&once).await;
+    let mut number = 0;
+    // Each block brings the pruner to work; the newest events tell when the first has left.
+    let first = loop {
+        api.commit(&Transfer::new(0, number)).await;
+        number += 1;
+        let kept = numbers(&good(&api.client.get(&format!("{}?limit=100", deposits())).await));
+        if kept[0] > 0 {
+            break kept[0];
+        }
+        assert!(number < 100, "nothing is pruned");
+    };
+    let from = |path: String, start: u64| {
+        let (client, path) = (api.client.clone(), format!("{path}?start={start}"));
+        async move { client.get(&path).await }
+    };
+    let gone = from(deposits(), first - 1).await;
+    refused(&gone, (410, "version_pruned"), "by handle");
+    assert!(gone.headers.contains_key("x-node-ledger-version"));
+    let kept = from(deposits(), number - 1).await;
+    assert_eq!(numbers(&good(&kept)), [number - 1]);
+
+    let spent = deposits().replace("0xb0b", "0xcafe");
+    refused(
+        &from(spent.clone(), 0).await,
+        (410, "version_pruned"),
+        "no event is left",
+    );
+    assert_eq!(good(&from(spent.clone(), 1).await), json!([]), "the next event");
+    assert_eq!(good(&api.client.get(&spent).await), json!([]));
+    api.stop().await;
+}

@@ -1,0 +1,100 @@
+//! Members of the object resource group, which share one slot of the state.
+
+use crate::kit::{Settings, TestApi, good, good_bcs, refused};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, Chain, Genesis, Parameters, StateKey, StructTag, Vendor,
+    framework::modules::{event::EventHandle, object::ObjectCore},
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+const GROUP: &str = "0x1::object::ObjectGroup";
+const CORE: &str = "0x1::object::ObjectCore";
+
+fn core() -> ObjectCore {
+    ObjectCore {
+        guid_creation_num: 5,
+        owner: AccountAddress::ONE,
+        allow_ungated_transfer: true,
+        transfer_events: EventHandle::new(OBJECT, 4),
+    }
+}
+
+/// The slot of an object with two members; one is of no type that the framework declares.
+fn slot() -> (StateKey, Bytes) {
+    let members: BTreeMap<StructTag, Vec<u8>> = BTreeMap::from([
+        (CORE.parse().unwrap(), bcs::to_bytes(&core()).unwrap()),
+        ("0x1::object::Unknown".parse().unwrap(), vec![7]),
+    ]);
+    let key = StateKey::resource_group(&OBJECT, &GROUP.parse().unwrap());
+    (key, bcs::to_bytes(&members).unwrap().into())
+}
+
+#[test]
+fn the_declaration_names_the_group() {
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let chain: Chain = genesis.chain().unwrap();
+    let group = chain.framework().group_of(&CORE.parse().unwrap());
+    assert_eq!(group, Some(GROUP.parse().unwrap()));
+}
+
+#[actix_web::test]
+async fn a_member_is_read_like_any_resource() {
+    let settings = Settings {
+        more_state: vec![slot()],
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let path = format!("/v1/accounts/{OBJECT}/resource/{CORE}");
+    let shown = good(&api.client.get(&path).await);
+    assert_eq!(shown["type"], CORE);
+    assert_eq!(shown["data"]["owner"], "0x1");
+    assert_eq!(shown["data"]["guid_creation_num"], "5");
+    let stored = api.client.get_bcs(&path).await;
+    assert_eq!(good_bcs(&stored), bcs::to_bytes(&core()).unwrap());
+
+    let events = format!("/v1/accounts/{OBJECT}/events/{CORE}/transfer_events");
+    assert_eq!(good(&api.client.get(&events).await), json!([]));
+
+    for missing in [
+        format!("/v1/accounts/0xdead/resource/{CORE}"),
+        format!("/v1/accounts/{OBJECT}/resource/0x1::object::TombStone"),
+        format!("/v1/accounts/{OBJECT}/resource/{GROUP}"),
+    ] {
+        refused(
+            &api.client.get(&missing).await,
+            (404, "resource_not_found"),
+            &missing,
+        );
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_change_of_a_group_shows_each_member() {
+    let (key, value) = slot();
+    let settings = Settings {
+        more_state: vec![(key.clone(), value)],
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
+    let hash = key.hash(api.chain.vendor()).to_string();
+    let changes: Vec<_> = genesis["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|change| change["state_key_hash"] == hash)
+        .collect();
+    assert_eq!(changes.len(), 2, "{changes:?}");
+    let types = ["0x1::object::ObjectCore", "0x1::object::Unknown"];
+    for (change, expected) in changes.iter().zip(types) {
+        assert_eq!(change["type"], "write_resource");
+        assert_eq!(change["address"], OBJECT.to_string());
+        assert_eq!(change["data"]["type"], expected);
+    }
+    assert_eq!(changes[1]["data"]["data"], "0x07");
+    api.stop().await;
+}

@@ -1,0 +1,148 @@
+//! Items of tables, with and without types that the table recorded.
+
+use crate::kit::{Settings, TestApi, good, good_bcs, refused, still_works};
+use bytes::Bytes;
+use ledger::{AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo};
+use serde_json::{Value, json};
+
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
+const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
+const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
+const KEY: u64 = 5;
+
+/// A table from u64 to address that recorded its types, and one that did not, with one item each.
+fn tables() -> Vec<(StateKey, Bytes)> {
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let info = TableInfo {
+        key_type: "u64".to_owned(),
+        value_type: "address".to_owned(),
+    };
+    let item = |handle| {
+        let value = bcs::to_bytes(&AccountAddress::from_low_u64(0xcafe)).unwrap();
+        (StateKey::table_item(&handle, &KEY.to_le_bytes()), value.into())
+    };
+    vec![
+        (
+            StateKey::resource(&TYPED, &tag),
+            bcs::to_bytes(&info).unwrap().into(),
+        ),
+        item(TYPED),
+        item(UNTYPED),
+    ]
+}
+
+async fn start() -> TestApi {
+    TestApi::start(Settings {
+        more_state: tables(),
+        ..Settings::default()
+    })
+    .await
+}
+
+fn raw_key() -> Value {
+    json!({ "key": format!("0x{}", hex::encode(KEY.to_le_bytes())) })
+}
+
+fn typed_key() -> Value {
+    json!({ "key_type": "u64", "value_type": "address", "key": KEY.to_string() })
+}
+
+#[actix_web::test]
+async fn an_item_by_the_bytes_of_its_key() {
+    let api = start().await;
+    let stored = AccountAddress::from_low_u64(0xcafe);
+    for (handle, expected) in [(TYPED, "0xcafe".to_owned()), (UNTYPED, stored.to_long_hex())] {
+        for suffix in ["", "?ledger_version=0"] {
+            let path = format!("/v1/tables/{}/raw_item{suffix}", handle.to_long_hex());
+            let shown = api.client.post_json(&path, &raw_key(), JSON).await;
+            assert_eq!(good(&shown), expected, "{path}");
+            let bytes = api.client.post_json(&path, &raw_key(), BCS).await;
+            assert_eq!(good_bcs(&bytes), stored.as_bytes(), "{path}");
+        }
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_item_by_the_json_form_of_its_key() {
+    let api = start().await;
+    for handle in [TYPED, UNTYPED] {
+        let path = format!("/v1/tables/{handle}/item");
+        let shown = api.client.post_json(&path, &typed_key(), JSON).await;
+        assert_eq!(good(&shown), "0xcafe");
+        let bytes = api.client.post_json(&path, &typed_key(), BCS).await;
+        assert_eq!(good_bcs(&bytes), AccountAddress::from_low_u64(0xcafe).as_bytes());
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn items_that_are_not_there() {
+    let api = start().await;
+    let missing = (404, "table_item_not_found");
+    let other = json!({ "key_type": "u64", "value_type": "address", "key": "6" });
+    let path = format!("/v1/tables/{TYPED}/item");
+    let answer = api.client.post_json(&path, &other, JSON).await;
+    refused(&answer, missing, "another key");
+    assert_eq!(
+        answer.json()["message"],
+        "Table Item not found by Table handle(0x7ab1e), Table key(\"6\") and Ledger version(0)"
+    );
+    let answer = api
+        .client
+        .post_json("/v1/tables/0xdead/raw_item", &raw_key(), JSON)
+        .await;
+    refused(&answer, missing, "another table");
+    assert_eq!(
+        answer.json()["message"],
+        "Table Item not found by Table handle(0xdead), Table key(0x0500000000000000) and Ledger version(0)"
+    );
+    for route in ["item", "raw_item"] {
+        let path = format!("/v1/tables/{TYPED}/{route}?ledger_version=9");
+        let body = if route == "item" { typed_key() } else { raw_key() };
+        let answer = api.client.post_json(&path, &body, JSON).await;
+        refused(&answer, (404, "version_not_found"), route);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bodies_that_name_no_item() {
+    let api = start().await;
+    let syntax = (400, "web_framework_error");
+    let input = (400, "invalid_input");
+    let changed = |name: &str, value: Value| {
+        let mut body = typed_key();
+        body[name] = value;
+        body
+    };
+    let rows = [
+        ("raw_item", json!({}), syntax),
+        ("raw_item", json!({ "key": "0x0" }), syntax),
+        ("raw_item", json!({ "key": 5 }), syntax),
+        ("raw_item", json!([]), syntax),
+        ("item", json!({ "key": "5" }), syntax),
+        ("item", changed("key_type", json!(5)), syntax),
+        ("item", changed("key_type", json!("u65")), input),
+        ("item", changed("value_type", json!("vector<")), input),
+        ("item", changed("key_type", json!("0x1::no::Thing")), input),
+        ("item", changed("key", json!("x")), input),
+        ("item", changed("key", json!(5)), input),
+        ("item", changed("value_type", json!("u64")), input),
+        ("item", changed("value_type", json!("0x1::no::Thing")), input),
+    ];
+    for (route, body, expected) in rows {
+        let path = format!("/v1/tables/{TYPED}/{route}");
+        let answer = api.client.post_json(&path, &body, JSON).await;
+        refused(&answer, expected, &body.to_string());
+    }
+    let answer = api
+        .client
+        .post_json("/v1/tables/0xg/raw_item", &raw_key(), JSON)
+        .await;
+    refused(&answer, syntax, "no handle");
+    still_works(&api).await;
+    api.stop().await;
+}
