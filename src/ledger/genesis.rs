@@ -8,13 +8,13 @@ use crate::{
     execute::{BlockState, Context, Environment, Failure, Output, commit_output},
     framework::modules::{
         account::Account,
-        block::{
-            BlockResource, ChainId, CurrentTimeMicroseconds, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM,
-            NewBlockEvent,
-        },
+        block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
+        chain_id, chain_status,
         coin::{Coin, CoinInfo, CoinStore},
         event::EventHandle,
+        gas_schedule,
         optional_aggregator::OptionalAggregator,
+        timestamp,
         vendor_coin::DECIMALS,
     },
     transaction::GenesisPayload,
@@ -288,8 +288,9 @@ impl Genesis {
             supply: Some(OptionalAggregator::unlimited(supply)),
         };
         context.write_resource(framework, coin, &info)?;
-        context.write_resource(framework, &[], &ChainId { id: self.chain_id })?;
-        context.write_resource(framework, &[], &CurrentTimeMicroseconds { microseconds: 0 })?;
+        chain_id::write_genesis(context)?;
+        timestamp::write_genesis(context)?;
+        gas_schedule::write_genesis(context)?;
         let mut account = Account::implicit(framework);
         // Streams 0 to 2 of 0x1 are its account's and the reconfiguration's; blocks have 3 and 4.
         account.guid_creation_num = EPOCH_INTERVAL_STREAM + 1;
@@ -301,7 +302,8 @@ impl Genesis {
             update_epoch_interval_events: EventHandle::new(framework, EPOCH_INTERVAL_STREAM),
         };
         context.emit_to(&mut block.new_block_events, &NewBlockEvent::genesis())?;
-        context.write_resource(framework, &[], &block)
+        context.write_resource(framework, &[], &block)?;
+        chain_status::write_genesis(context)
     }
 }
 

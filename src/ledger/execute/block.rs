@@ -12,8 +12,9 @@ use crate::{
     accumulator::root_of,
     event::event_root,
     framework::modules::{
-        block::{BlockResource, CurrentTimeMicroseconds, NewBlockEvent},
+        block::{BlockResource, NewBlockEvent},
         coin::CoinInfo,
+        timestamp::CurrentTimeMicroseconds,
     },
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, TransactionInfoV0},
 };

@@ -4,8 +4,9 @@
 
 use super::{
     Failure, MiscellaneousStatus,
-    storage_fee::{SlotChange, StorageFee},
+    storage_fee::{self, SlotChange, StorageFee},
 };
+use crate::Parameters;
 
 /// Internal units of one gas unit.
 const INTERNAL_PER_UNIT: u64 = 1_000_000;
@@ -47,6 +48,40 @@ pub mod cost {
     pub const SIGNATURE_CHECK: u64 = 30_000_000;
     /// For one step along a chain of owners or through a list, beside what it reads.
     pub const STEP: u64 = 50_000;
+}
+
+/// The prices and limits that hold on a chain with these `parameters`, by the names that the
+/// reference gives them; those that it has no name for are named alike. Prices are in internal units,
+/// the storage fee in the coin's smallest unit. `0x1::gas_schedule` shows them.
+pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
+    vec![
+        ("txn.gas_unit_scaling_factor", INTERNAL_PER_UNIT),
+        ("txn.min_price_per_gas_unit", parameters.gas_unit_price_min),
+        ("txn.max_price_per_gas_unit", parameters.gas_unit_price_max),
+        ("txn.maximum_number_of_gas_units", parameters.max_gas_amount),
+        ("txn.max_transaction_size_in_bytes", parameters.transaction_bytes_max),
+        ("txn.min_transaction_gas_units", INTRINSIC),
+        ("txn.intrinsic_gas_per_byte", INTRINSIC_PER_BYTE),
+        ("txn.large_transaction_cutoff", FREE_BYTES),
+        ("txn.storage_io_per_state_slot_read", READ_SLOT),
+        ("txn.storage_io_per_state_byte_read", READ_PER_BYTE),
+        ("txn.storage_io_state_read_step_bytes", READ_STEP_BYTES),
+        ("txn.storage_io_per_state_slot_write", WRITE_SLOT),
+        ("txn.storage_io_per_state_byte_write", WRITE_PER_BYTE),
+        ("txn.storage_io_per_event_byte_write", WRITE_PER_BYTE),
+        ("txn.storage_fee_per_state_slot", storage_fee::PER_SLOT),
+        ("txn.storage_fee_per_state_byte", storage_fee::PER_BYTE),
+        ("txn.max_bytes_per_write_op", ITEM_BYTES_MAX as u64),
+        ("txn.max_bytes_all_write_ops_per_transaction", ALL_BYTES_MAX as u64),
+        ("txn.max_write_ops_per_transaction", WRITES_MAX as u64),
+        ("txn.max_bytes_per_event", ITEM_BYTES_MAX as u64),
+        ("txn.max_bytes_all_events_per_transaction", ALL_BYTES_MAX as u64),
+        ("txn.max_events_per_transaction", EVENTS_MAX as u64),
+        ("move_stdlib.hash.sha3_256.base", cost::HASH_BASE),
+        ("move_stdlib.hash.sha3_256.per_byte", cost::HASH_PER_BYTE),
+        ("{vendor}_framework.ed25519.per_sig_strict_verify", cost::SIGNATURE_CHECK),
+        ("{vendor}_framework.native.per_step", cost::STEP),
+    ]
 }
 
 /// Rounds internal units up to gas units.

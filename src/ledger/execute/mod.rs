@@ -24,6 +24,7 @@ pub use context::Context;
 pub(crate) use context::Environment;
 pub use failure::{Failure, MiscellaneousStatus};
 pub use gas::cost;
+pub(crate) use gas::gas_schedule;
 pub use simulate::{SimulateError, simulate};
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;

@@ -5,9 +5,9 @@
 //! that shrank gave nothing back, so a deletion never gives back more than was paid.
 
 /// For a slot, in the coin's smallest unit.
-const PER_SLOT: u64 = 400_000;
+pub(super) const PER_SLOT: u64 = 400_000;
 /// For each byte of a slot's key and value, in the coin's smallest unit.
-const PER_BYTE: u64 = 400;
+pub(super) const PER_BYTE: u64 = 400;
 
 /// What happens to the size of a slot, key and value together; `None`: there is no slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

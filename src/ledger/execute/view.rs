@@ -6,7 +6,7 @@ use crate::{
     TypeTag,
     framework::{
         Inputs,
-        modules::block::{BlockResource, CurrentTimeMicroseconds},
+        modules::{block::BlockResource, timestamp::CurrentTimeMicroseconds},
     },
 };
 use bytes::Bytes;

@@ -5,8 +5,9 @@ use super::{
     Framework, MoveStruct,
     modules::{
         account::Account,
-        block::{BlockResource, CurrentTimeMicroseconds, NewBlockEvent},
+        block::{BlockResource, NewBlockEvent},
         coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
+        timestamp::CurrentTimeMicroseconds,
         transaction_fee::FeeStatement,
     },
 };

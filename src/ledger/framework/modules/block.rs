@@ -1,45 +1,21 @@
-//! `0x1::block`, `0x1::timestamp`, `0x1::chain_id`: what the ledger says of itself in its state.
+//! `0x1::block`: the newest block, as the state shows it to functions and readers.
 
 use super::event::EventHandle;
 use crate::{
-    AccountAddress,
-    framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::Function,
+    },
 };
+
+const USECS_PER_SEC: u64 = 1_000_000;
 
 /// The creation number of the stream of new blocks at `0x1`.
 pub const NEW_BLOCK_STREAM: u64 = 3;
 /// The creation number of the stream of changes of the epoch interval at `0x1`.
 pub const EPOCH_INTERVAL_STREAM: u64 = 4;
-
-mod chain_id {
-    use super::*;
-
-    move_structs! {
-        module "chain_id";
-
-        /// The chain id.
-        ChainId as "ChainId" has ["key"] {
-            /// The number.
-            id: u8,
-        }
-    }
-}
-pub use chain_id::ChainId;
-
-mod timestamp {
-    use super::*;
-
-    move_structs! {
-        module "timestamp";
-
-        /// The time of the newest block.
-        CurrentTimeMicroseconds as "CurrentTimeMicroseconds" has ["key"] {
-            /// Microseconds since the Unix epoch.
-            microseconds: u64,
-        }
-    }
-}
-pub use timestamp::CurrentTimeMicroseconds;
 
 move_structs! {
     module "block";
@@ -101,6 +77,18 @@ impl NewBlockEvent {
     }
 }
 
+fn newest(context: &mut Context<'_>) -> Result<BlockResource, Failure> {
+    context.require_resource(AccountAddress::ONE, &[])
+}
+
+fn get_current_block_height(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+    Ok(newest(context)?.height)
+}
+
+fn get_epoch_interval_secs(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+    Ok(newest(context)?.epoch_interval / USECS_PER_SEC)
+}
+
 pub(super) fn module() -> ModuleDeclaration {
     ModuleDeclaration {
         name: "block",
@@ -109,25 +97,10 @@ pub(super) fn module() -> ModuleDeclaration {
             NewBlockEvent::declaration(),
             UpdateEpochIntervalEvent::declaration(),
         ],
-        functions: vec![],
-        errors: &[],
-    }
-}
-
-pub(super) fn chain_id_module() -> ModuleDeclaration {
-    ModuleDeclaration {
-        name: "chain_id",
-        structs: vec![ChainId::declaration()],
-        functions: vec![],
-        errors: &[],
-    }
-}
-
-pub(super) fn timestamp_module() -> ModuleDeclaration {
-    ModuleDeclaration {
-        name: "timestamp",
-        structs: vec![CurrentTimeMicroseconds::declaration()],
-        functions: vec![],
+        functions: vec![
+            Function::view("get_current_block_height", get_current_block_height),
+            Function::view("get_epoch_interval_secs", get_epoch_interval_secs),
+        ],
         errors: &[],
     }
 }

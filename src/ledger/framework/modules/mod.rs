@@ -3,12 +3,16 @@
 
 pub mod account;
 pub mod block;
+pub mod chain_id;
+pub mod chain_status;
 pub mod coin;
 pub mod event;
+pub mod gas_schedule;
 pub mod object;
 pub mod optional_aggregator;
 pub mod simple_map;
 pub mod table;
+pub mod timestamp;
 pub mod table_with_length;
 pub mod transaction_fee;
 pub mod vendor_account;
@@ -34,16 +38,18 @@ fn first_version() -> Vec<ModuleDeclaration> {
         account::module(),
         optional_aggregator::aggregator_module(),
         block::module(),
-        block::chain_id_module(),
+        chain_id::module(),
+        chain_status::module(),
         coin::module(),
         event::module(),
         event::guid_module(),
+        gas_schedule::module(),
         object::module(),
         optional_aggregator::module(),
         simple_map::module(),
         table::module(),
         table_with_length::module(),
-        block::timestamp_module(),
+        timestamp::module(),
         transaction_fee::module(),
         transaction_fee::validation_module(),
         account::type_info_module(),

@@ -1,0 +1,40 @@
+//! `0x1::chain_id`: the chain's number, which every transaction names so that none is valid elsewhere.
+
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::Function,
+    },
+};
+
+move_structs! {
+    module "chain_id";
+
+    /// The chain id.
+    ChainId as "ChainId" has ["key"] {
+        /// The number.
+        id: u8,
+    }
+}
+
+/// Writes what the module has at genesis.
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+    let id = context.chain().id();
+    context.write_resource(AccountAddress::ONE, &[], &ChainId { id })
+}
+
+fn get(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u8, Failure> {
+    let resource: ChainId = context.require_resource(AccountAddress::ONE, &[])?;
+    Ok(resource.id)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "chain_id",
+        structs: vec![ChainId::declaration()],
+        functions: vec![Function::view("get", get)],
+        errors: &[],
+    }
+}

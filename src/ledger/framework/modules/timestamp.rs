@@ -1,0 +1,49 @@
+//! `0x1::timestamp`: the time of the newest block. There is no other clock on the ledger.
+
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::Function,
+    },
+};
+
+const USECS_PER_SEC: u64 = 1_000_000;
+
+move_structs! {
+    module "timestamp";
+
+    /// The time of the newest block.
+    CurrentTimeMicroseconds as "CurrentTimeMicroseconds" has ["key"] {
+        /// Microseconds since the Unix epoch.
+        microseconds: u64,
+    }
+}
+
+/// Writes what the module has at genesis: the beginning of time.
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+    let beginning = CurrentTimeMicroseconds { microseconds: 0 };
+    context.write_resource(AccountAddress::ONE, &[], &beginning)
+}
+
+fn now_microseconds(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+    let now: CurrentTimeMicroseconds = context.require_resource(AccountAddress::ONE, &[])?;
+    Ok(now.microseconds)
+}
+
+fn now_seconds(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u64, Failure> {
+    Ok(now_microseconds(context, type_args)? / USECS_PER_SEC)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "timestamp",
+        structs: vec![CurrentTimeMicroseconds::declaration()],
+        functions: vec![
+            Function::view("now_microseconds", now_microseconds),
+            Function::view("now_seconds", now_seconds),
+        ],
+        errors: &[],
+    }
+}
