@@ -5,16 +5,16 @@
 
 mod coverage;
 #[path = "../kit/mod.rs"]
-mod kit;
+pub(crate) mod kit;
 mod world;
 
 use ledger::ExecutedTransaction;
 use std::{collections::BTreeMap, path::Path};
-pub use world::World;
+pub(crate) use world::{Newest, World};
 
 /// What a case must end with.
 #[derive(Clone, Copy)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// It succeeds, with events of these types before the fee statement.
     Success(&'static [&'static str]),
     /// It aborts; `vm_status` is this after `Move abort in `.
@@ -24,7 +24,7 @@ pub enum Expected {
 }
 
 /// One call of a function.
-pub struct Case {
+pub(crate) struct Case {
     function: &'static str,
     shows: &'static str,
     expected: Expected,
@@ -47,6 +47,21 @@ impl Case {
         }
     }
 
+    /// Prepares `world` and makes the call; gives its transaction.
+    pub fn run(&self, world: &mut World) -> ExecutedTransaction {
+        (self.run)(world)
+    }
+
+    /// The function that is called.
+    pub fn function(&self) -> &'static str {
+        self.function
+    }
+
+    /// Whether the call is to succeed.
+    pub fn succeeds(&self) -> bool {
+        matches!(self.expected, Expected::Success(_))
+    }
+
     fn name(&self) -> String {
         format!("{}: {}", self.function, self.shows)
     }
@@ -54,7 +69,7 @@ impl Case {
     /// Runs the case; gives the gas it used, or what is wrong.
     fn check(&self) -> Result<u64, String> {
         let mut world = World::new();
-        let executed = (self.run)(&mut world);
+        let executed = self.run(&mut world);
         let status = executed.info.v0().status.vm_status(world.chain());
         let events = world::event_types(&executed);
         let wanted = match self.expected {
@@ -86,7 +101,7 @@ impl Case {
 }
 
 /// All cases, module by module.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let modules: Vec<Vec<Case>> = vec![];
     modules.into_iter().flatten().collect()
 }

@@ -1,11 +1,13 @@
 //! The chain that a case runs on: development accounts that sign calls, and views to look with.
 
 use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
+use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, EntryFunction, ExecutedTransaction, Genesis, RawTransaction,
-    crypto::Ed25519PrivateKey, execute::view,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction, Genesis,
+    RawTransaction, StateKey, crypto::Ed25519PrivateKey, execute::view,
 };
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// The BCS forms of arguments: `args![address, 5u64]`.
 #[macro_export]
@@ -16,6 +18,15 @@ macro_rules! args {
 /// A fresh development chain.
 pub struct World {
     pub chain: MemoryChain,
+    /// What the newest transaction ran on, and the transaction.
+    pub newest: Option<Newest>,
+}
+
+/// A transaction and the chain before it, so that it can be run again.
+pub struct Newest {
+    pub tip: ChainTip,
+    pub state: HashMap<StateKey, Bytes>,
+    pub transaction: CheckedTransaction,
 }
 
 /// The types of a transaction's events but for the fee statement that closes them.
@@ -37,6 +48,7 @@ impl World {
     pub fn new() -> Self {
         Self {
             chain: MemoryChain::development(),
+            newest: None,
         }
     }
 
@@ -75,6 +87,11 @@ impl World {
     /// Runs a transaction signed by a development account in a block of its own.
     pub fn run(&mut self, account: usize, raw: RawTransaction) -> ExecutedTransaction {
         let transaction = self.chain.sign(&self.key(account), raw);
+        self.newest = Some(Newest {
+            tip: self.chain.tip.clone(),
+            state: self.chain.state.clone(),
+            transaction: transaction.clone(),
+        });
         let block = self.chain.execute(vec![transaction]);
         assert_eq!(block.discarded, [], "the prologue refused the transaction");
         block.transactions[1].clone()
@@ -128,15 +145,25 @@ impl World {
         self.chain.facts(&self.address(account)).balance
     }
 
-    /// What a transaction paid, storage included, refunds taken off.
-    pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
+    fn fee_statement(&self, executed: &ExecutedTransaction) -> Value {
         let statement = executed.events.last().unwrap();
-        let json = self
-            .chain()
+        self.chain()
             .framework()
             .value_to_json(statement.type_tag(), statement.data())
-            .unwrap();
-        let refund: i128 = json["storage_fee_refund_octas"]
+            .unwrap()
+    }
+
+    /// The gas units of a transaction without those for storage.
+    pub fn gas_without_storage(&self, executed: &ExecutedTransaction) -> u64 {
+        let statement = self.fee_statement(executed);
+        let storage_fee: u64 = statement["storage_fee_octas"].as_str().unwrap().parse().unwrap();
+        executed.info.v0().gas_used - storage_fee.div_ceil(GAS_UNIT_PRICE)
+    }
+
+    /// What a transaction paid, storage included, refunds taken off.
+    pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
+        let statement = self.fee_statement(executed);
+        let refund: i128 = statement["storage_fee_refund_octas"]
             .as_str()
             .unwrap()
             .parse()

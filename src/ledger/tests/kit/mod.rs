@@ -34,6 +34,19 @@ pub const GAS_UNIT_PRICE: u64 = 100;
 /// Unix seconds that the chain's first blocks have.
 pub const START_SECS: u64 = 1_700_000_000;
 
+/// The next block after `tip`, empty, a second after it.
+pub fn next_block(tip: &ChainTip) -> OrderedBlock {
+    OrderedBlock {
+        height: tip.height + 1,
+        epoch: tip.epoch,
+        round: tip.height + 1,
+        proposer: AccountAddress::ZERO,
+        timestamp_usecs: (START_SECS + tip.height) * 1_000_000,
+        transactions: Vec::new(),
+        certificate: Bytes::new(),
+    }
+}
+
 impl MemoryChain {
     pub fn development() -> Self {
         let parameters = Parameters {
@@ -70,13 +83,8 @@ impl MemoryChain {
     /// Executes the next block, a second after the last one.
     pub fn execute(&mut self, transactions: Vec<CheckedTransaction>) -> &ExecutedBlock {
         let block = OrderedBlock {
-            height: self.tip.height + 1,
-            epoch: self.tip.epoch,
-            round: self.tip.height + 1,
-            proposer: AccountAddress::ZERO,
-            timestamp_usecs: (START_SECS + self.tip.height) * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),
-            certificate: Bytes::new(),
+            ..next_block(&self.tip)
         };
         let executed = execute_block(&self.chain, &self.tip, &*self, block).unwrap();
         self.apply(executed);

@@ -1,0 +1,104 @@
+//! Each entry function of the framework: how many a core executes per second, and its gas, so that gas
+//! follows cost. `cargo bench -p ledger --bench functions`.
+//!
+//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds; a call
+//! is run again and again on the state before it. Gas is without the fee for storage, which pays for
+//! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
+//! the run fails where it is above 5.
+
+#[allow(dead_code, unused_imports)]
+#[path = "../src/ledger/tests/functions/main.rs"]
+mod functions;
+
+pub(crate) use functions::*;
+
+use ledger::{Chain, OrderedBlock, execute::execute_block};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How often each block is run; the median counts.
+const ROUNDS: usize = 401;
+/// How much dearer in time than the transfer a unit of gas may be.
+const DEAR_MAX: f64 = 5.0;
+/// What all others are held against.
+const TRANSFER: &str = "0x1::node_account::transfer";
+
+struct Row {
+    function: &'static str,
+    gas_units: u64,
+    micros: f64,
+}
+
+impl Row {
+    fn micros_per_gas_unit(&self) -> f64 {
+        self.micros / self.gas_units as f64
+    }
+}
+
+fn main() {
+    let mut seen = BTreeSet::new();
+    let first = cases()
+        .into_iter()
+        .filter(|case| case.succeeds() && seen.insert(case.function()));
+    let rows: Vec<Row> = first.map(|case| measure(&case)).collect();
+    let transfer = rows
+        .iter()
+        .find(|row| row.function == TRANSFER)
+        .expect("the transfer is among the cases")
+        .micros_per_gas_unit();
+    println!(
+        "{:<72} {:>8} {:>8} {:>10} {:>6}",
+        "function", "gas", "us", "per s", "dear"
+    );
+    let mut is_fair = true;
+    for row in &rows {
+        let dear = row.micros_per_gas_unit() / transfer;
+        is_fair &= dear <= DEAR_MAX;
+        let per_second = 1e6 / row.micros;
+        let Row {
+            function,
+            gas_units,
+            micros,
+        } = row;
+        println!("{function:<72} {gas_units:>8} {micros:>8.1} {per_second:>10.0} {dear:>6.2}");
+    }
+    if std::env::args().any(|argument| argument == "--check") && !is_fair {
+        std::process::exit(1);
+    }
+}
+
+/// Runs the call of a case on the state before it, and an empty block for what is not the call's.
+fn measure(case: &Case) -> Row {
+    let mut world = World::new();
+    let executed = case.run(&mut world);
+    let newest = world.newest.as_ref().expect("a case runs a call");
+    let with = median(world.chain(), newest, vec![Arc::new(newest.transaction.clone())]);
+    let without = median(world.chain(), newest, Vec::new());
+    Row {
+        function: case.function(),
+        gas_units: world.gas_without_storage(&executed),
+        micros: with.saturating_sub(without).as_secs_f64() * 1e6,
+    }
+}
+
+fn median(chain: &Chain, newest: &Newest, transactions: Vec<Arc<ledger::CheckedTransaction>>) -> Duration {
+    let state = |key: &ledger::StateKey| Ok(newest.state.get(key).cloned());
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let block = OrderedBlock {
+                transactions: transactions.clone(),
+                ..kit::next_block(&newest.tip)
+            };
+            let begin = Instant::now();
+            let executed = execute_block(chain, &newest.tip, &state, block).expect("it ran before");
+            let time = begin.elapsed();
+            assert!(executed.discarded.is_empty(), "it ran before");
+            time
+        })
+        .collect();
+    times.sort();
+    times[ROUNDS / 2]
+}
