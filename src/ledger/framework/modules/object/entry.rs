@@ -1,0 +1,80 @@
+//! What transactions do with objects: give them away, burn them, take that back.
+
+use super::{
+    EOBJECT_ALREADY_BURNT, EOBJECT_NOT_BURNT,
+    ownership::{is_burnt, transfer_by, verify_direct_owner},
+    resources::{Object, TombStone, TypeParameter},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::function::{Function, Signer},
+};
+
+fn transfer_call(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: AccountAddress,
+    to: AccountAddress,
+) -> Result<(), Failure> {
+    transfer_by(context, owner.0, object, to)
+}
+
+fn transfer(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<TypeParameter<0>>,
+    to: AccountAddress,
+) -> Result<(), Failure> {
+    transfer_by(context, owner.0, object.inner, to)
+}
+
+fn transfer_to_object(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<TypeParameter<0>>,
+    to: Object<TypeParameter<1>>,
+) -> Result<(), Failure> {
+    transfer_by(context, owner.0, object.inner, to.inner)
+}
+
+fn burn(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<TypeParameter<0>>,
+) -> Result<(), Failure> {
+    verify_direct_owner(context, object.inner, owner.0)?;
+    if is_burnt(context, object.inner)? {
+        return context.abort("object", &EOBJECT_ALREADY_BURNT);
+    }
+    let original_owner = owner.0;
+    context.write_resource(object.inner, &[], &TombStone { original_owner })
+}
+
+fn unburn(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    original_owner: Signer,
+    object: Object<TypeParameter<0>>,
+) -> Result<(), Failure> {
+    if !is_burnt(context, object.inner)? {
+        return context.abort("object", &EOBJECT_NOT_BURNT);
+    }
+    verify_direct_owner(context, object.inner, original_owner.0)?;
+    context.remove_resource::<TombStone>(object.inner, &[])
+}
+
+/// The entry functions of the module.
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::entry("burn", burn).with_type_parameters(&[&["key"]]),
+        Function::entry("transfer", transfer).with_type_parameters(&[&["key"]]),
+        Function::entry("transfer_call", transfer_call),
+        Function::entry("transfer_to_object", transfer_to_object).with_type_parameters(&[&["key"], &["key"]]),
+        Function::entry("unburn", unburn).with_type_parameters(&[&["key"]]),
+    ]
+}

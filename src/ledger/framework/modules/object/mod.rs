@@ -1,0 +1,37 @@
+//! `0x1::object`: things at addresses of their own, with an owner.
+
+mod address;
+mod creation;
+mod entry;
+mod errors;
+mod ownership;
+mod resources;
+mod views;
+
+pub use address::{guid_address, named_address, user_derived_address};
+pub use creation::{
+    INIT_GUID_CREATION_NUM, create_at, create_named_object, create_object, create_object_from_account,
+    create_sticky_object, create_user_derived_object, delete,
+};
+pub use errors::*;
+pub use ownership::{
+    is_burnt, is_untransferable, owner_of, owns, set_ungated_transfer, set_untransferable, transfer_by,
+    verify_direct_owner, verify_owner,
+};
+pub use resources::{
+    ConstructorRef, DeleteRef, DeriveRef, ExtendRef, Object, ObjectCore, ObjectGroup, TombStone, Transfer,
+    TransferEvent, TransferRef, TypeParameter, Untransferable,
+};
+
+use crate::framework::declare::ModuleDeclaration;
+
+pub(super) fn module() -> ModuleDeclaration {
+    let mut functions = entry::functions();
+    functions.extend(views::functions());
+    ModuleDeclaration {
+        name: "object",
+        structs: resources::declarations(),
+        functions,
+        errors: ERRORS,
+    }
+}

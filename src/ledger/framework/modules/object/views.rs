@@ -1,0 +1,129 @@
+//! What views tell of objects. Beside the reference's views these are its public functions that only
+//! read, which a client cannot call there.
+
+use super::{
+    address::{charge_derivation, guid_address, named_address, user_derived_address},
+    ownership::{self, core_of},
+    resources::{Object, TypeParameter, resource_is_there},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::function::Function,
+};
+
+type AnyObject = Object<TypeParameter<0>>;
+
+fn owner(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<AccountAddress, Failure> {
+    Ok(core_of(context, object.inner)?.owner)
+}
+
+fn is_owner(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+    owner: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(core_of(context, object.inner)?.owner == owner)
+}
+
+fn owns(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+    owner: AccountAddress,
+) -> Result<bool, Failure> {
+    ownership::owns(context, object.inner, owner)
+}
+
+fn root_owner(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+) -> Result<AccountAddress, Failure> {
+    ownership::root_owner(context, object.inner)
+}
+
+fn is_burnt(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<bool, Failure> {
+    ownership::is_burnt(context, object.inner)
+}
+
+fn is_untransferable(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<bool, Failure> {
+    ownership::is_untransferable(context, object.inner)
+}
+
+fn ungated_transfer_allowed(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+) -> Result<bool, Failure> {
+    Ok(core_of(context, object.inner)?.allow_ungated_transfer)
+}
+
+fn is_object(context: &mut Context<'_>, _: &[TypeTag], object: AccountAddress) -> Result<bool, Failure> {
+    Ok(ownership::owner_of(context, object)?.is_some())
+}
+
+fn object_exists(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    object: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(ownership::owner_of(context, object)?.is_some()
+        && resource_is_there(context, object, type_args.first())?)
+}
+
+fn create_object_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    source: AccountAddress,
+    seed: Vec<u8>,
+) -> Result<AccountAddress, Failure> {
+    charge_derivation(context, seed.len())?;
+    Ok(named_address(source, &seed))
+}
+
+fn create_user_derived_object_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    source: AccountAddress,
+    derive_from: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    charge_derivation(context, 0)?;
+    Ok(user_derived_address(source, derive_from))
+}
+
+fn create_guid_object_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    source: AccountAddress,
+    creation_num: u64,
+) -> Result<AccountAddress, Failure> {
+    charge_derivation(context, 0)?;
+    Ok(guid_address(source, creation_num))
+}
+
+/// The view functions of the module.
+pub(super) fn functions() -> Vec<Function> {
+    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    vec![
+        Function::view("create_guid_object_address", create_guid_object_address),
+        Function::view("create_object_address", create_object_address),
+        Function::view(
+            "create_user_derived_object_address",
+            create_user_derived_object_address,
+        ),
+        of_any(Function::view("is_burnt", is_burnt)),
+        Function::view("is_object", is_object),
+        of_any(Function::view("is_owner", is_owner)),
+        of_any(Function::view("is_untransferable", is_untransferable)),
+        of_any(Function::view("object_exists", object_exists)),
+        of_any(Function::view("owner", owner)),
+        of_any(Function::view("owns", owns)),
+        of_any(Function::view("root_owner", root_owner)),
+        of_any(Function::view(
+            "ungated_transfer_allowed",
+            ungated_transfer_allowed,
+        )),
+    ]
+}
