@@ -6,7 +6,9 @@ use crate::{
     admission,
     answer::Answer,
     call::Call,
-    endpoints::{accounts, blocks, events, gas, health, index, modules, submit, tables, transactions},
+    endpoints::{
+        accounts, blocks, events, gas, health, index, modules, simulate, submit, tables, transactions, view,
+    },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
     state::ApiState,
@@ -49,6 +51,7 @@ fn table() -> Vec<Route> {
         route(M::GET, "/-/healthy", health::healthy),
         route(M::GET, "/estimate_gas_price", gas::estimate),
         route(M::POST, "/transactions", submit::submit),
+        route(M::POST, "/transactions/simulate", simulate::simulate),
         route(M::GET, "/transactions/by_hash/{txn_hash}", transactions::by_hash),
         route(
             M::GET,
@@ -89,6 +92,7 @@ fn table() -> Vec<Route> {
         ),
         route(M::POST, "/tables/{table_handle}/item", tables::item),
         route(M::POST, "/tables/{table_handle}/raw_item", tables::raw_item),
+        route(M::POST, "/view", view::view),
         route(M::GET, "/blocks/by_height/{block_height}", blocks::by_height),
     ]
 }

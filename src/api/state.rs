@@ -26,6 +26,7 @@ struct Shared {
     config: ApiConfig,
     headers: LedgerHeaders,
     signed_transaction_media_type: String,
+    view_function_media_type: String,
     in_flight: Arc<Semaphore>,
     large_answers: LargeAnswers,
 }
@@ -34,9 +35,11 @@ impl ApiState {
     /// The shared parts of an interface to `node`.
     pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
         let vendor = node.chain().vendor();
+        let media_type = |what: &str| format!("application/x.{}.{what}+bcs", vendor.lower());
         Self(Arc::new(Shared {
             headers: LedgerHeaders::new(vendor),
-            signed_transaction_media_type: format!("application/x.{}.signed_transaction+bcs", vendor.lower()),
+            signed_transaction_media_type: media_type("signed_transaction"),
+            view_function_media_type: media_type("view_function"),
             node,
             in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
             config,
@@ -59,6 +62,11 @@ impl ApiState {
     /// The media type under which a signed transaction is submitted as BCS.
     pub(crate) fn signed_transaction_media_type(&self) -> &str {
         &self.0.signed_transaction_media_type
+    }
+
+    /// The media type under which a call of a view function is sent as BCS.
+    pub(crate) fn view_function_media_type(&self) -> &str {
+        &self.0.view_function_media_type
     }
 
     /// The places of answers that are large.

@@ -118,3 +118,65 @@ fn changed_tables(writes: &WriteSet) -> BTreeSet<AccountAddress> {
     };
     item_keys.filter_map(handle).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger::{Genesis, Parameters, Vendor, WriteOp};
+
+    const TABLE: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
+
+    fn chain() -> Chain {
+        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        genesis.chain().unwrap()
+    }
+
+    fn info(value_type: &str) -> WriteOp {
+        let info = TableInfo {
+            key_type: "u64".to_owned(),
+            value_type: value_type.to_owned(),
+        };
+        WriteOp::Put(bcs::to_bytes(&info).unwrap().into())
+    }
+
+    fn writes(mut changes: Vec<(StateKey, WriteOp)>) -> WriteSet {
+        changes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        WriteSet::from_ascending(changes)
+    }
+
+    fn item(table: AccountAddress) -> (StateKey, WriteOp) {
+        (StateKey::table_item(&table, b"k"), WriteOp::Delete)
+    }
+
+    #[test]
+    fn what_a_transaction_writes_tells_its_own_tables() {
+        let chain = chain();
+        let other = AccountAddress::from_low_u64(0x07);
+        let changes = writes(vec![
+            item(TABLE),
+            item(other),
+            (info_key(&chain, &TABLE), info("bool")),
+        ]);
+        let mut tables = TableTypes::default();
+        assert_eq!(tables.learn(&chain, &changes), [other]);
+        let types = tables.get(&TABLE).unwrap();
+        assert_eq!((&types.key, &types.value), (&TypeTag::U64, &TypeTag::Bool));
+        assert!(tables.get(&other).is_none());
+        assert_eq!(
+            tables.learn(&chain, &writes(vec![item(TABLE)])),
+            [],
+            "what is known is not asked for again"
+        );
+    }
+
+    #[test]
+    fn a_table_that_goes_and_types_that_do_not_parse_tell_nothing() {
+        let chain = chain();
+        let mut tables = TableTypes::default();
+        let gone = writes(vec![item(TABLE), (info_key(&chain, &TABLE), WriteOp::Delete)]);
+        assert_eq!(tables.learn(&chain, &gone), [TABLE]);
+        let odd = writes(vec![item(TABLE), (info_key(&chain, &TABLE), info("vector<"))]);
+        assert_eq!(tables.learn(&chain, &odd), []);
+        assert!(tables.get(&TABLE).is_none());
+    }
+}

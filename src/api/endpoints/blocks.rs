@@ -8,6 +8,7 @@ use crate::{
     format::Format,
     json::BlockJson,
     large::{self, size_bytes},
+    tables::TableTypes,
     wire::BlockBcs,
 };
 use ledger::{BlockInfo, Chain, LedgerInfo};
@@ -26,6 +27,8 @@ const TRANSACTION_BYTES_MAX: usize = 8 * 1024 * 1024;
 struct Found {
     block: BlockInfo,
     transactions: Option<Vec<StoredTransaction>>,
+    /// The types of the tables whose items the transactions changed.
+    tables: TableTypes,
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
@@ -37,9 +40,10 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     } else {
         None
     };
+    let chain = call.chain().clone();
     let (ledger_info, (found, place)) = call
         .read(move |snapshot| {
-            let found = at_height(snapshot, height, with_transactions)?;
+            let found = at_height(&chain, snapshot, height, with_transactions)?;
             Ok(found.map(|found| (found, place)))
         })
         .await?;
@@ -50,12 +54,16 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
     let transactions = found.transactions.as_deref();
     match format {
-        Format::Json => Answer::json(ledger_info, &BlockJson::new(chain, &found.block, transactions)),
+        Format::Json => Answer::json(
+            ledger_info,
+            &BlockJson::new(chain, &found.block, transactions, &found.tables),
+        ),
         Format::Bcs => Answer::bcs(ledger_info, &BlockBcs::new(&found.block, transactions)),
     }
 }
 
 fn at_height(
+    chain: &Chain,
     snapshot: &Snapshot,
     height: u64,
     with_transactions: bool,
@@ -74,7 +82,15 @@ fn at_height(
     } else {
         None
     };
-    Ok(Ok(Found { block, transactions }))
+    let mut tables = TableTypes::default();
+    for StoredTransaction { version, executed } in transactions.iter().flatten() {
+        tables.learn_all(chain, snapshot, &executed.writes, *version)?;
+    }
+    Ok(Ok(Found {
+        block,
+        transactions,
+        tables,
+    }))
 }
 
 fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredTransaction>, StoreError> {

@@ -8,6 +8,8 @@ pub(crate) mod gas;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod modules;
+pub(crate) mod simulate;
 pub(crate) mod submit;
 pub(crate) mod tables;
 pub(crate) mod transactions;
+pub(crate) mod view;

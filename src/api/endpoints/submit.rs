@@ -17,12 +17,7 @@ use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transac
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
-    let state = call.state.clone();
-    let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
-    let signed = match media_type {
-        0 => from_json(call.chain(), &body)?,
-        _ => from_bcs(&body)?,
-    };
+    let signed = signed_transaction(&mut call).await?;
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
@@ -41,6 +36,16 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
         Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(answer.with_status(StatusCode::ACCEPTED))
+}
+
+/// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
+pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransaction, Problem> {
+    let state = call.state.clone();
+    let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
+    match media_type {
+        0 => from_json(call.chain(), &body),
+        _ => from_bcs(&body),
+    }
 }
 
 fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {

@@ -8,9 +8,10 @@ use crate::{
     format::Format,
     json::{CommittedJson, TransactionJson},
     large::{self, size_bytes},
+    tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs},
 };
-use ledger::{HashValue, LedgerInfo};
+use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_actors::{Committed, Lookup};
 use ledger_store::{Snapshot, StoreError};
 
@@ -31,11 +32,18 @@ pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
 /// `GET /v1/transactions/by_version/{txn_version}`
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("txn_version")?;
-    let (ledger_info, transaction) = call.read(move |snapshot| at_version(snapshot, version)).await?;
-    committed(&call, ledger_info, transaction).await
+    let chain = call.chain().clone();
+    let (ledger_info, (transaction, tables)) = call
+        .read(move |snapshot| at_version(&chain, snapshot, version))
+        .await?;
+    committed(&call, ledger_info, transaction, tables).await
 }
 
-fn at_version(snapshot: &Snapshot, version: u64) -> Result<Result<Committed, Problem>, StoreError> {
+fn at_version(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    version: u64,
+) -> Result<Result<(Committed, TableTypes), Problem>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     if version > ledger_info.version {
         return Ok(Err(Problem::TransactionNotFound {
@@ -53,7 +61,9 @@ fn at_version(snapshot: &Snapshot, version: u64) -> Result<Result<Committed, Pro
     let block = snapshot
         .block_of_version(version)?
         .ok_or_else(|| missing("the block"))?;
-    Ok(Ok(Committed::stored(transaction, &block)))
+    let mut tables = TableTypes::default();
+    tables.learn_all(chain, snapshot, &transaction.executed.writes, version)?;
+    Ok(Ok((Committed::stored(transaction, &block), tables)))
 }
 
 async fn found(
@@ -72,14 +82,39 @@ async fn found(
             || TransactionJson::pending(call.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
         ),
-        Lookup::Committed(transaction) => committed(call, ledger_info, transaction).await,
+        Lookup::Committed(transaction) => {
+            let tables = tables_of(call, &transaction).await?;
+            committed(call, ledger_info, transaction, tables).await
+        }
         Lookup::Pruned { version } => Err(Problem::VersionPruned(version).at(ledger_info)),
         Lookup::Left(reason) => not_found(Some(reason)),
         Lookup::Unknown => not_found(None),
     }
 }
 
-async fn committed(call: &Call, ledger_info: LedgerInfo, committed: Committed) -> Result<Answer, ApiError> {
+/// The types of the tables whose items a transaction changed; asks the store only where there are
+/// some that the transaction did not make itself.
+async fn tables_of(call: &Call, committed: &Committed) -> Result<TableTypes, ApiError> {
+    let mut tables = TableTypes::default();
+    let unknown = tables.learn(call.chain(), &committed.transaction().writes);
+    if call.format() == Format::Bcs || unknown.is_empty() {
+        return Ok(tables);
+    }
+    let (chain, version) = (call.chain().clone(), committed.version);
+    let read = move |snapshot: &Snapshot| {
+        tables.read(&chain, snapshot, &unknown, version)?;
+        Ok(tables)
+    };
+    let (_, tables) = call.node().read(read).await?;
+    Ok(tables)
+}
+
+async fn committed(
+    call: &Call,
+    ledger_info: LedgerInfo,
+    committed: Committed,
+    tables: TableTypes,
+) -> Result<Answer, ApiError> {
     let place = call
         .state
         .large_answers()
@@ -93,6 +128,7 @@ async fn committed(call: &Call, ledger_info: LedgerInfo, committed: Committed) -
                     version,
                     timestamp_usecs: committed.block_timestamp_usecs,
                     executed,
+                    tables: &tables,
                 };
                 Answer::json(ledger_info, &TransactionJson::committed(&chain, view))
             }

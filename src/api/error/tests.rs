@@ -136,7 +136,7 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
         (
             Problem::ViewFailed {
                 message: text("why"),
-                vm_error_code: Some(4016),
+                vm_error_code: None,
             },
             400,
             "invalid_input",
@@ -281,6 +281,16 @@ async fn a_refusal_by_validation_tells_its_status() {
         message.ends_with(": rejected: SEQUENCE_NUMBER_TOO_OLD"),
         "{message}"
     );
+}
+
+#[actix_web::test]
+async fn a_view_that_failed_tells_how() {
+    let failed = Problem::ViewFailed {
+        message: "why".to_owned(),
+        vm_error_code: Some(4016),
+    };
+    let expected = json!({ "message": "why", "error_code": "invalid_input", "vm_error_code": 4016 });
+    assert_eq!(answer(&failed).await, (400, expected));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A block (interface section 2.6).
 
 use super::{CommittedJson, Text, TransactionJson};
+use crate::tables::TableTypes;
 use ledger::{BlockInfo, Chain, HashValue};
 use ledger_store::StoredTransaction;
 use serde::Serialize;
@@ -18,8 +19,13 @@ pub(crate) struct BlockJson<'a> {
 }
 
 impl<'a> BlockJson<'a> {
-    /// The view of a block.
-    pub fn new(chain: &Chain, block: &BlockInfo, transactions: Option<&'a [StoredTransaction]>) -> Self {
+    /// The view of a block; `tables` has the types of the tables whose items its transactions changed.
+    pub fn new(
+        chain: &Chain,
+        block: &BlockInfo,
+        transactions: Option<&'a [StoredTransaction]>,
+        tables: &'a TableTypes,
+    ) -> Self {
         let timestamp_usecs = block.header.timestamp_usecs;
         let view = |stored: &'a StoredTransaction| {
             TransactionJson::committed(
@@ -28,6 +34,7 @@ impl<'a> BlockJson<'a> {
                     version: stored.version,
                     timestamp_usecs,
                     executed: &stored.executed,
+                    tables,
                 },
             )
         };

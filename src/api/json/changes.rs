@@ -1,10 +1,14 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
 use super::{Text, hex_text, value_or_hex};
-use crate::resource::group_members;
+use crate::{
+    resource::group_members,
+    tables::{ItemTypes, TableTypes},
+};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, WriteOp, WriteSet,
+    AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
+    WriteSet,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -38,12 +42,32 @@ pub(crate) enum ChangeJson {
         handle: String,
         key: String,
         value: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<ItemJson>,
     },
     DeleteTableItem {
         state_key_hash: Text<HashValue>,
         handle: String,
         key: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<DeletedItemJson>,
     },
+}
+
+/// An item of a table whose types are known.
+#[derive(Serialize)]
+pub(crate) struct ItemJson {
+    key: Value,
+    key_type: Text<TypeTag>,
+    value: Value,
+    value_type: Text<TypeTag>,
+}
+
+/// What is known of an item that is gone.
+#[derive(Serialize)]
+pub(crate) struct DeletedItemJson {
+    key: Value,
+    key_type: Text<TypeTag>,
 }
 
 /// A resource.
@@ -93,16 +117,16 @@ impl ResourceJson {
 
 impl ChangeJson {
     /// The views of a write set, in its order.
-    pub fn all(chain: &Chain, writes: &WriteSet) -> Vec<Self> {
+    pub fn all(chain: &Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
         let mut changes = Vec::with_capacity(writes.len());
         for (key, op) in writes.iter() {
-            Self::push(chain, key, op, &mut changes);
+            Self::push(chain, tables, key, op, &mut changes);
         }
         changes
     }
 
     /// Keys that the ledger writes always have parts; one without is left out and logged.
-    fn push(chain: &Chain, key: &StateKey, op: &WriteOp, changes: &mut Vec<Self>) {
+    fn push(chain: &Chain, tables: &TableTypes, key: &StateKey, op: &WriteOp, changes: &mut Vec<Self>) {
         let state_key_hash = || Text(key.hash(chain.vendor()));
         match key.parts() {
             Ok(StateKeyParts::Resource { address, tag }) => {
@@ -120,7 +144,15 @@ impl ChangeJson {
                 changes.push(Self::module(chain, state_key_hash(), id, op.value()));
             }
             Ok(StateKeyParts::TableItem { handle, key }) => {
-                changes.push(Self::table_item(state_key_hash(), handle, &key, op.value()));
+                let types = tables.get(&handle);
+                changes.push(Self::table_item(
+                    chain,
+                    types,
+                    state_key_hash(),
+                    handle,
+                    &key,
+                    op.value(),
+                ));
             }
             Err(cause) => tracing::error!(%cause, ?key, "a change of a key without parts is not shown"),
         }
@@ -165,24 +197,51 @@ impl ChangeJson {
     }
 
     fn table_item(
+        chain: &Chain,
+        types: Option<&ItemTypes>,
         state_key_hash: Text<HashValue>,
         handle: AccountAddress,
         key: &[u8],
         value: Option<&Bytes>,
     ) -> Self {
-        let (handle, key) = (handle.to_long_hex(), hex_text(key));
+        let handle = handle.to_long_hex();
         match value {
             Some(value) => Self::WriteTableItem {
                 state_key_hash,
                 handle,
-                key,
+                key: hex_text(key),
                 value: hex_text(value),
+                data: types.and_then(|types| ItemJson::new(chain, types, key, value)),
             },
             None => Self::DeleteTableItem {
                 state_key_hash,
                 handle,
-                key,
+                key: hex_text(key),
+                data: types.and_then(|types| DeletedItemJson::new(chain, types, key)),
             },
         }
+    }
+}
+
+impl ItemJson {
+    /// The view of an item, or `None` where it does not fit the types of its table.
+    fn new(chain: &Chain, types: &ItemTypes, key: &[u8], value: &[u8]) -> Option<Self> {
+        let framework = chain.framework();
+        Some(Self {
+            key: framework.value_to_json(&types.key, key).ok()?,
+            key_type: Text(types.key.clone()),
+            value: framework.value_to_json(&types.value, value).ok()?,
+            value_type: Text(types.value.clone()),
+        })
+    }
+}
+
+impl DeletedItemJson {
+    /// The view of an item that was removed, or `None` where its key does not fit the table's types.
+    fn new(chain: &Chain, types: &ItemTypes, key: &[u8]) -> Option<Self> {
+        Some(Self {
+            key: chain.framework().value_to_json(&types.key, key).ok()?,
+            key_type: Text(types.key.clone()),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The shapes of transactions and blocks, on blocks that the ledger really executed.
 
 use super::*;
+use crate::tables::TableTypes;
 use bytes::Bytes;
 use ledger::{
     AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Genesis, OrderedBlock, Parameters,
@@ -91,6 +92,7 @@ impl Fixture {
             version: block.first_version + index as u64,
             timestamp_usecs: block.header.timestamp_usecs,
             executed: &block.transactions[index],
+            tables: &TableTypes::default(),
         };
         serde_json::to_value(TransactionJson::committed(&self.chain, committed)).unwrap()
     }
@@ -308,7 +310,13 @@ fn a_block_shows_transactions_only_when_asked() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
-    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
+    let bare = serde_json::to_value(BlockJson::new(
+        &fixture.chain,
+        &info,
+        None,
+        &TableTypes::default(),
+    ))
+    .unwrap();
     let expected = json!({
         "block_height": "1",
         "block_hash": executed.tip.block_hash.to_string(),

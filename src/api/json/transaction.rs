@@ -1,6 +1,7 @@
 //! A transaction of the ledger, pending or committed, in the interface's union with `type`.
 
 use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
+use crate::tables::TableTypes;
 use ledger::{
     AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, Transaction,
     WriteSet,
@@ -122,6 +123,8 @@ pub(crate) struct CommittedJson<'a> {
     pub timestamp_usecs: u64,
     /// It and what it did.
     pub executed: &'a ExecutedTransaction,
+    /// The types of the tables whose items it changed.
+    pub tables: &'a TableTypes,
 }
 
 impl<'a> TransactionJson<'a> {
@@ -136,8 +139,9 @@ impl<'a> TransactionJson<'a> {
             version,
             timestamp_usecs,
             executed,
+            tables,
         } = committed;
-        let info = InfoJson::new(chain, version, executed);
+        let info = InfoJson::new(chain, version, executed, tables);
         let events = || EventJson::all(chain, &executed.events);
         let timestamp = Text(timestamp_usecs);
         match &executed.transaction {
@@ -149,7 +153,7 @@ impl<'a> TransactionJson<'a> {
             })),
             Transaction::Genesis(payload) => Self::Genesis(Box::new(GenesisJson {
                 info,
-                payload: GenesisPayloadJson::new(chain, payload),
+                payload: GenesisPayloadJson::new(chain, payload, tables),
                 events: events(),
             })),
             Transaction::BlockMetadata(metadata) => {
@@ -172,7 +176,7 @@ impl<'a> TransactionJson<'a> {
 }
 
 impl InfoJson {
-    fn new(chain: &Chain, version: u64, executed: &ExecutedTransaction) -> Self {
+    fn new(chain: &Chain, version: u64, executed: &ExecutedTransaction, tables: &TableTypes) -> Self {
         let info = executed.info.v0();
         Self {
             version: Text(version),
@@ -184,24 +188,24 @@ impl InfoJson {
             success: info.status.is_success(),
             vm_status: info.status.vm_status(chain),
             accumulator_root_hash: Text(executed.accumulator_root),
-            changes: ChangeJson::all(chain, &executed.writes),
+            changes: ChangeJson::all(chain, &executed.writes, tables),
         }
     }
 }
 
 impl<'a> GenesisPayloadJson<'a> {
-    fn new(chain: &Chain, payload: &'a GenesisPayload) -> Self {
+    fn new(chain: &Chain, payload: &'a GenesisPayload, tables: &TableTypes) -> Self {
         let GenesisPayload::Direct { writes, events } = payload;
         Self::WriteSetPayload {
-            write_set: WriteSetJson::new(chain, writes, events),
+            write_set: WriteSetJson::new(chain, writes, events, tables),
         }
     }
 }
 
 impl<'a> WriteSetJson<'a> {
-    fn new(chain: &Chain, writes: &WriteSet, events: &'a [ContractEvent]) -> Self {
+    fn new(chain: &Chain, writes: &WriteSet, events: &'a [ContractEvent], tables: &TableTypes) -> Self {
         Self::DirectWriteSet {
-            changes: ChangeJson::all(chain, writes),
+            changes: ChangeJson::all(chain, writes, tables),
             events: EventJson::all(chain, events),
         }
     }

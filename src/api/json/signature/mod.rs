@@ -44,6 +44,9 @@ pub(crate) enum SignatureJson {
     },
     #[serde(rename = "single_sender")]
     SingleSender { sender: AccountSignatureJson },
+    /// No signature, as a simulation may have it; shown as a `single_sender` with none.
+    #[serde(rename = "no_account_signature")]
+    NoAccount {},
 }
 
 /// How one account signed.
@@ -190,6 +193,9 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
             },
             SignatureJson::SingleSender { sender } => Self::SingleSender {
                 sender: sender.try_into()?,
+            },
+            SignatureJson::NoAccount {} => Self::SingleSender {
+                sender: AccountAuthenticator::NoAccountAuthenticator,
             },
         })
     }

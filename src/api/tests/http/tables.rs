@@ -146,3 +146,34 @@ async fn bodies_that_name_no_item() {
     still_works(&api).await;
     api.stop().await;
 }
+
+/// What `transaction` shows of its change of an item of `table`.
+fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
+    let handle = table.to_long_hex();
+    let changes = transaction["changes"].as_array().unwrap();
+    changes.iter().find(|change| change["handle"] == handle).unwrap()
+}
+
+#[actix_web::test]
+async fn a_change_of_an_item_is_decoded_where_the_types_are_known() {
+    let api = start().await;
+    let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
+    let hash = genesis["hash"].as_str().unwrap();
+    let by_hash = good(&api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await);
+    let block = good(
+        &api.client
+            .get("/v1/blocks/by_height/0?with_transactions=true")
+            .await,
+    );
+    for transaction in [&genesis, &by_hash, &block["transactions"][0]] {
+        let change = change_of(transaction, TYPED);
+        assert_eq!(change["type"], "write_table_item");
+        assert_eq!(change["key"], raw_key()["key"]);
+        let data = json!({ "key": "5", "key_type": "u64", "value": "0xcafe", "value_type": "address" });
+        assert_eq!(change["data"], data);
+        let change = change_of(transaction, UNTYPED);
+        assert_eq!(change["type"], "write_table_item");
+        assert_eq!(change.get("data"), None);
+    }
+    api.stop().await;
+}

@@ -1,0 +1,152 @@
+//! Simulating a transaction: what it would do and cost right now (rest-behaviour section 1). It runs
+//! on a reader thread and leaves no trace.
+
+use super::submit::signed_transaction;
+use crate::{
+    answer::Answer,
+    call::Call,
+    error::{ApiError, Problem},
+    format::Format,
+    json::{CommittedJson, TransactionJson},
+    large::{self, size_bytes},
+    tables::TableTypes,
+    wire::OnChainBcs,
+};
+use ledger::{
+    AccountAddress, AccountFacts, Chain, CheckedTransaction, ExecutedTransaction, LedgerInfo,
+    SignedTransaction,
+    execute::{self, SimulateError},
+    transaction::TransactionAuthenticator,
+};
+use ledger_store::{Snapshot, StateAt, StoreError};
+use std::slice::from_ref;
+
+/// `POST /v1/transactions/simulate`
+pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
+    let estimates = Estimates::asked_by(&call)?;
+    let signed = signed_transaction(&mut call).await?;
+    if CheckedTransaction::check(signed.clone(), call.chain()).is_ok() {
+        // Whoever has it could submit it.
+        let refused = "Simulated transactions must not have a valid signature";
+        return Err(Problem::InvalidInput(refused.to_owned()).into());
+    }
+    let signed = estimates.with_gas_price(&call, signed).await?;
+    let chain = call.chain().clone();
+    let (ledger_info, simulated) = call
+        .read(move |snapshot| run(&chain, snapshot, &estimates, signed))
+        .await?;
+    let place = call
+        .state
+        .large_answers()
+        .place_for(size_bytes(&simulated.executed))?;
+    let (chain, format) = (call.chain().clone(), call.format());
+    large::render(place, move || render(&chain, format, ledger_info, &simulated)).await
+}
+
+/// Which of its numbers the transaction leaves to the node.
+#[derive(Clone, Copy)]
+struct Estimates {
+    max_gas_amount: bool,
+    gas_unit_price: bool,
+    prioritized_gas_unit_price: bool,
+}
+
+impl Estimates {
+    fn asked_by(call: &Call) -> Result<Self, Problem> {
+        let flag = |name| Ok::<_, Problem>(call.query(name)?.unwrap_or(false));
+        Ok(Self {
+            max_gas_amount: flag("estimate_max_gas_amount")?,
+            gas_unit_price: flag("estimate_gas_unit_price")?,
+            prioritized_gas_unit_price: flag("estimate_prioritized_gas_unit_price")?,
+        })
+    }
+
+    /// The transaction with the node's gas price, where one is asked for: the higher one if both are.
+    async fn with_gas_price(
+        &self,
+        call: &Call,
+        mut signed: SignedTransaction,
+    ) -> Result<SignedTransaction, ApiError> {
+        if !self.gas_unit_price && !self.prioritized_gas_unit_price {
+            return Ok(signed);
+        }
+        let estimate = call.node().gas_estimate().await?;
+        signed.raw.gas_unit_price = if self.prioritized_gas_unit_price {
+            estimate.prioritized_gas_estimate
+        } else {
+            estimate.gas_estimate
+        };
+        Ok(signed)
+    }
+}
+
+/// What a simulation gave.
+struct Simulated {
+    executed: ExecutedTransaction,
+    tables: TableTypes,
+}
+
+fn run(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    estimates: &Estimates,
+    mut signed: SignedTransaction,
+) -> Result<Result<Simulated, Problem>, StoreError> {
+    let ledger_info = snapshot.ledger_info();
+    let state = snapshot.state_at(ledger_info.version);
+    if estimates.max_gas_amount {
+        signed.raw.max_gas_amount = max_gas_amount(chain, &state, &signed)?;
+    }
+    let executed = match execute::simulate(chain, &state, ledger_info, &signed) {
+        Ok(executed) => executed,
+        Err(SimulateError::Discard(discard)) => return Ok(Err(discard.into())),
+        Err(SimulateError::State(cause)) => return Err(StoreError::Inconsistent(cause.0)),
+    };
+    let mut tables = TableTypes::default();
+    tables.learn_all(chain, snapshot, &executed.writes, ledger_info.version)?;
+    Ok(Ok(Simulated { executed, tables }))
+}
+
+/// The most gas units that the chain allows and the payer can pay for. The zero address stands for a
+/// payer who is not known yet.
+fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction) -> Result<u64, StoreError> {
+    let allowed = chain.parameters().max_gas_amount;
+    let payer = match &signed.authenticator {
+        TransactionAuthenticator::FeePayer {
+            fee_payer_address, ..
+        } => fee_payer_address,
+        _ => &signed.raw.sender,
+    };
+    if *payer == AccountAddress::ZERO {
+        return Ok(allowed);
+    }
+    let facts = AccountFacts::read(chain, state, payer);
+    let balance = facts.map_err(|cause| StoreError::Inconsistent(cause.0))?.balance;
+    let affordable = balance.checked_div(signed.raw.gas_unit_price);
+    Ok(affordable.unwrap_or(allowed).min(allowed))
+}
+
+/// One transaction in an array, as if it were committed at the newest version.
+fn render(
+    chain: &Chain,
+    format: Format,
+    ledger_info: LedgerInfo,
+    simulated: &Simulated,
+) -> Result<Answer, ApiError> {
+    let Simulated { executed, tables } = simulated;
+    let version = ledger_info.version;
+    let answer = match format {
+        Format::Json => {
+            let view = CommittedJson {
+                version,
+                timestamp_usecs: ledger_info.timestamp_usecs,
+                executed,
+                tables,
+            };
+            Answer::json(ledger_info, &[TransactionJson::committed(chain, view)])
+        }
+        // A slice is a vector on the wire; an array would have no length before it.
+        Format::Bcs => Answer::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed))),
+    };
+    Ok(answer?.with_gas_used(executed.info.v0().gas_used))
+}

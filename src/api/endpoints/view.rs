@@ -1,0 +1,110 @@
+//! Calls of view functions, which read one version of the state and change nothing. They run on a
+//! reader thread, as every read does, and end when their gas does.
+
+use crate::{
+    answer::Answer,
+    body,
+    call::Call,
+    error::{ApiError, Problem},
+    format::{Format, JSON},
+    json::value_or_hex,
+    large,
+};
+use bytes::Bytes;
+use ledger::{
+    Chain, EntryFunction, ExecutionStatus, LedgerInfo,
+    execute::{self, ViewError, Viewed},
+    transaction::SIGNED_TRANSACTION_DEPTH_MAX,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The reference's number of an abort, and of a view that used up its gas.
+const ABORTED: u64 = 4016;
+const OUT_OF_GAS: u64 = 4002;
+
+#[derive(Deserialize)]
+struct ViewRequest {
+    function: String,
+    type_arguments: Vec<String>,
+    arguments: Vec<Value>,
+}
+
+/// `POST /v1/view`
+pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
+    let state = call.state.clone();
+    let (media_type, body) = call.body(&[JSON, state.view_function_media_type()]).await?;
+    let function = match media_type {
+        0 => from_json(call.chain(), &body)?,
+        _ => from_bcs(&body)?,
+    };
+    let chain = call.chain().clone();
+    let (ledger_info, viewed) = call
+        .read_state(move |snapshot, version| {
+            let viewed = execute::view(&chain, &snapshot.state_at(version), &function);
+            Ok(viewed.map_err(|error| problem(&chain, error)))
+        })
+        .await?;
+    let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
+    let place = call.state.large_answers().place_for(size_bytes)?;
+    let (chain, format) = (call.chain().clone(), call.format());
+    large::render(place, move || render(&chain, format, ledger_info, &viewed)).await
+}
+
+fn from_json(chain: &Chain, body: &[u8]) -> Result<EntryFunction, Problem> {
+    let request: ViewRequest = body::parse_json(body)?;
+    chain
+        .framework()
+        .view_from_json(&request.function, &request.type_arguments, &request.arguments)
+        .map_err(|cause| Problem::InvalidInput(cause.to_string()))
+}
+
+fn from_bcs(body: &[u8]) -> Result<EntryFunction, Problem> {
+    bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX).map_err(|cause| {
+        Problem::InvalidInput(format!("Failed to deserialize input into ViewFunction: {cause}"))
+    })
+}
+
+/// An array of values; in BCS each value is a vector of its bytes.
+fn render(
+    chain: &Chain,
+    format: Format,
+    ledger_info: LedgerInfo,
+    viewed: &Viewed,
+) -> Result<Answer, ApiError> {
+    let values = viewed.values.iter();
+    let answer = match format {
+        Format::Json => {
+            let shown: Vec<Value> = values
+                .map(|(tag, bytes)| value_or_hex(chain, tag, bytes))
+                .collect();
+            Answer::json(ledger_info, &shown)
+        }
+        Format::Bcs => {
+            let stored: Vec<&Bytes> = values.map(|(_, bytes)| bytes).collect();
+            Answer::bcs(ledger_info, &stored)
+        }
+    };
+    Ok(answer?.with_gas_used(viewed.gas_used))
+}
+
+fn problem(chain: &Chain, error: ViewError) -> Problem {
+    match error {
+        ViewError::Call(cause) => Problem::InvalidInput(cause.to_string()),
+        ViewError::Failed(status) => Problem::ViewFailed {
+            message: status.vm_status(chain),
+            vm_error_code: vm_error_code(&status),
+        },
+        ViewError::State(cause) => Problem::internal("running a view function failed", &cause),
+    }
+}
+
+/// A failure in the function's own code has no one number: the status does not keep which it was.
+fn vm_error_code(status: &ExecutionStatus) -> Option<u64> {
+    match status {
+        ExecutionStatus::MoveAbort { .. } => Some(ABORTED),
+        ExecutionStatus::OutOfGas => Some(OUT_OF_GAS),
+        ExecutionStatus::MiscellaneousError(code) => *code,
+        ExecutionStatus::Success | ExecutionStatus::ExecutionFailure { .. } => None,
+    }
+}
