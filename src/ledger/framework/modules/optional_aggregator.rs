@@ -3,8 +3,20 @@
 
 use crate::{
     AccountAddress,
-    framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+    },
 };
+
+/// A number would pass its limit.
+pub const EAGGREGATOR_OVERFLOW: ErrorConstant = ErrorConstant::new(
+    "EAGGREGATOR_OVERFLOW",
+    Category::OutOfRange,
+    1,
+    "the supply would exceed its limit",
+);
 
 mod aggregator {
     use super::*;
@@ -56,6 +68,36 @@ impl OptionalAggregator {
             }),
         }
     }
+
+    /// The number; none where it lies in a table, which it never does on this ledger.
+    pub fn value(&self) -> Option<u128> {
+        self.integer.as_ref().map(|integer| integer.value)
+    }
+
+    /// Adds to the number.
+    ///
+    /// # Errors
+    /// `EAGGREGATOR_OVERFLOW` above the limit.
+    pub fn add(&mut self, context: &Context<'_>, amount: u128) -> Result<(), Failure> {
+        let integer = self.integer.as_mut().ok_or(Failure::MissingResource)?;
+        match integer.value.checked_add(amount) {
+            Some(value) if value <= integer.limit => {
+                integer.value = value;
+                Ok(())
+            }
+            _ => context.abort("optional_aggregator", &EAGGREGATOR_OVERFLOW),
+        }
+    }
+
+    /// Takes from the number.
+    ///
+    /// # Errors
+    /// [`Failure::Arithmetic`] below zero, which what is held keeps from happening.
+    pub fn sub(&mut self, amount: u128) -> Result<(), Failure> {
+        let integer = self.integer.as_mut().ok_or(Failure::MissingResource)?;
+        integer.value = integer.value.checked_sub(amount).ok_or(Failure::Arithmetic)?;
+        Ok(())
+    }
 }
 
 pub(super) fn module() -> ModuleDeclaration {
@@ -63,7 +105,7 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "optional_aggregator",
         structs: vec![Integer::declaration(), OptionalAggregator::declaration()],
         functions: vec![],
-        errors: &[],
+        errors: &[EAGGREGATOR_OVERFLOW],
     }
 }
 

@@ -65,6 +65,16 @@ fn batch_transfer_coins(
     transfer_all(context, &type_args[0], from, recipients, amounts)
 }
 
+fn transfer_coins(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    from: Signer,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    coin::transfer_between(context, &type_args[0], from.0, to, amount)
+}
+
 /// One transfer after the other; all or nothing, because a failure undoes the transaction.
 fn transfer_all(
     context: &mut Context<'_>,
@@ -91,7 +101,7 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::entry("batch_transfer_coins", batch_transfer_coins).with_type_parameters(&[&[]]),
             Function::entry("create_account", create_account),
             Function::entry("transfer", transfer),
-            Function::entry("transfer_coins", coin::transfer).with_type_parameters(&[&[]]),
+            Function::entry("transfer_coins", transfer_coins).with_type_parameters(&[&[]]),
         ],
         errors: &[EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH],
     }

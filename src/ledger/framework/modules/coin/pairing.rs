@@ -1,0 +1,105 @@
+//! The paired asset of a coin: an object with metadata that names the same pot of money. It has no
+//! stores and no supply of its own; the chain's coin has it at `0xa`, any other at an address that
+//! follows from its type.
+
+use super::CoinInfo;
+use crate::{
+    AccountAddress, Chain, HashValue, StateError, StructTag, TypeTag,
+    execute::{Context, Failure},
+    framework::{declare::move_structs, modules::account::TypeInfo},
+};
+
+move_structs! {
+    module "coin";
+
+    /// A coin got its paired asset.
+    PairCreation as "PairCreation" has ["drop", "store"] event true {
+        /// The coin.
+        coin_type: TypeInfo,
+        /// Where the metadata of the asset is.
+        fungible_asset_metadata_address: AccountAddress,
+    }
+
+    /// Beside the metadata of a paired asset: its coin.
+    PairedCoinType as "PairedCoinType" has ["key"] member true {
+        /// The coin.
+        r#type: TypeInfo,
+    }
+}
+
+/// The parts of a coin's type; none where the type is no struct. The struct's name has its type
+/// arguments with it (framework-notes section 5).
+pub fn type_info_of(coin: &TypeTag) -> Option<TypeInfo> {
+    let TypeTag::Struct(tag) = coin else {
+        return None;
+    };
+    Some(type_info(tag))
+}
+
+fn type_info(tag: &StructTag) -> TypeInfo {
+    let path = format!("{}::{}::", tag.address, tag.module);
+    let printed = tag.to_string();
+    TypeInfo {
+        account_address: tag.address,
+        module_name: tag.module.as_str().as_bytes().to_vec(),
+        struct_name: printed.as_bytes()[path.len()..].to_vec(),
+    }
+}
+
+/// Reads back what [`type_info_of`] made.
+fn coin_named(info: &TypeInfo) -> Result<TypeTag, StateError> {
+    let text = format!(
+        "{}::{}::{}",
+        info.account_address,
+        String::from_utf8_lossy(&info.module_name),
+        String::from_utf8_lossy(&info.struct_name)
+    );
+    text.parse()
+        .map_err(|error| StateError(format!("the paired coin type {text}: {error}")))
+}
+
+/// Where the metadata of the asset that is paired with `coin` is, or will be.
+pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress {
+    if coin == chain.framework().native_coin() {
+        AccountAddress::NATIVE_ASSET
+    } else {
+        let creator = AccountAddress::NATIVE_ASSET;
+        let seed = coin.to_string();
+        let hash = HashValue::sha3_of(&[creator.as_bytes(), seed.as_bytes(), &[0xfe]]);
+        AccountAddress::new(*hash.as_bytes())
+    }
+}
+
+/// The coin whose paired asset has its metadata at `metadata`; none where that is no paired asset.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub fn paired_coin(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Option<TypeTag>, Failure> {
+    if metadata == AccountAddress::NATIVE_ASSET {
+        return Ok(Some(context.native_coin().clone()));
+    }
+    let paired = context.read_resource::<PairedCoinType>(metadata, &[])?;
+    Ok(paired.map(|paired| coin_named(&paired.r#type)).transpose()?)
+}
+
+/// Makes the paired asset of a coin that is being initialised.
+pub(super) fn create(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    tag: &StructTag,
+    info: &CoinInfo,
+) -> Result<(), Failure> {
+    let metadata = paired_metadata_address(context.chain(), coin);
+    let _ = info;
+    context.write_resource(
+        metadata,
+        &[],
+        &PairedCoinType {
+            r#type: type_info(tag),
+        },
+    )?;
+    context.emit(&PairCreation {
+        coin_type: type_info(tag),
+        fungible_asset_metadata_address: metadata,
+    })
+}

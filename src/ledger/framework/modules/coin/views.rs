@@ -1,0 +1,84 @@
+//! What anyone may ask of coins, with the reference's signatures.
+
+use super::{
+    COIN_TYPE, CoinInfo, balance_of,
+    info::{self, ensure_initialised, is_initialised},
+    is_frozen, supply_of,
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::function::Function,
+};
+
+fn balance(context: &mut Context<'_>, type_args: &[TypeTag], owner: AccountAddress) -> Result<u64, Failure> {
+    balance_of(context, owner, &type_args[0])
+}
+
+fn is_balance_at_least(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: AccountAddress,
+    amount: u64,
+) -> Result<bool, Failure> {
+    Ok(balance_of(context, owner, &type_args[0])? >= amount)
+}
+
+fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, Failure> {
+    is_initialised(context, &type_args[0])
+}
+
+fn is_coin_store_frozen(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: AccountAddress,
+) -> Result<bool, Failure> {
+    is_frozen(context, owner, &type_args[0])
+}
+
+/// Whether the account has a store. Without one it can still be paid: the deposit makes it.
+fn is_account_registered(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: AccountAddress,
+) -> Result<bool, Failure> {
+    ensure_initialised(context, &type_args[0])?;
+    super::has_store(context, owner, &type_args[0])
+}
+
+fn required(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, Failure> {
+    info::read(context, &type_args[0])?.ok_or(Failure::MissingResource)
+}
+
+fn name(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, Failure> {
+    Ok(required(context, type_args)?.name)
+}
+
+fn symbol(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, Failure> {
+    Ok(required(context, type_args)?.symbol)
+}
+
+fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, Failure> {
+    Ok(required(context, type_args)?.decimals)
+}
+
+/// All coins there are: coin and paired asset are one pot, so that this is also `coin_supply`.
+fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, Failure> {
+    supply_of(context, &type_args[0])
+}
+
+pub(super) fn functions() -> Vec<Function> {
+    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
+    vec![
+        of_coin(Function::view("balance", balance)),
+        of_coin(Function::view("coin_supply", supply)),
+        of_coin(Function::view("decimals", decimals)),
+        of_coin(Function::view("is_account_registered", is_account_registered)),
+        of_coin(Function::view("is_balance_at_least", is_balance_at_least)),
+        of_coin(Function::view("is_coin_initialized", is_coin_initialized)),
+        of_coin(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
+        of_coin(Function::view("name", name)),
+        of_coin(Function::view("supply", supply)),
+        of_coin(Function::view("symbol", symbol)),
+    ]
+}
