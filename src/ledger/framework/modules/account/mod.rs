@@ -3,52 +3,26 @@
 //! An address without an `Account` resource reads as sequence number 0 with its own address as
 //! authentication key; the resource appears at the first write.
 
+mod errors;
+mod resource;
+
+pub use errors::*;
+pub(crate) use resource::create_resource_account;
+pub use resource::resource_address;
+
+pub use super::type_info::TypeInfo;
+
 use super::event::EventHandle;
 use crate::{
     AccountAddress,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
         signature::Signature,
     },
 };
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
-
-/// An account is to be created where there is one.
-pub const EACCOUNT_ALREADY_EXISTS: ErrorConstant = ErrorConstant::new(
-    "EACCOUNT_ALREADY_EXISTS",
-    Category::AlreadyExists,
-    1,
-    "there is an account at this address",
-);
-/// An address of the framework cannot be an account.
-pub const ECANNOT_RESERVED_ADDRESS: ErrorConstant = ErrorConstant::new(
-    "ECANNOT_RESERVED_ADDRESS",
-    Category::InvalidArgument,
-    5,
-    "this address is reserved for the framework",
-);
-
-mod type_info {
-    use super::*;
-
-    move_structs! {
-        module "type_info";
-
-        /// What a type is called.
-        TypeInfo as "TypeInfo" has ["copy", "drop", "store"] {
-            /// Where its module lives.
-            account_address: AccountAddress,
-            /// The module's name.
-            module_name: Vec<u8>,
-            /// The struct's name with its type arguments.
-            struct_name: Vec<u8>,
-        }
-    }
-}
-pub use type_info::TypeInfo;
 
 move_structs! {
     module "account";
@@ -159,15 +133,6 @@ pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Accoun
         .unwrap_or_else(|| Account::implicit(address)))
 }
 
-pub(super) fn type_info_module() -> ModuleDeclaration {
-    ModuleDeclaration {
-        name: "type_info",
-        structs: vec![TypeInfo::declaration()],
-        functions: vec![],
-        errors: &[],
-    }
-}
-
 pub(super) fn module() -> ModuleDeclaration {
     let offer = StructDeclaration {
         name: "CapabilityOffer",
@@ -188,6 +153,6 @@ pub(super) fn module() -> ModuleDeclaration {
             SignerCapability::declaration(),
         ],
         functions: vec![],
-        errors: &[EACCOUNT_ALREADY_EXISTS, ECANNOT_RESERVED_ADDRESS],
+        errors: ALL,
     }
 }

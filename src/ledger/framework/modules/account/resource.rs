@@ -1,0 +1,46 @@
+//! Resource accounts: accounts at an address that follows from a creator and a seed, which the holder of
+//! their signer capability acts for.
+
+use super::{Account, errors};
+use crate::{
+    AccountAddress, HashValue,
+    execute::{Context, Failure, cost},
+};
+
+/// Closes what is hashed to the address of a resource account (framework-notes section 1).
+const RESOURCE_ACCOUNT_SCHEME: u8 = 0xff;
+
+/// The key of an account that no signature speaks for.
+const ZERO_AUTHENTICATION_KEY: [u8; 32] = [0; 32];
+
+/// The address of the resource account of `source` and `seed`.
+pub fn resource_address(source: AccountAddress, seed: &[u8]) -> AccountAddress {
+    let hash = HashValue::sha3_of(&[source.as_bytes(), seed, &[RESOURCE_ACCOUNT_SCHEME]]);
+    AccountAddress::new(*hash.as_bytes())
+}
+
+/// Creates the resource account of `source` and `seed`, with a key that nobody has and the right to sign
+/// offered to itself, which marks it as taken. The account may exist so far as others paid into it.
+///
+/// # Errors
+/// `ERESOURCE_ACCCOUNT_EXISTS`, and `EACCOUNT_ALREADY_USED` where it has sent transactions.
+pub(crate) fn create_resource_account(
+    context: &mut Context<'_>,
+    source: AccountAddress,
+    seed: &[u8],
+) -> Result<AccountAddress, Failure> {
+    let hashed_bytes = (AccountAddress::LENGTH + seed.len() + 1) as u64;
+    context.charge(cost::HASH_BASE + hashed_bytes * cost::HASH_PER_BYTE)?;
+    let address = resource_address(source, seed);
+    let mut account = super::load(context, address)?;
+    if account.signer_capability_offer.r#for.is_some() {
+        return context.abort("account", &errors::ERESOURCE_ACCCOUNT_EXISTS);
+    }
+    if account.sequence_number > 0 {
+        return context.abort("account", &errors::EACCOUNT_ALREADY_USED);
+    }
+    account.authentication_key = ZERO_AUTHENTICATION_KEY.to_vec();
+    account.signer_capability_offer.r#for = Some(address);
+    context.write_resource::<Account>(address, &[], &account)?;
+    Ok(address)
+}
