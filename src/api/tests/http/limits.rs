@@ -233,16 +233,22 @@ async fn what_is_below_the_window_is_gone() {
         let now: u64 = answer.headers["x-node-ledger-oldest-version"].parse().unwrap();
         assert!(now >= oldest, "{path}");
     }
-    // Before a 404: no such item was ever there.
-    let answer = api
-        .client
-        .post_json(
-            "/v1/tables/0xdead/raw_item?ledger_version=0",
-            &json!({ "key": "0x" }),
-            "application/json",
-        )
-        .await;
-    refused(&answer, (410, "version_pruned"), "raw_item");
+    // Before a 404: no such item and no such function was ever there.
+    for (path, body) in [
+        ("/v1/tables/0xdead/raw_item", json!({ "key": "0x" })),
+        (
+            "/v1/tables/0xdead/item",
+            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
+        ),
+        (
+            "/v1/view",
+            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+        ),
+    ] {
+        let path = format!("{path}?ledger_version=0");
+        let answer = api.client.post_json(&path, &body, "application/json").await;
+        refused(&answer, (410, "version_pruned"), &path);
+    }
     // By hash the index row may still be there or not.
     let path = format!("/v1/transactions/by_hash/{}", first["hash"].as_str().unwrap());
     let answer = api.client.get(&path).await;

@@ -6,5 +6,7 @@ mod kit;
 mod limits;
 mod refusals;
 mod routes;
+mod simulations;
 mod submissions;
 mod tables;
+mod views;

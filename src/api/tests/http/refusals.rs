@@ -160,6 +160,8 @@ async fn methods() {
         ("GET", "/v1/transactions", "POST"),
         ("PATCH", "/v1/blocks/by_height/0", "GET"),
         ("POST", "/v1/accounts/0x1/events/0", "GET"),
+        ("GET", "/v1/view", "POST"),
+        ("GET", "/v1/transactions/simulate", "POST"),
         ("GET", "/v1/tables/0x1/item", "POST"),
         ("GET", "/v1/tables/0x1/raw_item", "POST"),
     ];

@@ -1,0 +1,207 @@
+//! Simulations of transactions.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use ledger::{
+    Genesis, SignedTransaction,
+    crypto::Ed25519Signature,
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
+};
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/transactions/simulate";
+
+/// The transfer with a signature of zeros, as SDKs send it.
+fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
+    let mut signed = transfer.sign(&api.chain);
+    signed.authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: transfer.key().public_key(),
+        signature: Ed25519Signature([0; 64]),
+    };
+    signed
+}
+
+async fn simulate(api: &TestApi, signed: &SignedTransaction, query: &str, accept: &str) -> Answer {
+    let media_type = api.client.signed_transaction_type();
+    let headers = [("content-type", &media_type[..]), ("accept", accept)];
+    let body = bcs::to_bytes(signed).unwrap();
+    let path = format!("{PATH}{query}");
+    api.client.send("POST", &path, &headers, Some(&body)).await
+}
+
+/// The one transaction of the answer.
+fn only(answer: &Answer) -> Value {
+    let shown = good(answer);
+    let [transaction] = &shown.as_array().unwrap()[..] else {
+        panic!("{shown}");
+    };
+    transaction.clone()
+}
+
+#[actix_web::test]
+async fn a_simulation_tells_what_the_transaction_then_does() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let answer = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
+    let simulated = only(&answer);
+    assert_eq!(simulated["type"], "user_transaction");
+    assert_eq!(simulated["success"], true, "{simulated}");
+    assert_eq!(simulated["vm_status"], "Executed successfully");
+    assert_eq!(simulated["version"], "0", "the newest version");
+    assert_eq!(
+        answer.headers["x-node-gas-used"],
+        simulated["gas_used"].as_str().unwrap()
+    );
+    let info = good(&api.client.get("/v1").await);
+    assert_eq!(info["ledger_version"], "0", "nothing was committed");
+
+    let committed = api.commit(&transfer).await;
+    for name in ["gas_used", "vm_status", "payload", "events"] {
+        assert_eq!(committed[name], simulated[name], "{name}");
+    }
+    let keys = |transaction: &Value| {
+        let changes = transaction["changes"].as_array().unwrap().iter();
+        changes
+            .map(|change| change["state_key_hash"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&committed), keys(&simulated));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_transaction_without_any_signature_is_simulated() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let mut absent = unsigned(&api, &transfer);
+    absent.authenticator = TransactionAuthenticator::SingleSender {
+        sender: AccountAuthenticator::NoAccountAuthenticator,
+    };
+    let by_bcs = only(&simulate(&api, &absent, "", "*/*").await);
+    assert_eq!(by_bcs["success"], true, "{by_bcs}");
+    let mut body = transfer.json(&api.chain);
+    body["signature"] = json!({ "type": "no_account_signature" });
+    let by_json = api.client.post_json(PATH, &body, "application/json").await;
+    assert_eq!(only(&by_json), by_bcs);
+    // It can be simulated only.
+    refused(
+        &api.client.submit_json(&body).await,
+        (400, "vm_error"),
+        "submitted",
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_simulation_in_bcs() {
+    let api = TestApi::start(Settings::default()).await;
+    let signed = unsigned(&api, &Transfer::new(0, 0));
+    let answer = simulate(&api, &signed, "", "application/x-bcs").await;
+    // One transaction, version 0, Transaction::User, the transaction.
+    let mut start = vec![1u8];
+    start.extend(0u64.to_le_bytes());
+    start.push(0);
+    start.extend(bcs::to_bytes(&signed).unwrap());
+    assert!(good_bcs(&answer).starts_with(&start));
+    assert!(answer.headers["x-node-gas-used"].parse::<u64>().unwrap() > 0);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_failed_simulation_is_an_answer() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer {
+        amount: u64::MAX,
+        ..Transfer::new(0, 0)
+    };
+    let failed = only(&simulate(&api, &unsigned(&api, &transfer), "", "*/*").await);
+    assert_eq!(failed["success"], false);
+    let status = failed["vm_status"].as_str().unwrap();
+    assert!(status.starts_with("Move abort in 0x1::coin: "), "{status}");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_left_to_the_node_is_estimated() {
+    let api = TestApi::start(Settings::default()).await;
+    let cheap = Transfer {
+        gas_unit_price: 1,
+        ..Transfer::new(0, 0)
+    };
+    let signed = unsigned(&api, &cheap);
+    let refusal = simulate(&api, &signed, "", "*/*").await;
+    refused(&refusal, (400, "vm_error"), "below the least price");
+    assert_eq!(refusal.json()["vm_error_code"], 15);
+
+    let estimate = good(&api.client.get("/v1/estimate_gas_price").await);
+    let most = api.chain.parameters().max_gas_amount;
+    let rows = [
+        ("?estimate_gas_unit_price=true", "gas_estimate", 100_000),
+        (
+            "?estimate_gas_unit_price=true&estimate_prioritized_gas_unit_price=true\
+             &estimate_max_gas_amount=false",
+            "prioritized_gas_estimate",
+            100_000,
+        ),
+        (
+            "?estimate_gas_unit_price=true&estimate_max_gas_amount=true\
+             &estimate_prioritized_gas_unit_price=false",
+            "gas_estimate",
+            most,
+        ),
+    ];
+    for (query, price, max_gas_amount) in rows {
+        let simulated = only(&simulate(&api, &signed, query, "*/*").await);
+        assert_eq!(simulated["success"], true, "{query}");
+        assert_eq!(
+            simulated["gas_unit_price"],
+            estimate[price].to_string(),
+            "{query}"
+        );
+        assert_eq!(simulated["max_gas_amount"], max_gas_amount.to_string(), "{query}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_most_gas_is_what_the_sender_can_pay() {
+    let api = TestApi::start(Settings::default()).await;
+    let price = 10_000_000_000;
+    let transfer = Transfer {
+        gas_unit_price: price,
+        amount: 0,
+        ..Transfer::new(0, 0)
+    };
+    let signed = unsigned(&api, &transfer);
+    let simulated = only(&simulate(&api, &signed, "?estimate_max_gas_amount=true", "*/*").await);
+    let affordable = Genesis::DEVELOPMENT_BALANCE / price;
+    assert!(affordable < api.chain.parameters().max_gas_amount);
+    assert_eq!(simulated["max_gas_amount"], affordable.to_string());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_not_simulated() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let signed = transfer.sign(&api.chain);
+    let answer = simulate(&api, &signed, "", "*/*").await;
+    refused(&answer, (400, "invalid_input"), "a valid signature");
+    let body = transfer.json(&api.chain);
+    let answer = api.client.post_json(PATH, &body, "*/*").await;
+    refused(&answer, (400, "invalid_input"), "a valid signature in JSON");
+
+    let ahead = unsigned(&api, &Transfer::new(0, 9));
+    let other_key = SignedTransaction {
+        authenticator: unsigned(&api, &Transfer::new(1, 0)).authenticator,
+        ..unsigned(&api, &transfer)
+    };
+    for (signed, code) in [(&ahead, 4), (&other_key, 2)] {
+        let answer = simulate(&api, signed, "", "*/*").await;
+        refused(&answer, (400, "vm_error"), "discarded");
+        assert_eq!(answer.json()["vm_error_code"], code);
+    }
+    let answer = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
+    refused(&answer, (400, "web_framework_error"), "a flag that is none");
+    still_works(&api).await;
+    api.stop().await;
+}

@@ -1,0 +1,146 @@
+//! Calls of view functions.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use ledger::{AccountAddress, EntryFunction, Genesis};
+use serde_json::{Value, json};
+
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
+const COIN: &str = "0x1::node_coin::NodeCoin";
+const BCS_CALL: &str = "application/x.node.view_function+bcs";
+
+fn balance(of: &str) -> Value {
+    json!({ "function": "0x1::coin::balance", "type_arguments": [COIN], "arguments": [of] })
+}
+
+fn call(function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
+    let (module, name) = function.rsplit_once("::").unwrap();
+    EntryFunction {
+        module: module.parse().unwrap(),
+        function: name.parse().unwrap(),
+        type_args: type_args.iter().map(|text| text.parse().unwrap()).collect(),
+        args: args.into_iter().map(Into::into).collect(),
+    }
+}
+
+async fn post_bcs(api: &TestApi, call: &EntryFunction, accept: &str) -> Answer {
+    let headers = [("content-type", BCS_CALL), ("accept", accept)];
+    let body = bcs::to_bytes(call).unwrap();
+    api.client.send("POST", "/v1/view", &headers, Some(&body)).await
+}
+
+fn gas_used(answer: &Answer) -> u64 {
+    answer.headers["x-node-gas-used"].parse().unwrap()
+}
+
+#[actix_web::test]
+async fn the_same_call_in_every_form() {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let shown = api.client.post_json("/v1/view", &balance("0xb0b"), JSON).await;
+    assert_eq!(good(&shown), json!(["7"]));
+    assert!(gas_used(&shown) > 0);
+
+    let raw = bcs::to_bytes(&vec![7u64.to_le_bytes().to_vec()]).unwrap();
+    let bytes = api.client.post_json("/v1/view", &balance("0xb0b"), BCS).await;
+    assert_eq!(good_bcs(&bytes), raw);
+    let address = AccountAddress::from_low_u64(0xb0b).as_bytes().to_vec();
+    let called = call("0x1::coin::balance", &[COIN], vec![address]);
+    let bytes = post_bcs(&api, &called, BCS).await;
+    assert_eq!(good_bcs(&bytes), raw);
+    assert_eq!(gas_used(&bytes), gas_used(&shown));
+    assert_eq!(good(&post_bcs(&api, &called, JSON).await), json!(["7"]));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_view_reads_the_version_that_is_asked_for() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    api.commit(&transfer).await;
+    let path = "/v1/view?ledger_version=0";
+    let of_sender = balance(&transfer.sender().to_string());
+    let before = good(&api.client.post_json(path, &of_sender, JSON).await);
+    assert_eq!(before, json!([Genesis::DEVELOPMENT_BALANCE.to_string()]));
+    let height = json!({
+        "function": "0x1::block::get_current_block_height", "type_arguments": [], "arguments": [],
+    });
+    assert_eq!(
+        good(&api.client.post_json(path, &height, JSON).await),
+        json!(["0"])
+    );
+    let now = api.client.post_json("/v1/view", &height, JSON).await;
+    assert_eq!(good(&now), json!(["1"]));
+    let later = api
+        .client
+        .post_json("/v1/view?ledger_version=99", &height, JSON)
+        .await;
+    refused(&later, (404, "version_not_found"), "a later version");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn calls_that_do_not_fit() {
+    let api = TestApi::start(Settings::default()).await;
+    let changed = |name: &str, value: Value| {
+        let mut body = balance("0xb0b");
+        body[name] = value;
+        body
+    };
+    let input = (400, "invalid_input");
+    let syntax = (400, "web_framework_error");
+    let rows = [
+        (changed("function", json!("0x1::coin::nothing")), input),
+        (changed("function", json!("0x2::coin::balance")), input),
+        (changed("function", json!("0x1::coin::transfer")), input),
+        (changed("function", json!("balance")), input),
+        (changed("type_arguments", json!([])), input),
+        (changed("type_arguments", json!(["u65"])), input),
+        (changed("arguments", json!([])), input),
+        (changed("arguments", json!(["0xg"])), input),
+        (changed("arguments", json!("0xb0b")), syntax),
+        (changed("function", json!(1)), syntax),
+        (json!({ "function": "0x1::coin::balance" }), syntax),
+    ];
+    for (body, expected) in rows {
+        let answer = api.client.post_json("/v1/view", &body, JSON).await;
+        refused(&answer, expected, &body.to_string());
+    }
+    let entry = call("0x1::coin::transfer", &[COIN], vec![]);
+    refused(&post_bcs(&api, &entry, JSON).await, input, "an entry function");
+    let without_arguments = post_bcs(&api, &call("0x1::coin::balance", &[COIN], vec![]), JSON).await;
+    refused(&without_arguments, input, "too few arguments");
+    assert_eq!(without_arguments.json()["vm_error_code"], 1108);
+    for (media_type, body, expected) in [
+        (BCS_CALL, &b"\xff"[..], input),
+        (BCS_CALL, b"", input),
+        (JSON, b"", syntax),
+        ("application/x-bcs", b"", (415, "web_framework_error")),
+    ] {
+        let headers = [("content-type", media_type)];
+        let answer = api.client.send("POST", "/v1/view", &headers, Some(body)).await;
+        refused(&answer, expected, media_type);
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_view_that_aborts_says_why() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = json!({
+        "function": "0x1::coin::is_account_registered",
+        "type_arguments": ["0x5::no::Coin"],
+        "arguments": ["0xb0b"],
+    });
+    let answer = api.client.post_json("/v1/view", &body, BCS).await;
+    refused(&answer, (400, "invalid_input"), "an abort");
+    assert_eq!(answer.json()["vm_error_code"], 4016);
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.starts_with("Move abort in 0x1::coin: ECOIN_INFO_NOT_PUBLISHED(0x10003"),
+        "{message}"
+    );
+    assert!(answer.headers.contains_key("x-node-ledger-version"));
+    api.stop().await;
+}
