@@ -52,6 +52,7 @@ import {
   hashValues,
   parseTypeTag,
 } from "@aptos-labs/ts-sdk";
+import { derivedAddresses, resources } from "./golden_resources.mjs";
 
 const CHAIN_ID = 4;
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
@@ -337,7 +338,14 @@ function transactions() {
 
 /** File name in tests/golden -> text of the file. */
 export function goldenFiles() {
-  const contents = { accounts: accounts(), addresses: addresses(), transactions: transactions(), types: types() };
+  const contents = {
+    accounts: accounts(),
+    addresses: addresses(),
+    derived_addresses: derivedAddresses(),
+    resources: resources(),
+    transactions: transactions(),
+    types: types(),
+  };
   return Object.fromEntries(
     Object.entries(contents).map(([name, value]) => [`${name}.json`, `${JSON.stringify(value, null, 2)}\n`]),
   );

@@ -1,0 +1,91 @@
+"""A node of this repository as a child process, for tests: its own directory, free ports, and no
+process left behind."""
+
+import os
+import queue
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# How long a node may take to say that it answers, and to stop. Generous: the machine may be busy.
+READY_TIMEOUT_SECS = 60
+STOP_TIMEOUT_SECS = 30
+
+
+def _binary() -> Path:
+    """LEDGER_NODE_BIN, else the release build, else the debug build."""
+    named = os.environ.get("LEDGER_NODE_BIN")
+    built = [REPOSITORY / "target" / profile / "ledger-node" for profile in ("release", "debug")]
+    candidates = [Path(named)] if named else built
+    for path in candidates:
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"no node to test; looked for {', '.join(map(str, candidates))}")
+
+
+class NodeProcess:
+    """A running node with `config/<preset>.toml`. `api`, `faucet` and `admin` are its addresses."""
+
+    def __init__(self, preset: str):
+        self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
+        directory = Path(self._directory.name)
+        listeners = [
+            part for name in ("api", "faucet", "admin") for part in ("--set", f"{name}.listen=127.0.0.1:0")
+        ]
+        config = REPOSITORY / "config" / f"{preset}.toml"
+        self._log = directory / "node.log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [_binary(), "run", "--config", config, *listeners, "--data-dir", directory / "data"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        try:
+            urls = self._wait_until_ready()
+        except Exception:
+            self.kill()
+            raise
+        self.api, self.faucet, self.admin = urls["api"], urls["faucet"], urls["admin"]
+
+    def _wait_until_ready(self) -> dict[str, str]:
+        """The addresses that the ready line gives: `ready api=http://127.0.0.1:1234 faucet=...`."""
+        lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read_lines, args=[lines], daemon=True).start()
+        while True:
+            try:
+                line = lines.get(timeout=READY_TIMEOUT_SECS)
+            except queue.Empty:
+                raise TimeoutError(f"no ready line within {READY_TIMEOUT_SECS} s\n{self.log()}") from None
+            if line is None:
+                raise RuntimeError(f"the node ended before it was ready\n{self.log()}")
+            if line.startswith("ready "):
+                return dict(part.split("=", 1) for part in line.split()[1:])
+
+    def _read_lines(self, lines: "queue.Queue[str | None]") -> None:
+        for line in self._process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    def log(self) -> str:
+        """What the node wrote to its standard error."""
+        return self._log.read_text()
+
+    def stop(self) -> int:
+        """Asks the node to stop and gives its exit code; a node that does not stop is killed."""
+        self._process.terminate()
+        try:
+            return self._process.wait(STOP_TIMEOUT_SECS)
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Ends the process in any case and removes its directory."""
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._directory.cleanup()

@@ -1,0 +1,97 @@
+"""What the tests with the Python SDK share: a node for each class, funded accounts, calls."""
+
+import json
+import unittest
+from typing import Any
+
+from aptos_sdk.account import Account
+from aptos_sdk.account_address import AccountAddress
+from aptos_sdk.async_client import FaucetClient, RestClient
+from aptos_sdk.bcs import Serializer
+from aptos_sdk.transactions import EntryFunction, TransactionArgument, TransactionPayload
+from aptos_sdk.type_tag import StructTag, TypeTag
+
+from node_process import NodeProcess
+
+COIN = "0x1::aptos_coin::AptosCoin"
+COIN_STORE = f"0x1::coin::CoinStore<{COIN}>"
+# Enough for the SDK's default options, which allow each transaction 100,000 gas units at price 100.
+FUNDED = 1_000_000_000
+
+
+def address(value) -> TransactionArgument:
+    """An argument of type `address` or of an object."""
+    return TransactionArgument(value, Serializer.struct)
+
+
+def u64(value: int) -> TransactionArgument:
+    """An argument of type `u64`."""
+    return TransactionArgument(value, Serializer.u64)
+
+
+def u8(value: int) -> TransactionArgument:
+    """An argument of type `u8`."""
+    return TransactionArgument(value, Serializer.u8)
+
+
+def boolean(value: bool) -> TransactionArgument:
+    """An argument of type `bool`."""
+    return TransactionArgument(value, Serializer.bool)
+
+
+def data(value: bytes) -> TransactionArgument:
+    """An argument of type `vector<u8>` or a string."""
+    return TransactionArgument(value, Serializer.to_bytes)
+
+
+def vector(values: list, encode) -> TransactionArgument:
+    """A vector whose items `encode` writes."""
+    return TransactionArgument(values, Serializer.sequence_serializer(encode))
+
+
+def call(function: str, type_arguments: list[str], *arguments: TransactionArgument) -> TransactionPayload:
+    """The payload that calls an entry function, named as `0x1::module::function`."""
+    module, name = function.rsplit("::", 1)
+    tags = [TypeTag(StructTag.from_str(tag)) for tag in type_arguments]
+    return TransactionPayload(EntryFunction.natural(module, name, tags, list(arguments)))
+
+
+class SessionTestCase(unittest.IsolatedAsyncioTestCase):
+    """A node that the tests of a class share; each test has clients and accounts of its own."""
+
+    node: NodeProcess
+
+    @classmethod
+    def setUpClass(cls):
+        cls.node = NodeProcess("sdk")
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.node.stop()
+        if code != 0:
+            raise AssertionError(f"the node did not stop cleanly: {code}")
+
+    async def asyncSetUp(self):
+        self.rest = RestClient(f"{self.node.api}/v1")
+        self.faucet = FaucetClient(self.node.faucet, self.rest)
+        # Closes the client of both.
+        self.addAsyncCleanup(self.faucet.close)
+
+    def assert_same_address(self, text: str, expected: AccountAddress):
+        """Whether `text`, which the node writes without leading zeros, is the address expected."""
+        self.assertEqual(AccountAddress.from_str_relaxed(text), expected)
+
+    async def funded(self) -> Account:
+        """A new account that can pay."""
+        account = Account.generate()
+        await self.faucet.fund_account(account.address(), FUNDED)
+        return account
+
+    async def run_call(self, sender: Account, payload: TransactionPayload) -> dict[str, Any]:
+        """Signs and submits a call, which must succeed, and gives the transaction."""
+        signed = await self.rest.create_bcs_signed_transaction(sender, payload)
+        return await self.rest.submit_and_wait_for_bcs_transaction(signed)
+
+    async def view(self, function: str, type_arguments: list[str], *arguments: str) -> list[Any]:
+        """What a view function returns, asked for in JSON."""
+        return json.loads(await self.rest.view(function, type_arguments, list(arguments)))

@@ -1,0 +1,103 @@
+"""Streams of events that are longer than two pages, read with the Python SDK by creation number and
+by handle."""
+
+import unittest
+
+from aptos_sdk.account import Account
+from aptos_sdk.async_client import ApiError
+from aptos_sdk.bcs import Serializer
+
+from session import COIN_STORE, SessionTestCase, call, vector
+
+# How many events an answer holds where no limit is given, and at most.
+PAGE = 25
+PAGE_MAX = 100
+# Deposits in each of the transactions below; all together need more than two of the largest pages.
+BATCHES = [90, 90, 45]
+LENGTH = sum(BATCHES)
+# A coin store's streams: deposits first. Number 0 is the account's stream of registrations and number
+# 1 that of its keys.
+DEPOSITS = 2
+
+
+class EventsOfLongStreams(SessionTestCase):
+    """One account that has received many deposits, each of another amount."""
+
+    async def asyncSetUp(self):
+        await super().asyncSetUp()
+        self.recipient = Account.generate().address()
+        sender = await self.funded()
+        amounts = iter(range(1, LENGTH + 1))
+        self.versions = []
+        for count in BATCHES:
+            payload = call(
+                "0x1::aptos_account::batch_transfer",
+                [],
+                vector([self.recipient] * count, Serializer.struct),
+                vector([next(amounts) for _ in range(count)], Serializer.u64),
+            )
+            done = await self.run_call(sender, payload)
+            self.versions += [done["version"]] * count
+
+    async def by_creation_number(self, **page):
+        return await self.rest.event_by_creation_number(self.recipient, DEPOSITS, **page)
+
+    async def by_handle(self, **page):
+        return await self.rest.events_by_event_handle(self.recipient, COIN_STORE, "deposit_events", **page)
+
+    async def pages(self, read, limit=None):
+        """The whole stream, page by page, as a user of the SDK reads it."""
+        events, sizes = [], []
+        while page := await read(start=len(events), limit=limit):
+            events += page
+            sizes.append(len(page))
+        return events, sizes
+
+    def assert_whole_stream(self, events):
+        self.assertEqual([event["sequence_number"] for event in events], [str(n) for n in range(LENGTH)])
+        self.assertEqual([event["data"]["amount"] for event in events], [str(n + 1) for n in range(LENGTH)])
+        self.assertEqual([event["version"] for event in events], self.versions)
+        self.assertEqual({event["type"] for event in events}, {"0x1::coin::DepositEvent"})
+        for event in events:
+            self.assertEqual(event["guid"]["creation_number"], str(DEPOSITS))
+            self.assert_same_address(event["guid"]["account_address"], self.recipient)
+
+    async def assert_pages(self, read):
+        # No limit, one that is larger than any page, and one that divides nothing.
+        for limit, page in [(None, PAGE), (9999, PAGE_MAX), (40, 40)]:
+            events, sizes = await self.pages(read, limit)
+            rest = LENGTH % page
+            self.assertEqual(sizes, [page] * (LENGTH // page) + [rest] * (rest > 0), f"limit {limit}")
+            self.assertGreater(len(sizes), 2, "longer than two pages")
+            self.assert_whole_stream(events)
+
+    async def test_a_stream_is_read_page_by_page_by_creation_number(self):
+        await self.assert_pages(self.by_creation_number)
+
+    async def test_a_stream_is_read_page_by_page_by_handle(self):
+        await self.assert_pages(self.by_handle)
+
+    async def test_a_page_without_a_start_holds_the_newest_events(self):
+        for read in (self.by_creation_number, self.by_handle):
+            numbers = [int(event["sequence_number"]) for event in await read()]
+            self.assertEqual(numbers, list(range(LENGTH - PAGE, LENGTH)))
+            numbers = [int(event["sequence_number"]) for event in await read(limit=3)]
+            self.assertEqual(numbers, list(range(LENGTH - 3, LENGTH)))
+
+    async def test_the_handle_counts_what_its_stream_holds(self):
+        store = await self.rest.account_resource(self.recipient, COIN_STORE)
+        handle = store["data"]["deposit_events"]
+        self.assertEqual(handle["counter"], str(LENGTH))
+        self.assertEqual(handle["guid"]["id"]["creation_num"], str(DEPOSITS))
+        self.assert_same_address(handle["guid"]["id"]["addr"], self.recipient)
+
+    async def test_a_stream_or_handle_that_does_not_exist_is_empty_or_not_found(self):
+        self.assertEqual(await self.rest.event_by_creation_number(self.recipient, 77), [])
+        for handle, field in [(COIN_STORE, "no_such_field"), ("0x1::account::NoSuchStruct", "deposit_events")]:
+            with self.assertRaises(ApiError) as refused:
+                await self.rest.events_by_event_handle(self.recipient, handle, field)
+            self.assertEqual(refused.exception.status_code, 404)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,96 @@
+// What the tests with the TypeScript SDK share: a node, a client, funded accounts, calls.
+
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { Account, AccountAddress, Aptos, AptosApiError, AptosConfig, Network } from "@aptos-labs/ts-sdk";
+import { NodeProcess } from "./node_process.mjs";
+
+/** The chain's coin, and its other name as a fungible asset. */
+export const COIN = "0x1::aptos_coin::AptosCoin";
+export const ASSET = "0xa";
+/** The type argument of functions that take any asset's metadata object. */
+export const METADATA = "0x1::fungible_asset::Metadata";
+/** Enough for a dozen transactions with the SDK's default options. */
+export const FUNDED = 1_000_000_000;
+
+/** A node for the tests of the enclosing suite, and what they do with it. */
+export class Session {
+  /** Starts a node before the suite's tests and expects it to stop cleanly after them. */
+  static forSuite() {
+    const session = new Session();
+    before(async () => {
+      session.node = await NodeProcess.start("sdk");
+      session.api = `${session.node.api}/v1`;
+      session.aptos = new Aptos(
+        new AptosConfig({ network: Network.CUSTOM, fullnode: session.api, faucet: session.node.faucet }),
+      );
+    });
+    after(async () => {
+      const code = await session.node?.stop();
+      if (session.node) assert.equal(code, 0, `the node stops cleanly\n${session.node.log()}`);
+    });
+    return session;
+  }
+
+  /** A new account that can pay. */
+  async funded() {
+    const account = Account.generate();
+    await this.aptos.fundAccount({
+      accountAddress: account.accountAddress,
+      amount: FUNDED,
+      options: { waitForIndexer: false },
+    });
+    return account;
+  }
+
+  /** Signs and submits a transaction that the SDK has built, and gives what became of it. */
+  async send(signer, transaction) {
+    const { hash } = await this.aptos.signAndSubmitTransaction({ signer, transaction });
+    return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
+  }
+
+  /** A call of an entry function, which the SDK builds with the ABI that the node gives. */
+  build(sender, name, functionArguments = [], typeArguments = []) {
+    const data = { function: name, functionArguments, typeArguments };
+    return this.aptos.transaction.build.simple({ sender: sender.accountAddress, data });
+  }
+
+  /** Runs such a call, which must succeed, and gives the transaction. */
+  async call(sender, name, functionArguments, typeArguments) {
+    const done = await this.attempt(sender, name, functionArguments, typeArguments);
+    assert.equal(done.vm_status, "Executed successfully", name);
+    assert.equal(done.success, true, name);
+    return done;
+  }
+
+  /** Runs such a call, whatever becomes of it. */
+  async attempt(sender, name, functionArguments, typeArguments) {
+    return this.send(sender, await this.build(sender, name, functionArguments, typeArguments));
+  }
+
+  /** What a view function returns; the SDK reads its ABI and sends BCS. */
+  view(name, functionArguments = [], typeArguments = []) {
+    return this.aptos.view({ payload: { function: name, functionArguments, typeArguments } });
+  }
+}
+
+export function sameAddress(left, right, message) {
+  assert.equal(AccountAddress.from(left).toStringLong(), AccountAddress.from(right).toStringLong(), message);
+}
+
+/** The only event of `transaction` that has this type. */
+export function eventOf(transaction, type) {
+  const found = transaction.events.filter((event) => event.type === type);
+  assert.equal(found.length, 1, `one ${type} among ${transaction.events.map((event) => event.type).join(", ")}`);
+  return found[0];
+}
+
+/** Runs `request`, which the node must refuse, and gives the refusal. */
+export async function refusal(request) {
+  const error = await request.then(
+    (value) => assert.fail(`the node accepted it: ${JSON.stringify(value)}`),
+    (reason) => reason,
+  );
+  assert.ok(error instanceof AptosApiError, `not an answer of the node: ${error.stack}`);
+  return error;
+}

@@ -1,0 +1,93 @@
+// The items of a typed table, read with the TypeScript SDK: the registry's records.
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { Deserializer } from "@aptos-labs/ts-sdk";
+import { Session, refusal } from "./session.mjs";
+
+const RECORD = "0x1::registry::Record";
+const NAME = "a name, with ünïcode";
+const CONTENT = new TextEncoder().encode("what is recorded");
+const hex = (bytes) => `0x${Buffer.from(bytes).toString("hex")}`;
+
+describe("tables", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  let owner;
+  let handle;
+  let set;
+
+  const item = (key, options, value_type = RECORD) =>
+    session.aptos.getTableItem({ handle, data: { key_type: "0x1::string::String", value_type, key }, options });
+
+  before(async () => {
+    owner = await session.funded();
+    await session.call(owner, "0x1::registry::initialize");
+    set = await session.call(owner, "0x1::registry::set", [NAME, CONTENT]);
+    const registry = await session.aptos.getAccountResource({
+      accountAddress: owner.accountAddress,
+      resourceType: "0x1::registry::Registry",
+    });
+    assert.equal(registry.records.length, "1");
+    handle = registry.records.inner.handle;
+  });
+
+  test("an item is read by its key", async () => {
+    assert.deepEqual(await item(NAME), {
+      content: hex(CONTENT),
+      revision: "1",
+      updated_usecs: set.timestamp,
+    });
+  });
+
+  test("an item is read as it was at a version", async () => {
+    const changed = await session.call(owner, "0x1::registry::set", ["changing", new Uint8Array([1])]);
+    await session.call(owner, "0x1::registry::set", ["changing", new Uint8Array([2, 3])]);
+    assert.equal((await item("changing")).content, "0x0203");
+    assert.equal((await item("changing")).revision, "2");
+    const then = await item("changing", { ledgerVersion: changed.version });
+    assert.deepEqual([then.content, then.revision], ["0x01", "1"]);
+    const before = await refusal(item("changing", { ledgerVersion: BigInt(changed.version) - 1n }));
+    assert.equal(before.data.error_code, "table_item_not_found");
+  });
+
+  test("an item that is gone or never was is not found", async () => {
+    await session.call(owner, "0x1::registry::set", ["short-lived", CONTENT]);
+    await item("short-lived");
+    await session.call(owner, "0x1::registry::remove", ["short-lived"]);
+    for (const key of ["short-lived", "never was"]) {
+      const error = await refusal(item(key));
+      assert.equal(error.status, 404);
+      assert.equal(error.data.error_code, "table_item_not_found");
+    }
+  });
+
+  test("an item's types must be those of the table", async () => {
+    const error = await refusal(item(NAME, {}, "0x1::registry::NoSuchStruct"));
+    assert.equal(error.status, 400);
+    assert.equal(error.data.error_code, "invalid_input");
+  });
+
+  test("an item is read in BCS by its key in BCS", async () => {
+    const key = new TextEncoder().encode(NAME);
+    const response = await fetch(`${session.api}/tables/${handle}/raw_item`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/x-bcs" },
+      body: JSON.stringify({ key: hex([key.length, ...key]) }),
+    });
+    assert.equal(response.status, 200, await response.clone().text());
+    const record = new Deserializer(new Uint8Array(await response.arrayBuffer()));
+    assert.deepEqual(record.deserializeBytes(), CONTENT);
+    assert.equal(record.deserializeU64(), 1n, "its revision");
+    assert.equal(record.deserializeU64().toString(), set.timestamp);
+    assert.equal(record.remaining(), 0);
+  });
+
+  test("the change of an item is shown decoded in the transaction", () => {
+    const change = set.changes.find(({ type }) => type === "write_table_item");
+    assert.equal(change.handle, handle);
+    assert.equal(change.data.key, NAME);
+    assert.equal(change.data.key_type, "0x1::string::String");
+    assert.equal(change.data.value_type, RECORD);
+    assert.equal(change.data.value.content, hex(CONTENT));
+  });
+});
