@@ -1,6 +1,6 @@
 //! A chain: its id, its vendor word, its parameters, and the framework that follows from them.
 
-use crate::{Framework, Vendor};
+use crate::{Framework, FrameworkUpgrade, Vendor};
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
@@ -17,32 +17,10 @@ pub struct Parameters {
     /// The largest signed transaction, in bytes.
     pub transaction_bytes_max: u64,
     /// From which heights on which versions of the framework are on, ascending in both. Version 1 is
-    /// on from genesis.
+    /// on from genesis. The one parameter that grows while the chain runs
+    /// ([`Parameters::continue_upgrades`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub framework_upgrades: Vec<FrameworkUpgrade>,
-}
-
-/// A version of the framework and the first block that runs with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FrameworkUpgrade {
-    /// The version.
-    pub version: u64,
-    /// The height of the block.
-    pub height: u64,
-}
-
-impl Parameters {
-    /// The version of the framework that is on in the block at `height`.
-    pub fn framework_version(&self, height: u64) -> u64 {
-        let on = |upgrade: &&FrameworkUpgrade| upgrade.height <= height;
-        self.framework_upgrades
-            .iter()
-            .filter(on)
-            .map(|upgrade| upgrade.version)
-            .max()
-            .unwrap_or(1)
-    }
 }
 
 impl Default for Parameters {

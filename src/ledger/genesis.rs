@@ -1,21 +1,24 @@
 //! Genesis: the state that a chain starts with, from a file or as a development chain.
 
 use crate::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus, HashValue,
-    Parameters, StateKey, Transaction, Vendor,
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus,
+    FrameworkUpgrade, HashValue, Parameters, StateKey, Transaction, UpgradeError, Vendor,
     accumulator::root_of,
     crypto::Ed25519PrivateKey,
     execute::{BlockState, Context, Environment, Failure, Output, commit_output},
-    framework::modules::{
-        account::Account,
-        block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
-        chain_id, chain_status,
-        coin::{Coin, CoinInfo, CoinStore},
-        event::EventHandle,
-        gas_schedule,
-        optional_aggregator::OptionalAggregator,
-        timestamp,
-        vendor_coin::DECIMALS,
+    framework::{
+        FRAMEWORK_VERSION,
+        modules::{
+            account::Account,
+            block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
+            chain_id, chain_status,
+            coin::{Coin, CoinInfo, CoinStore},
+            event::EventHandle,
+            gas_schedule,
+            optional_aggregator::OptionalAggregator,
+            timestamp,
+            vendor_coin::DECIMALS,
+        },
     },
     transaction::GenesisPayload,
 };
@@ -74,6 +77,9 @@ pub enum GenesisError {
     /// The parameters contradict each other.
     #[error("genesis: {0}")]
     Parameters(&'static str),
+    /// The framework cannot be switched on as the parameters say.
+    #[error("genesis: {0}")]
+    Upgrades(#[from] UpgradeError),
 }
 
 /// A funded account of a development chain; its key is known to everyone.
@@ -106,8 +112,16 @@ impl Genesis {
     /// What the faucet of a development chain holds, in the coin's smallest unit.
     pub const FAUCET_BALANCE: u64 = 1_000_000_000_000_000_000;
 
-    /// A development chain: a faucet and a few funded accounts, all with known keys.
-    pub fn development(chain_id: u8, vendor: Vendor, parameters: Parameters) -> Self {
+    /// A development chain: a faucet and a few funded accounts, all with known keys. Where the
+    /// parameters name no framework upgrades, the newest version is on from the start; it is written
+    /// down, so that a later program does not take the chain to run its own newest one.
+    pub fn development(chain_id: u8, vendor: Vendor, mut parameters: Parameters) -> Self {
+        if parameters.framework_upgrades.is_empty() {
+            parameters.framework_upgrades.push(FrameworkUpgrade {
+                version: FRAMEWORK_VERSION,
+                height: 0,
+            });
+        }
         let faucet = development_key("faucet");
         let mut accounts = vec![GenesisAccount {
             address: faucet.public_key().account_address(),
@@ -170,6 +184,7 @@ impl Genesis {
             return Err(GenesisError::FaucetKey("the faucet key is not 64 hex digits"));
         }
         self.check_parameters().map_err(GenesisError::Parameters)?;
+        self.parameters.check_upgrades()?;
         let mut addresses = BTreeSet::new();
         let refused =
             |account: &&GenesisAccount| account.address.is_reserved() || !addresses.insert(account.address);
@@ -389,6 +404,21 @@ mod tests {
     }
 
     #[test]
+    fn a_development_chain_writes_down_the_version_it_starts_with() {
+        let newest = FrameworkUpgrade {
+            version: FRAMEWORK_VERSION,
+            height: 0,
+        };
+        assert_eq!(development().parameters.framework_upgrades, [newest]);
+        let later = Parameters {
+            framework_upgrades: vec![FrameworkUpgrade { height: 7, ..newest }],
+            ..Parameters::default()
+        };
+        let genesis = Genesis::development(4, Vendor::default(), later.clone());
+        assert_eq!(genesis.parameters, later);
+    }
+
+    #[test]
     fn contradictions_are_refused() {
         let refused = |change: fn(&mut Genesis)| {
             let mut genesis = development();
@@ -415,6 +445,10 @@ mod tests {
         assert!(matches!(
             refused(|g| g.parameters.transaction_bytes_max = 0),
             GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.framework_upgrades[0].version = u64::MAX),
+            GenesisError::Upgrades(_)
         ));
         assert!(matches!(
             refused(|g| g.accounts[1].address = g.accounts[0].address),

@@ -9,7 +9,7 @@
 //! | the state and changes of it | [`state`] |
 //! | modules, their ABI and the JSON of values | [`framework`] |
 //! | validation and execution | [`execute`] |
-//! | a chain's identity and first state | [`chain`], [`genesis`] |
+//! | a chain's identity and first state, its framework's versions | [`chain`], [`genesis`], [`upgrade`] |
 
 pub mod accumulator;
 mod address;
@@ -24,6 +24,7 @@ mod hash;
 pub mod state;
 pub mod transaction;
 mod types;
+pub mod upgrade;
 mod vendor;
 
 pub use accumulator::Accumulator;
@@ -32,7 +33,7 @@ pub use block::{
     BlockHeader, BlockInfo, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo,
     OrderedBlock,
 };
-pub use chain::{Chain, FrameworkUpgrade, Parameters};
+pub use chain::{Chain, Parameters};
 pub use event::{ContractEvent, EventKey};
 pub use execute::{AccountFacts, Discard, ExecuteError, ValidationStatus};
 pub use framework::{AssetType, FormError, Framework};
@@ -44,4 +45,5 @@ pub use transaction::{
     Transaction, TransactionInfo, decode_signed_transaction,
 };
 pub use types::{Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag};
+pub use upgrade::{FrameworkUpgrade, UpgradeError};
 pub use vendor::{Seeds, Vendor, VendorError};

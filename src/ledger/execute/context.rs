@@ -133,7 +133,8 @@ impl<'a> Context<'a> {
         type_args: &[TypeTag],
         parameters: &[Constraints],
     ) -> Result<(), Failure> {
-        let checked = self.chain.framework().check_type_arguments(type_args, parameters);
+        let framework = self.chain.framework();
+        let checked = framework.check_type_arguments(type_args, parameters, self.framework_version);
         checked.map_err(|error| {
             Failure::Miscellaneous(match error {
                 TypeArgumentError::Count => MiscellaneousStatus::NumberOfTypeArgumentsMismatch,
@@ -163,7 +164,7 @@ impl<'a> Context<'a> {
         let bytes = if T::IS_GROUP_MEMBER {
             let tag = self.chain.framework().tag_of::<T>(type_args);
             let key = self.group_key(&address);
-            self.changes.member(&mut self.meter, address, key, &tag)?
+            self.changes.member(&mut self.meter, address, &key, &tag)?
         } else {
             let key = self.key_of::<T>(&address, type_args);
             self.changes.get(&mut self.meter, &key)?
@@ -195,7 +196,7 @@ impl<'a> Context<'a> {
     ) -> Result<bool, Failure> {
         let bytes = if self.chain.framework().group_of(tag).is_some() {
             let key = self.group_key(&address);
-            self.changes.member(&mut self.meter, address, key, tag)?
+            self.changes.member(&mut self.meter, address, &key, tag)?
         } else {
             let key = StateKey::resource(&address, tag);
             self.changes.get(&mut self.meter, &key)?
@@ -237,7 +238,7 @@ impl<'a> Context<'a> {
         if T::IS_GROUP_MEMBER {
             let tag = self.chain.framework().tag_of::<T>(type_args);
             let key = self.group_key(&address);
-            self.changes.put_member(&mut self.meter, address, key, tag, value)
+            self.changes.put_member(&mut self.meter, address, &key, tag, value)
         } else {
             let key = self.key_of::<T>(&address, type_args);
             self.changes.put(&mut self.meter, key, value)

@@ -1,7 +1,8 @@
 //! The framework: native modules at `0x1`, each declared once in Rust, from which come dispatch, the
 //! ABI, and the JSON form of every value.
 //!
-//! A module is one file in `modules/` with one `module()` function; [`modules`] lists them.
+//! A module is one file in `modules/` with one `module()` function; [`modules`] lists them, and
+//! `README.md` shows how to add one.
 
 mod abi;
 pub(crate) mod abort;
@@ -40,7 +41,7 @@ pub struct Framework {
 /// The newest version of the framework that this program has; what a new development chain starts
 /// with. A module that is added later is listed with the next version, so that every chain switches it
 /// on at a height of its own (`Parameters::framework_upgrades`).
-pub const FRAMEWORK_VERSION: u64 = 1;
+pub const FRAMEWORK_VERSION: u64 = 2;
 
 /// A module and the version of the framework that it came with.
 #[derive(Debug)]

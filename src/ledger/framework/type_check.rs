@@ -17,7 +17,8 @@ pub enum TypeArgumentError {
 }
 
 impl Framework {
-    /// Checks the type arguments of a call against the constraints of the function.
+    /// Checks the type arguments of a call against the constraints of the function, in a version of the
+    /// framework: types of modules that are not on yet are unknown.
     ///
     /// # Errors
     /// The first that does not fit.
@@ -25,12 +26,13 @@ impl Framework {
         &self,
         type_args: &[TypeTag],
         parameters: &[Constraints],
+        framework_version: u64,
     ) -> Result<(), TypeArgumentError> {
         if type_args.len() != parameters.len() {
             return Err(TypeArgumentError::Count);
         }
         for (tag, constraints) in type_args.iter().zip(parameters) {
-            self.check_declared(tag)?;
+            self.check_declared(tag, framework_version)?;
             if !constraints.iter().all(|ability| self.has_ability(tag, ability)) {
                 return Err(TypeArgumentError::Constraint);
             }
@@ -40,22 +42,27 @@ impl Framework {
 
     /// Whether the types of the framework in `tag` are declared. The nesting of tags is bounded where
     /// they are decoded.
-    fn check_declared(&self, tag: &TypeTag) -> Result<(), TypeArgumentError> {
+    fn check_declared(&self, tag: &TypeTag, framework_version: u64) -> Result<(), TypeArgumentError> {
         match tag {
-            TypeTag::Vector(item) => self.check_declared(item),
-            TypeTag::Struct(tag) => self.check_struct(tag),
+            TypeTag::Vector(item) => self.check_declared(item, framework_version),
+            TypeTag::Struct(tag) => self.check_struct(tag, framework_version),
             _ => Ok(()),
         }
     }
 
-    fn check_struct(&self, tag: &StructTag) -> Result<(), TypeArgumentError> {
+    fn check_struct(&self, tag: &StructTag, framework_version: u64) -> Result<(), TypeArgumentError> {
         if tag.address == AccountAddress::ONE && !is_built_in(tag) {
-            let declared = self.struct_declaration(tag).ok_or(TypeArgumentError::Unknown)?;
+            let declared = self
+                .struct_declaration(tag)
+                .filter(|_| self.has_module(&tag.module_id(), framework_version))
+                .ok_or(TypeArgumentError::Unknown)?;
             if declared.type_parameters.len() != tag.type_args.len() {
                 return Err(TypeArgumentError::Unknown);
             }
         }
-        tag.type_args.iter().try_for_each(|tag| self.check_declared(tag))
+        tag.type_args
+            .iter()
+            .try_for_each(|tag| self.check_declared(tag, framework_version))
     }
 
     fn has_ability(&self, tag: &TypeTag, ability: &str) -> bool {

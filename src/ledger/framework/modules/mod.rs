@@ -8,6 +8,7 @@ pub mod block;
 pub mod chain_id;
 pub mod chain_status;
 pub mod coin;
+pub mod dispatchable_fungible_asset;
 pub mod escrow;
 pub mod event;
 pub mod fungible_asset;
@@ -15,6 +16,7 @@ pub mod gas_schedule;
 pub mod multisig_account;
 pub mod object;
 pub mod optional_aggregator;
+pub mod primary_fungible_store;
 pub mod registry;
 pub mod simple_map;
 pub mod table;
@@ -52,6 +54,7 @@ fn first_version() -> Vec<ModuleDeclaration> {
         chain_id::module(),
         chain_status::module(),
         coin::module(),
+        dispatchable_fungible_asset::module(),
         event::module(),
         event::guid_module(),
         fungible_asset::module(),
@@ -59,6 +62,7 @@ fn first_version() -> Vec<ModuleDeclaration> {
         multisig_account::module(),
         object::module(),
         optional_aggregator::module(),
+        primary_fungible_store::module(),
         registry::module(),
         simple_map::module(),
         table::module(),
