@@ -51,6 +51,8 @@ pub enum Failure {
     Miscellaneous(MiscellaneousStatus),
     /// The function needs a resource that is not there.
     MissingResource,
+    /// The function is to make a resource that is there.
+    ResourceExists,
     /// A number does not fit its type.
     Arithmetic,
     /// The state could not be read: nothing is committed, execution stops.
@@ -80,7 +82,7 @@ impl Failure {
         called: Option<&EntryFunction>,
     ) -> Result<ExecutionStatus, StateError> {
         Ok(match self {
-            Self::MissingResource | Self::Arithmetic => {
+            Self::MissingResource | Self::ResourceExists | Self::Arithmetic => {
                 let place = called.and_then(|call| {
                     let function = chain.framework().place_of(&call.module, &call.function)?;
                     Some((call.module.clone(), function))

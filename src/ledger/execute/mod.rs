@@ -1,8 +1,9 @@
 //! Execution: a function of (state, block).
 //!
-//! `validate` decides whether a transaction is taken at all; `user` runs one; `block` runs a block;
-//! `simulate` and `view` run one without a block; `context` is what functions of the framework see,
-//! `change_set` what they read and changed; `gas` and `storage_fee` count.
+//! `validate` decides whether a transaction is taken at all; `user` runs one, `multisig` one of a
+//! multisig account; `block` runs a block; `simulate` and `view` run one without a block; `context` is
+//! what functions of the framework see, `change_set` what they read and changed; `gas` and
+//! `storage_fee` count.
 
 mod block;
 mod block_state;
@@ -10,6 +11,7 @@ mod change_set;
 mod context;
 mod failure;
 mod gas;
+mod multisig;
 mod simulate;
 mod status;
 mod storage_fee;

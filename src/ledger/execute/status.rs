@@ -39,6 +39,12 @@ validation_statuses! {
     BadChainId = 23 "BAD_CHAIN_ID",
     SequenceNumberTooBig = 24 "SEQUENCE_NUMBER_TOO_BIG",
     FeatureUnderGating = 26 "FEATURE_UNDER_GATING",
+    AccountNotMultisig = 31 "ACCOUNT_NOT_MULTISIG",
+    NotMultisigOwner = 32 "NOT_MULTISIG_OWNER",
+    MultisigTransactionNotFound = 33 "MULTISIG_TRANSACTION_NOT_FOUND",
+    MultisigTransactionInsufficientApprovals = 34 "MULTISIG_TRANSACTION_INSUFFICIENT_APPROVALS",
+    MultisigTransactionPayloadDoesNotMatchHash = 35 "MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH_HASH",
+    MultisigTransactionPayloadDoesNotMatch = 40 "MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH",
 }
 
 impl ValidationStatus {

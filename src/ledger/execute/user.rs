@@ -1,10 +1,15 @@
 //! Runs one user transaction: prologue, the call, epilogue.
+//!
+//! Whether a multisig account lets a payload run is asked here, in the prologue on the block's state,
+//! and not at admission: what its owners vote may change with every block, and admission looks at
+//! nothing but the sender.
 
 use super::{
     AccountFacts, BlockState, Context, Discard, Failure, MiscellaneousStatus,
     block::Output,
     context::Environment,
     gas::{GasMeter, GasUsed},
+    multisig::{self, MultisigCall},
     validate::validate_in_block,
 };
 use crate::{
@@ -17,6 +22,7 @@ use crate::{
             transaction_fee::{EOUT_OF_GAS, FeeStatement},
         },
     },
+    transaction::Executable,
 };
 
 const USECS_PER_SEC: u64 = 1_000_000;
@@ -60,6 +66,11 @@ pub(super) fn execute_user(
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));
     }
+    if let Some(call) = multisig_call(transaction.raw())
+        && let Err(discard) = multisig::validate(chain, state, environment, call)?
+    {
+        return Ok(Outcome::Discarded(discard));
+    }
     let meter = GasMeter::new(transaction.raw().max_gas_amount, transaction.size_bytes());
     let mut context = Context::new(chain, state, environment, meter.clone());
     let called = call(&mut context, transaction);
@@ -97,19 +108,34 @@ pub(super) fn execute_user(
     })
 }
 
-/// Calls the entry function and charges for what it wrote.
+fn multisig_call(raw: &RawTransaction) -> Option<MultisigCall<'_>> {
+    match raw.payload.executable() {
+        Ok(Executable::Multisig { account, call }) => Some(MultisigCall {
+            executor: raw.sender,
+            account,
+            call,
+        }),
+        _ => None,
+    }
+}
+
+/// Does what the payload says and charges for what it wrote.
 fn call(context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(), Failure> {
-    let payload = &transaction.raw().payload;
-    let call = payload.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
-    call_entry_function(context, transaction.raw().sender, call)?;
-    let price = transaction.raw().gas_unit_price;
+    let raw = transaction.raw();
+    match multisig_call(raw) {
+        Some(call) => multisig::run(context, call)?,
+        None => {
+            let call = raw.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
+            call_entry_function(context, raw.sender, call)?;
+        }
+    }
     context
         .meter
-        .charge_writes(context.changes.changed_slots(), price)
+        .charge_writes(context.changes.changed_slots(), raw.gas_unit_price)
 }
 
 /// Calls an entry function with `signer` as the one that signs.
-fn call_entry_function(
+pub(super) fn call_entry_function(
     context: &mut Context<'_>,
     signer: AccountAddress,
     call: &EntryFunction,

@@ -145,7 +145,7 @@ fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
 fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Discard> {
     let raw = transaction.raw();
     let parameters = chain.parameters();
-    raw.payload.executable_entry_function()?;
+    raw.payload.executable()?;
     validate_size(chain, transaction.size_bytes())?;
     let gas_max = parameters.max_gas_amount;
     within(

@@ -6,7 +6,7 @@ use ledger::{
     StructTag, Transaction, TypeTag, ValidationStatus, Vendor,
     crypto::Ed25519PrivateKey,
     decode_signed_transaction,
-    transaction::{Scheme, TransactionAuthenticator, authentication_key},
+    transaction::{Executable, Scheme, TransactionAuthenticator, authentication_key},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -204,13 +204,14 @@ impl TransactionVector {
             | "ed25519 many types"
             | "ed25519 rotated key"
             | "ed25519 inner payload"
-            | "ed25519 single sender" => return None,
-            "orderless transfer" => Payload("an orderless transaction is not supported"),
-            "script payload" | "inner script payload" => Payload("a script payload is not supported"),
-            "multisig payload"
+            | "ed25519 single sender"
+            | "multisig payload"
             | "stored multisig payload"
-            | "inner multisig payload"
-            | "empty inner payload" => Payload("a multisig payload is not supported"),
+            | "inner multisig payload" => return None,
+            "orderless transfer" | "empty inner payload" => {
+                Payload("an orderless transaction is not supported")
+            }
+            "script payload" | "inner script payload" => Payload("a script payload is not supported"),
             "single key ed25519" | "single key secp256k1" => {
                 Signature("a single key signature is not supported")
             }
@@ -310,7 +311,7 @@ fn orderless_transactions_are_known_by_their_nonce() {
 fn signatures_hold_and_what_is_not_executed_is_refused_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
-        let payload = transaction.raw.payload.executable_entry_function();
+        let payload = transaction.raw.payload.executable();
         let signer = transaction.authenticator.sender_authentication_key();
         let checked = CheckedTransaction::check(transaction.clone(), &chain());
         let refusal = vector.refusal();
@@ -320,7 +321,20 @@ fn signatures_hold_and_what_is_not_executed_is_refused_by_name() {
                 assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
                 assert_eq!(discard.detail.as_deref(), Some(*words), "{name}");
             }
-            _ => assert_eq!(payload.ok(), transaction.raw.entry_function(), "{name}"),
+            _ => {
+                let call = match payload.expect(name) {
+                    Executable::EntryFunction(call) => Some(call),
+                    Executable::Multisig { account, call } => {
+                        assert_eq!(
+                            Some(account),
+                            transaction.raw.payload.multisig_address(),
+                            "{name}"
+                        );
+                        call
+                    }
+                };
+                assert_eq!(call, transaction.raw.entry_function(), "{name}");
+            }
         }
         match refusal {
             Some(Refusal::Signature(words)) => {

@@ -15,7 +15,7 @@ pub use committed::{
     Transaction, TransactionInfo, TransactionInfoV0,
 };
 pub use payload::{
-    EntryFunction, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script, ScriptArgument,
+    EntryFunction, Executable, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script, ScriptArgument,
     TransactionExecutable, TransactionPayload,
 };
 pub use raw::{

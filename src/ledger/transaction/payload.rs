@@ -1,5 +1,5 @@
-//! What a transaction does. Entry functions are executed; the other variants decode and are refused
-//! by name ([`TransactionPayload::executable_entry_function`]).
+//! What a transaction does. Entry functions are executed, as the sender or as a multisig account; the
+//! other variants decode and are refused by name ([`TransactionPayload::executable`]).
 
 use crate::{AccountAddress, Identifier, ModuleId, TypeTag, execute::Discard};
 use bytes::Bytes;
@@ -193,30 +193,50 @@ impl TransactionPayload {
         }
     }
 
-    /// The entry function, when this payload is of a kind that the ledger executes.
+    /// What is executed, when this payload is of a kind that the ledger executes.
     ///
     /// # Errors
     /// `FEATURE_UNDER_GATING` with the name of the kind that is not executed.
-    pub fn executable_entry_function(&self) -> Result<&EntryFunction, Discard> {
+    pub fn executable(&self) -> Result<Executable<'_>, Discard> {
         let refused = |what: &'static str| Err(Discard::not_supported(what));
-        if self.multisig_address().is_some() {
-            return refused("a multisig payload");
-        }
         if self.replay_protection_nonce().is_some() {
             return refused("an orderless transaction");
         }
-        match self {
-            Self::EntryFunction(call) => Ok(call),
+        let call = match self {
+            Self::EntryFunction(call) => Some(call),
+            Self::Multisig(multisig) => match &multisig.payload {
+                Some(MultisigPayload::EntryFunction(call)) => Some(call),
+                Some(MultisigPayload::Script(_)) => return refused("a script payload"),
+                None => None,
+            },
             Self::Payload(InnerPayload::V1 { executable, .. }) => match executable {
-                TransactionExecutable::EntryFunction(call) => Ok(call),
-                TransactionExecutable::Script(_) => refused("a script payload"),
-                TransactionExecutable::Empty => refused("an empty payload"),
+                TransactionExecutable::EntryFunction(call) => Some(call),
+                TransactionExecutable::Script(_) => return refused("a script payload"),
+                TransactionExecutable::Empty => None,
                 TransactionExecutable::Encrypted(never) => match *never {},
             },
-            Self::Script(_) => refused("a script payload"),
-            Self::ModuleBundle(_) => refused("a module bundle payload"),
-            Self::Multisig(_) => refused("a multisig payload"),
+            Self::Script(_) => return refused("a script payload"),
+            Self::ModuleBundle(_) => return refused("a module bundle payload"),
             Self::EncryptedPayload(never) => match *never {},
+        };
+        match (self.multisig_address(), call) {
+            (Some(account), call) => Ok(Executable::Multisig { account, call }),
+            (None, Some(call)) => Ok(Executable::EntryFunction(call)),
+            (None, None) => refused("an empty payload"),
         }
     }
+}
+
+/// What the ledger executes of a payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Executable<'a> {
+    /// A call as the sender.
+    EntryFunction(&'a EntryFunction),
+    /// The next transaction of a multisig account, one of whose owners is the sender.
+    Multisig {
+        /// The account that acts.
+        account: AccountAddress,
+        /// What is called; absent when the call is stored on the ledger.
+        call: Option<&'a EntryFunction>,
+    },
 }

@@ -1,0 +1,157 @@
+//! Runs a multisig payload: the next transaction of a multisig account, sent by one of its owners, who
+//! pays. What the account's owners must have agreed to is in `modules::multisig_account`.
+//!
+//! A payload that fails is undone, counted as executed, and told of by an event; the transaction that
+//! carried it succeeds. Only gas that runs out, and the limits of a transaction, end the transaction
+//! itself.
+
+use super::{
+    BlockState, Context, Discard, Failure, MiscellaneousStatus, ValidationStatus as Status,
+    context::Environment, user::call_entry_function,
+};
+use crate::{
+    AccountAddress, Chain, EntryFunction, StateError,
+    framework::{
+        ErrorConstant,
+        modules::multisig_account::{
+            EACCOUNT_NOT_MULTISIG, ENOT_ENOUGH_APPROVALS, ENOT_OWNER, EPAYLOAD_DOES_NOT_MATCH,
+            EPAYLOAD_DOES_NOT_MATCH_HASH, ETRANSACTION_NOT_FOUND, ExecutionError, check_payload,
+            close_failed, close_succeeded, next_payload,
+        },
+    },
+    transaction::{MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
+};
+
+/// The reference's number of a failure for a resource that is there already.
+const RESOURCE_ALREADY_EXISTS: u64 = 4004;
+/// The reference's number of a failure for a resource that is missing.
+const MISSING_DATA: u64 = 4008;
+/// The reference's number of a failure for a number that does not fit its type.
+const ARITHMETIC_ERROR: u64 = 4017;
+
+/// A multisig payload of a transaction.
+#[derive(Clone, Copy)]
+pub(super) struct MultisigCall<'a> {
+    /// Who sent it.
+    pub(super) executor: AccountAddress,
+    /// The account that acts.
+    pub(super) account: AccountAddress,
+    /// What it calls; absent when the call is stored on the ledger.
+    pub(super) call: Option<&'a EntryFunction>,
+}
+
+impl MultisigCall<'_> {
+    /// The BCS form that a proposal stores or names by its hash, whichever form the wire has.
+    fn provided(&self) -> Option<Vec<u8>> {
+        let payload = MultisigPayload::EntryFunction(self.call?.clone());
+        Some(bcs::to_bytes(&payload).expect("a payload has a BCS form"))
+    }
+}
+
+/// The status of a payload that is refused before it may cost anything (framework-notes section 6).
+fn status_of(error: &ErrorConstant) -> Option<Status> {
+    Some(match *error {
+        EACCOUNT_NOT_MULTISIG => Status::AccountNotMultisig,
+        ENOT_OWNER => Status::NotMultisigOwner,
+        ETRANSACTION_NOT_FOUND => Status::MultisigTransactionNotFound,
+        ENOT_ENOUGH_APPROVALS => Status::MultisigTransactionInsufficientApprovals,
+        EPAYLOAD_DOES_NOT_MATCH_HASH => Status::MultisigTransactionPayloadDoesNotMatchHash,
+        EPAYLOAD_DOES_NOT_MATCH => Status::MultisigTransactionPayloadDoesNotMatch,
+        _ => return None,
+    })
+}
+
+/// Whether the multisig account lets its next transaction be executed, on the state right before.
+/// The outer error is of the state, the inner one refuses the transaction.
+///
+/// # Errors
+/// When the state cannot be read.
+pub(super) fn validate(
+    chain: &Chain,
+    state: &BlockState<'_>,
+    environment: Environment,
+    call: MultisigCall<'_>,
+) -> Result<Result<(), Discard>, StateError> {
+    let mut context = Context::unmetered(chain, state, environment);
+    let provided = call.provided();
+    match check_payload(&mut context, call.executor, call.account, provided.as_deref()) {
+        Ok(()) => Ok(Ok(())),
+        Err(Failure::State(error)) => Err(error),
+        Err(Failure::Abort { error, .. }) if status_of(&error).is_some() => Ok(Err(status_of(&error)
+            .map(Discard::from)
+            .expect("it was looked up"))),
+        Err(failure) => Err(StateError(format!(
+            "the check of a multisig payload failed: {failure:?}"
+        ))),
+    }
+}
+
+/// Runs the payload as the multisig account, then closes the account's transaction.
+///
+/// # Errors
+/// When gas runs out, a limit of the transaction is passed, or the state cannot be read.
+pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), Failure> {
+    let MultisigCall {
+        executor, account, ..
+    } = call;
+    let payload = next_payload(context, executor, account, call.provided())?;
+    let mark = context.mark();
+    match run_payload(context, account, &payload)? {
+        Ok(()) => close_succeeded(context, executor, account, payload),
+        Err(error) => {
+            context.roll_back(mark);
+            close_failed(context, executor, account, payload, error)
+        }
+    }
+}
+
+/// Runs a payload in its BCS form. The inner error is how it failed.
+fn run_payload(
+    context: &mut Context<'_>,
+    account: AccountAddress,
+    payload: &[u8],
+) -> Result<Result<(), ExecutionError>, Failure> {
+    // Owners may have stored any bytes. What cannot be executed counts as failed, so that the
+    // transactions that wait behind it need no second round of votes.
+    let call = match bcs::from_bytes_with_limit(payload, SIGNED_TRANSACTION_DEPTH_MAX) {
+        Ok(MultisigPayload::EntryFunction(call)) => call,
+        Ok(MultisigPayload::Script(_)) => return Ok(Err(vm_error(Status::FeatureUnderGating.code()))),
+        Err(_) => {
+            let code = MiscellaneousStatus::FailedToDeserializeArgument as u64;
+            return Ok(Err(vm_error(code)));
+        }
+    };
+    match call_entry_function(context, account, &call) {
+        Ok(()) => Ok(Ok(())),
+        Err(failure) => execution_error(context.chain(), failure, &call).map(Err),
+    }
+}
+
+fn vm_error(error_code: u64) -> ExecutionError {
+    ExecutionError {
+        abort_location: String::new(),
+        error_type: "VMError".to_owned(),
+        error_code,
+    }
+}
+
+/// How a failure of the payload is told; an error where it ends the whole transaction.
+fn execution_error(chain: &Chain, failure: Failure, call: &EntryFunction) -> Result<ExecutionError, Failure> {
+    let in_function = |error_code| ExecutionError {
+        abort_location: call.module.to_string(),
+        error_type: "MoveExecutionFailure".to_owned(),
+        error_code,
+    };
+    Ok(match failure {
+        Failure::OutOfGas | Failure::State(_) => return Err(failure),
+        Failure::Miscellaneous(status) => vm_error(status as u64),
+        Failure::MissingResource => in_function(MISSING_DATA),
+        Failure::ResourceExists => in_function(RESOURCE_ALREADY_EXISTS),
+        Failure::Arithmetic => in_function(ARITHMETIC_ERROR),
+        Failure::Abort { module, error } => ExecutionError {
+            abort_location: chain.framework().module_id(module).to_string(),
+            error_type: "MoveAbort".to_owned(),
+            error_code: error.code(),
+        },
+    })
+}

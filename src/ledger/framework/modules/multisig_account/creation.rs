@@ -1,0 +1,235 @@
+//! Making multisig accounts: new ones, at resource addresses of their creators, and accounts with a key
+//! that become multisig accounts by the word of that key.
+
+use super::{
+    errors::EINVALID_SIGNATURES_REQUIRED,
+    owners::{Change, change, check_owners, paired_metadata},
+    types::MultisigAccount,
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        Function, Signer,
+        modules::{
+            account::{self, Account, CapabilityOffer, SignerCapability},
+            table::Table,
+        },
+    },
+};
+
+type Address = AccountAddress;
+
+/// The authentication key of accounts for which no key can sign.
+const ZERO_AUTH_KEY: [u8; 32] = [0; 32];
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::private_entry(
+            "create_with_existing_account_call",
+            create_with_existing_account_call,
+        ),
+        Function::private_entry(
+            "create_with_existing_account_and_revoke_auth_key_call",
+            create_with_existing_account_and_revoke_auth_key_call,
+        ),
+        Function::entry("create", create),
+        Function::entry("create_with_owners", create_with_owners),
+        Function::entry(
+            "create_with_owners_then_remove_bootstrapper",
+            create_with_owners_then_remove_bootstrapper,
+        ),
+    ]
+}
+
+/// The seed of the next multisig account that an account with this sequence number makes.
+fn seed(context: &Context<'_>, sequence_number: u64) -> Vec<u8> {
+    let word = context.chain().vendor().lower();
+    let mut seed = format!("{word}_framework::multisig_account").into_bytes();
+    seed.extend_from_slice(&sequence_number.to_le_bytes());
+    seed
+}
+
+/// The address of the multisig account that `creator` makes if its next transaction makes one.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub(super) fn next_address(context: &mut Context<'_>, creator: Address) -> Result<Address, Failure> {
+    let sequence_number = account::load(context, creator)?.sequence_number;
+    Ok(account::resource_address(
+        creator,
+        &seed(context, sequence_number),
+    ))
+}
+
+/// What a new multisig account starts with.
+struct Terms {
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+}
+
+/// Makes a multisig account at `address`.
+///
+/// # Errors
+/// When the terms cannot be, or there is a multisig account already.
+fn publish(
+    context: &mut Context<'_>,
+    address: Address,
+    signer_cap: Option<SignerCapability>,
+    terms: Terms,
+) -> Result<(), Failure> {
+    let required = terms.num_signatures_required;
+    if required == 0 || required > terms.owners.len() as u64 {
+        return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
+    }
+    check_owners(context, &terms.owners, address)?;
+    let metadata = paired_metadata(context, terms.metadata_keys, terms.metadata_values)?;
+    if context.read_resource::<MultisigAccount>(address, &[])?.is_some() {
+        return Err(Failure::ResourceExists);
+    }
+    let mut account = account::load(context, address)?;
+    let multisig = MultisigAccount {
+        owners: terms.owners,
+        num_signatures_required: required,
+        transactions: Table::new(context)?,
+        last_executed_sequence_number: 0,
+        next_sequence_number: 1,
+        signer_cap,
+        metadata,
+        add_owners_events: account.new_event_handle(address),
+        remove_owners_events: account.new_event_handle(address),
+        update_signature_required_events: account.new_event_handle(address),
+        create_transaction_events: account.new_event_handle(address),
+        vote_events: account.new_event_handle(address),
+        execute_rejected_transaction_events: account.new_event_handle(address),
+        execute_transaction_events: account.new_event_handle(address),
+        transaction_execution_failed_events: account.new_event_handle(address),
+        metadata_updated_events: account.new_event_handle(address),
+    };
+    context.write_resource(address, &[], &account)?;
+    context.write_resource(address, &[], &multisig)
+}
+
+fn create(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: Signer,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    create_with_owners(
+        context,
+        type_args,
+        owner,
+        Vec::new(),
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    )
+}
+
+/// The creator is the last of the owners.
+fn create_with_owners(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    additional_owners: Vec<Address>,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let mut owners = additional_owners;
+    owners.push(owner.0);
+    let sequence_number = account::load(context, owner.0)?.sequence_number;
+    let seed = seed(context, sequence_number);
+    let address = account::create_resource_account(context, owner.0, &seed)?;
+    let terms = Terms {
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    };
+    publish(
+        context,
+        address,
+        Some(SignerCapability { account: address }),
+        terms,
+    )
+}
+
+fn create_with_owners_then_remove_bootstrapper(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    bootstrapper: Signer,
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let address = next_address(context, bootstrapper.0)?;
+    create_with_owners(
+        context,
+        type_args,
+        bootstrapper,
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    )?;
+    let leave = Change {
+        remove: vec![bootstrapper.0],
+        ..Change::default()
+    };
+    change(context, address, leave)
+}
+
+fn create_with_existing_account_call(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let terms = Terms {
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    };
+    publish(context, multisig_account.0, None, terms)
+}
+
+fn create_with_existing_account_and_revoke_auth_key_call(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    multisig_account: Signer,
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    create_with_existing_account_call(
+        context,
+        type_args,
+        multisig_account,
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    )?;
+    revoke_auth_key(context, multisig_account.0)
+}
+
+/// From here on only executed payloads act as the account: no key fits, and nobody holds an offer.
+fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), Failure> {
+    let mut account: Account = account::load(context, address)?;
+    account.rotation_capability_offer = CapabilityOffer::default();
+    account.signer_capability_offer = CapabilityOffer::default();
+    account.authentication_key = ZERO_AUTH_KEY.to_vec();
+    context.write_resource(address, &[], &account)
+}

@@ -1,0 +1,333 @@
+//! What a multisig account changes about itself: owners, required signatures, metadata. The account
+//! must sign, so these are called by executed payloads.
+
+use super::{
+    errors::{
+        EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
+        ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
+        EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
+    },
+    events::{AddOwners, MetadataUpdated, RemoveOwners, UpdateSignaturesRequired},
+    types::{self, MultisigAccount},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure, cost},
+    framework::{
+        Function, Signer,
+        modules::simple_map::{Element, SimpleMap},
+    },
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+type Address = AccountAddress;
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::private_entry("add_owner", add_owner),
+        Function::private_entry("add_owners", add_owners),
+        Function::private_entry(
+            "add_owners_and_update_signatures_required",
+            add_owners_and_update_signatures_required,
+        ),
+        Function::private_entry("remove_owner", remove_owner),
+        Function::private_entry("remove_owners", remove_owners),
+        Function::private_entry("swap_owner", swap_owner),
+        Function::private_entry("swap_owners", swap_owners),
+        Function::private_entry(
+            "swap_owners_and_update_signatures_required",
+            swap_owners_and_update_signatures_required,
+        ),
+        Function::private_entry("update_signatures_required", update_signatures_required),
+        Function::private_entry("update_metadata", update_metadata),
+    ]
+}
+
+/// A change of who decides, and how many of them it takes.
+#[derive(Default)]
+pub(super) struct Change {
+    pub(super) add: Vec<Address>,
+    pub(super) remove: Vec<Address>,
+    pub(super) signatures_required: Option<u64>,
+}
+
+/// Changes the owners of the multisig account at `address`: first those to add come at the end, then
+/// the last owner takes the place of each that is removed. Who is to be removed and is no owner is
+/// passed over.
+///
+/// # Errors
+/// When owners would stand twice, be the account itself, be added and removed at once, or be fewer than
+/// the required signatures; when these are none; `EACCOUNT_NOT_MULTISIG`.
+pub(super) fn change(context: &mut Context<'_>, address: Address, change: Change) -> Result<(), Failure> {
+    let mut multisig = types::load(context, address)?;
+    check_overlap(context, &change)?;
+    if !change.add.is_empty() {
+        multisig.owners.extend_from_slice(&change.add);
+        check_owners(context, &multisig.owners, address)?;
+        context.emit(&AddOwners {
+            multisig_account: address,
+            owners_added: change.add,
+        })?;
+    }
+    let owners_removed = remove_from(context, &mut multisig.owners, change.remove)?;
+    if !owners_removed.is_empty() {
+        context.emit(&RemoveOwners {
+            multisig_account: address,
+            owners_removed,
+        })?;
+    }
+    if let Some(required) = change.signatures_required {
+        require_signatures(context, address, &mut multisig, required)?;
+    }
+    if (multisig.owners.len() as u64) < multisig.num_signatures_required {
+        return context.abort("multisig_account", &ENOT_ENOUGH_OWNERS);
+    }
+    context.write_resource(address, &[], &multisig)
+}
+
+fn check_overlap(context: &mut Context<'_>, change: &Change) -> Result<(), Failure> {
+    charge_steps(context, change.add.len() + change.remove.len())?;
+    let to_remove: BTreeSet<&Address> = change.remove.iter().collect();
+    if change.add.iter().any(|owner| to_remove.contains(owner)) {
+        context.abort("multisig_account", &EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP)
+    } else {
+        Ok(())
+    }
+}
+
+/// Removes from `owners` those of `to_remove` that are there; gives them.
+fn remove_from(
+    context: &mut Context<'_>,
+    owners: &mut Vec<Address>,
+    to_remove: Vec<Address>,
+) -> Result<Vec<Address>, Failure> {
+    if to_remove.is_empty() {
+        return Ok(Vec::new());
+    }
+    charge_steps(context, owners.len() + to_remove.len())?;
+    let mut places: BTreeMap<Address, usize> = owners
+        .iter()
+        .enumerate()
+        .map(|(place, owner)| (*owner, place))
+        .collect();
+    let mut removed = Vec::new();
+    for owner in to_remove {
+        let Some(place) = places.remove(&owner) else {
+            continue;
+        };
+        owners.swap_remove(place);
+        if let Some(moved) = owners.get(place) {
+            places.insert(*moved, place);
+        }
+        removed.push(owner);
+    }
+    Ok(removed)
+}
+
+fn require_signatures(
+    context: &mut Context<'_>,
+    address: Address,
+    multisig: &mut MultisigAccount,
+    required: u64,
+) -> Result<(), Failure> {
+    if required == 0 {
+        return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
+    }
+    let old_num_signatures_required = std::mem::replace(&mut multisig.num_signatures_required, required);
+    context.emit(&UpdateSignaturesRequired {
+        multisig_account: address,
+        old_num_signatures_required,
+        new_num_signatures_required: required,
+    })
+}
+
+/// Owners must be different accounts and not the multisig account itself.
+///
+/// # Errors
+/// `EDUPLICATE_OWNER`, `EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF`.
+pub(super) fn check_owners(
+    context: &mut Context<'_>,
+    owners: &[Address],
+    multisig_account: Address,
+) -> Result<(), Failure> {
+    charge_steps(context, owners.len())?;
+    let mut seen = BTreeSet::new();
+    for owner in owners {
+        if *owner == multisig_account {
+            return context.abort("multisig_account", &EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF);
+        }
+        if !seen.insert(owner) {
+            return context.abort("multisig_account", &EDUPLICATE_OWNER);
+        }
+    }
+    Ok(())
+}
+
+fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), Failure> {
+    context.charge(cost::STEP.saturating_mul(count as u64))
+}
+
+/// Pairs keys of metadata with their values.
+///
+/// # Errors
+/// When there are not as many of both, or a key stands twice.
+pub(super) fn paired_metadata(
+    context: &mut Context<'_>,
+    keys: Vec<String>,
+    values: Vec<Vec<u8>>,
+) -> Result<SimpleMap<String, Vec<u8>>, Failure> {
+    if keys.len() != values.len() {
+        return context.abort(
+            "multisig_account",
+            &ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
+        );
+    }
+    charge_steps(context, keys.len())?;
+    // The map itself finds a key by walking: adding one by one would take the square of the time.
+    let different: BTreeSet<&String> = keys.iter().collect();
+    if different.len() != keys.len() {
+        return context.abort("multisig_account", &EDUPLICATE_METADATA_KEY);
+    }
+    let pairs = keys.into_iter().zip(values);
+    Ok(SimpleMap {
+        data: pairs.map(|(key, value)| Element { key, value }).collect(),
+    })
+}
+
+fn add_owner(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    multisig_account: Signer,
+    new_owner: Address,
+) -> Result<(), Failure> {
+    add_owners(context, type_args, multisig_account, vec![new_owner])
+}
+
+fn add_owners(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    new_owners: Vec<Address>,
+) -> Result<(), Failure> {
+    let add = Change {
+        add: new_owners,
+        ..Change::default()
+    };
+    change(context, multisig_account.0, add)
+}
+
+fn add_owners_and_update_signatures_required(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    new_owners: Vec<Address>,
+    new_num_signatures_required: u64,
+) -> Result<(), Failure> {
+    let add = Change {
+        add: new_owners,
+        signatures_required: Some(new_num_signatures_required),
+        ..Change::default()
+    };
+    change(context, multisig_account.0, add)
+}
+
+fn remove_owner(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    multisig_account: Signer,
+    owner_to_remove: Address,
+) -> Result<(), Failure> {
+    remove_owners(context, type_args, multisig_account, vec![owner_to_remove])
+}
+
+fn remove_owners(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    owners_to_remove: Vec<Address>,
+) -> Result<(), Failure> {
+    let remove = Change {
+        remove: owners_to_remove,
+        ..Change::default()
+    };
+    change(context, multisig_account.0, remove)
+}
+
+fn swap_owner(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    multisig_account: Signer,
+    to_swap_in: Address,
+    to_swap_out: Address,
+) -> Result<(), Failure> {
+    swap_owners(
+        context,
+        type_args,
+        multisig_account,
+        vec![to_swap_in],
+        vec![to_swap_out],
+    )
+}
+
+fn swap_owners(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    to_swap_in: Vec<Address>,
+    to_swap_out: Vec<Address>,
+) -> Result<(), Failure> {
+    let swap = Change {
+        add: to_swap_in,
+        remove: to_swap_out,
+        signatures_required: None,
+    };
+    change(context, multisig_account.0, swap)
+}
+
+fn swap_owners_and_update_signatures_required(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    new_owners: Vec<Address>,
+    owners_to_remove: Vec<Address>,
+    new_num_signatures_required: u64,
+) -> Result<(), Failure> {
+    let swap = Change {
+        add: new_owners,
+        remove: owners_to_remove,
+        signatures_required: Some(new_num_signatures_required),
+    };
+    change(context, multisig_account.0, swap)
+}
+
+fn update_signatures_required(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    new_num_signatures_required: u64,
+) -> Result<(), Failure> {
+    let update = Change {
+        signatures_required: Some(new_num_signatures_required),
+        ..Change::default()
+    };
+    change(context, multisig_account.0, update)
+}
+
+/// Describes the account by these pairs and no others.
+fn update_metadata(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_account: Signer,
+    keys: Vec<String>,
+    values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let new_metadata = paired_metadata(context, keys, values)?;
+    let mut multisig = types::load(context, multisig_account.0)?;
+    let old_metadata = std::mem::replace(&mut multisig.metadata, new_metadata.clone());
+    context.write_resource(multisig_account.0, &[], &multisig)?;
+    context.emit(&MetadataUpdated {
+        multisig_account: multisig_account.0,
+        old_metadata,
+        new_metadata,
+    })
+}

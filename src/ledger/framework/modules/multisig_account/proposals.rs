@@ -1,0 +1,270 @@
+//! Proposing transactions of a multisig account, voting on them, and dropping those that enough owners
+//! reject.
+
+use super::{
+    errors::{
+        EINVALID_PAYLOAD_HASH, EINVALID_SEQUENCE_NUMBER, EMAX_PENDING_TRANSACTIONS_EXCEEDED,
+        ENOT_ENOUGH_REJECTIONS, EPAYLOAD_CANNOT_BE_EMPTY, ETRANSACTION_NOT_FOUND,
+    },
+    events::{CreateTransaction, ExecuteRejectedTransaction, Vote},
+    types::{MultisigAccount, MultisigTransaction, load_for},
+};
+use crate::{
+    AccountAddress, HashValue, TypeTag,
+    execute::{Context, Failure},
+    framework::{Function, Signer, modules::simple_map::SimpleMap},
+};
+
+type Address = AccountAddress;
+
+const USECS_PER_SEC: u64 = 1_000_000;
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::entry("create_transaction", create_transaction),
+        Function::entry("create_transaction_with_hash", create_transaction_with_hash),
+        Function::entry("approve_transaction", approve_transaction),
+        Function::entry("reject_transaction", reject_transaction),
+        Function::entry("vote_transanction", vote_transaction),
+        Function::entry("vote_transaction", vote_transaction),
+        Function::entry("vote_transactions", vote_transactions),
+        Function::entry("execute_rejected_transaction", execute_rejected_transaction),
+        Function::entry("execute_rejected_transactions", execute_rejected_transactions),
+    ]
+}
+
+fn create_transaction(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    payload: Vec<u8>,
+) -> Result<(), Failure> {
+    if payload.is_empty() {
+        return context.abort("multisig_account", &EPAYLOAD_CANNOT_BE_EMPTY);
+    }
+    propose(context, owner.0, multisig_account, Some(payload), None)
+}
+
+fn create_transaction_with_hash(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    payload_hash: Vec<u8>,
+) -> Result<(), Failure> {
+    if payload_hash.len() != HashValue::LENGTH {
+        return context.abort("multisig_account", &EINVALID_PAYLOAD_HASH);
+    }
+    propose(context, owner.0, multisig_account, None, Some(payload_hash))
+}
+
+/// Adds a transaction to those that wait, with the approval of its creator.
+fn propose(
+    context: &mut Context<'_>,
+    creator: Address,
+    multisig_account: Address,
+    payload: Option<Vec<u8>>,
+    payload_hash: Option<Vec<u8>>,
+) -> Result<(), Failure> {
+    let mut multisig = load_for(context, multisig_account, creator)?;
+    if multisig.queue_capacity() == 0 {
+        return context.abort("multisig_account", &EMAX_PENDING_TRANSACTIONS_EXCEEDED);
+    }
+    let mut votes = SimpleMap::default();
+    votes.upsert(creator, true);
+    let transaction = MultisigTransaction {
+        payload,
+        payload_hash,
+        votes,
+        creator,
+        creation_time_secs: context.timestamp_usecs() / USECS_PER_SEC,
+    };
+    let sequence_number = multisig.next_sequence_number;
+    multisig.next_sequence_number = sequence_number.checked_add(1).ok_or(Failure::Arithmetic)?;
+    multisig
+        .transactions
+        .add(context, &sequence_number, &transaction)?;
+    context.write_resource(multisig_account, &[], &multisig)?;
+    context.emit(&CreateTransaction {
+        multisig_account,
+        creator,
+        sequence_number,
+        transaction,
+    })
+}
+
+fn approve_transaction(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    sequence_number: u64,
+) -> Result<(), Failure> {
+    vote_transaction(context, type_args, owner, multisig_account, sequence_number, true)
+}
+
+fn reject_transaction(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    sequence_number: u64,
+) -> Result<(), Failure> {
+    vote_transaction(
+        context,
+        type_args,
+        owner,
+        multisig_account,
+        sequence_number,
+        false,
+    )
+}
+
+/// The owner approves or rejects a transaction, whatever it said before.
+fn vote_transaction(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    sequence_number: u64,
+    approved: bool,
+) -> Result<(), Failure> {
+    let multisig = load_for(context, multisig_account, owner.0)?;
+    vote(
+        context,
+        owner.0,
+        multisig_account,
+        &multisig,
+        sequence_number,
+        approved,
+    )
+}
+
+/// Votes on all transactions from `starting_sequence_number` to `final_sequence_number`. The first that
+/// does not wait ends it, so the queue bounds the work.
+fn vote_transactions(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    starting_sequence_number: u64,
+    final_sequence_number: u64,
+    approved: bool,
+) -> Result<(), Failure> {
+    let numbers = starting_sequence_number..=final_sequence_number;
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let multisig = load_for(context, multisig_account, owner.0)?;
+    for sequence_number in numbers {
+        vote(
+            context,
+            owner.0,
+            multisig_account,
+            &multisig,
+            sequence_number,
+            approved,
+        )?;
+    }
+    Ok(())
+}
+
+fn vote(
+    context: &mut Context<'_>,
+    owner: Address,
+    multisig_account: Address,
+    multisig: &MultisigAccount,
+    sequence_number: u64,
+    approved: bool,
+) -> Result<(), Failure> {
+    let mut transaction = pending(context, multisig, sequence_number)?;
+    transaction.votes.upsert(owner, approved);
+    multisig
+        .transactions
+        .upsert(context, &sequence_number, &transaction)?;
+    context.emit(&Vote {
+        multisig_account,
+        owner,
+        sequence_number,
+        approved,
+    })
+}
+
+/// The transaction that waits under a number.
+///
+/// # Errors
+/// `ETRANSACTION_NOT_FOUND`; when the state cannot be read or gas runs out.
+pub(super) fn pending(
+    context: &mut Context<'_>,
+    multisig: &MultisigAccount,
+    sequence_number: u64,
+) -> Result<MultisigTransaction, Failure> {
+    match multisig.transactions.get(context, &sequence_number)? {
+        Some(transaction) => Ok(transaction),
+        None => context.abort("multisig_account", &ETRANSACTION_NOT_FOUND),
+    }
+}
+
+/// Drops the next transaction; the caller's rejection counts as given.
+fn execute_rejected_transaction(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+) -> Result<(), Failure> {
+    let mut multisig = load_for(context, multisig_account, owner.0)?;
+    drop_next(context, owner.0, multisig_account, &mut multisig)?;
+    context.write_resource(multisig_account, &[], &multisig)
+}
+
+/// Drops all transactions up to `final_sequence_number`, which must be one that waits.
+fn execute_rejected_transactions(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    multisig_account: Address,
+    final_sequence_number: u64,
+) -> Result<(), Failure> {
+    let mut multisig = load_for(context, multisig_account, owner.0)?;
+    let waiting = multisig.next_to_resolve()..multisig.next_sequence_number;
+    if !waiting.contains(&final_sequence_number) {
+        return context.abort("multisig_account", &EINVALID_SEQUENCE_NUMBER);
+    }
+    while multisig.last_executed_sequence_number < final_sequence_number {
+        drop_next(context, owner.0, multisig_account, &mut multisig)?;
+    }
+    context.write_resource(multisig_account, &[], &multisig)
+}
+
+fn drop_next(
+    context: &mut Context<'_>,
+    executor: Address,
+    multisig_account: Address,
+    multisig: &mut MultisigAccount,
+) -> Result<(), Failure> {
+    let sequence_number = multisig.next_to_resolve();
+    let transaction = pending(context, multisig, sequence_number)?;
+    if transaction.votes.get(&executor) != Some(&false) {
+        vote(
+            context,
+            executor,
+            multisig_account,
+            multisig,
+            sequence_number,
+            false,
+        )?;
+    }
+    let transaction = multisig.transactions.remove(context, &sequence_number)?;
+    multisig.last_executed_sequence_number = sequence_number;
+    let num_rejections = multisig.tally(&transaction).rejections;
+    if num_rejections < multisig.num_signatures_required {
+        return context.abort("multisig_account", &ENOT_ENOUGH_REJECTIONS);
+    }
+    context.emit(&ExecuteRejectedTransaction {
+        multisig_account,
+        sequence_number,
+        num_rejections,
+        executor,
+    })
+}

@@ -1,0 +1,229 @@
+//! What can be asked of a multisig account. Where there is none, a view lacks a resource.
+
+use super::{
+    creation::next_address,
+    types::{MultisigAccount, MultisigTransaction},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{Function, Values, modules::simple_map::SimpleMap},
+};
+
+type Address = AccountAddress;
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::view("metadata", metadata),
+        Function::view("num_signatures_required", num_signatures_required),
+        Function::view("owners", owners),
+        Function::view("is_owner", is_owner),
+        Function::view("get_transaction", get_transaction),
+        Function::view("get_pending_transactions", get_pending_transactions),
+        Function::view("get_next_transaction_payload", get_next_transaction_payload),
+        Function::view("can_be_executed", can_be_executed),
+        Function::view("can_execute", can_execute),
+        Function::view("can_be_rejected", can_be_rejected),
+        Function::view("can_reject", can_reject),
+        Function::view(
+            "get_next_multisig_account_address",
+            get_next_multisig_account_address,
+        ),
+        Function::view("last_resolved_sequence_number", last_resolved_sequence_number),
+        Function::view("next_sequence_number", next_sequence_number),
+        Function::view("vote", vote),
+        Function::view(
+            "available_transaction_queue_capacity",
+            available_transaction_queue_capacity,
+        ),
+    ]
+}
+
+fn read(context: &mut Context<'_>, address: Address) -> Result<MultisigAccount, Failure> {
+    context.require_resource(address, &[])
+}
+
+/// The transaction with a number that was given out; resolved ones are in the table no more.
+fn transaction_of(
+    context: &mut Context<'_>,
+    multisig: &MultisigAccount,
+    sequence_number: u64,
+) -> Result<MultisigTransaction, Failure> {
+    multisig.check_number(context, sequence_number)?;
+    multisig.transactions.borrow(context, &sequence_number)
+}
+
+fn metadata(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<SimpleMap<String, Vec<u8>>, Failure> {
+    Ok(read(context, address)?.metadata)
+}
+
+fn num_signatures_required(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<u64, Failure> {
+    Ok(read(context, address)?.num_signatures_required)
+}
+
+fn owners(context: &mut Context<'_>, _: &[TypeTag], address: Address) -> Result<Vec<Address>, Failure> {
+    Ok(read(context, address)?.owners)
+}
+
+fn is_owner(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Address,
+    address: Address,
+) -> Result<bool, Failure> {
+    Ok(read(context, address)?.owners.contains(&owner))
+}
+
+fn get_transaction(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+    sequence_number: u64,
+) -> Result<MultisigTransaction, Failure> {
+    let multisig = read(context, address)?;
+    transaction_of(context, &multisig, sequence_number)
+}
+
+fn get_pending_transactions(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<Vec<MultisigTransaction>, Failure> {
+    let multisig = read(context, address)?;
+    (multisig.next_to_resolve()..multisig.next_sequence_number)
+        .map(|sequence_number| multisig.transactions.borrow(context, &sequence_number))
+        .collect()
+}
+
+/// The payload that is executed next; the given one where only a hash was proposed.
+fn get_next_transaction_payload(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+    provided_payload: Vec<u8>,
+) -> Result<Vec<u8>, Failure> {
+    let multisig = read(context, address)?;
+    let number = multisig.next_to_resolve();
+    let transaction = multisig.transactions.borrow(context, &number)?;
+    Ok(transaction.payload.unwrap_or(provided_payload))
+}
+
+/// Which way a transaction may be resolved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Executed,
+    Rejected,
+}
+
+/// Whether a transaction is the next one and has the votes for a way, with that of `voter` counted as
+/// given.
+fn can_be_resolved(
+    context: &mut Context<'_>,
+    address: Address,
+    sequence_number: u64,
+    way: Way,
+    voter: Option<Address>,
+) -> Result<bool, Failure> {
+    let multisig = read(context, address)?;
+    let mut transaction = transaction_of(context, &multisig, sequence_number)?;
+    if let Some(voter) = voter {
+        if !multisig.owners.contains(&voter) {
+            return Ok(false);
+        }
+        transaction.votes.upsert(voter, way == Way::Executed);
+    }
+    let tally = multisig.tally(&transaction);
+    let votes = match way {
+        Way::Executed => tally.approvals,
+        Way::Rejected => tally.rejections,
+    };
+    Ok(sequence_number == multisig.next_to_resolve() && votes >= multisig.num_signatures_required)
+}
+
+fn can_be_executed(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+    sequence_number: u64,
+) -> Result<bool, Failure> {
+    can_be_resolved(context, address, sequence_number, Way::Executed, None)
+}
+
+fn can_execute(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Address,
+    address: Address,
+    sequence_number: u64,
+) -> Result<bool, Failure> {
+    can_be_resolved(context, address, sequence_number, Way::Executed, Some(owner))
+}
+
+fn can_be_rejected(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+    sequence_number: u64,
+) -> Result<bool, Failure> {
+    can_be_resolved(context, address, sequence_number, Way::Rejected, None)
+}
+
+fn can_reject(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Address,
+    address: Address,
+    sequence_number: u64,
+) -> Result<bool, Failure> {
+    can_be_resolved(context, address, sequence_number, Way::Rejected, Some(owner))
+}
+
+fn get_next_multisig_account_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: Address,
+) -> Result<Address, Failure> {
+    next_address(context, creator)
+}
+
+fn last_resolved_sequence_number(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<u64, Failure> {
+    Ok(read(context, address)?.last_executed_sequence_number)
+}
+
+fn next_sequence_number(context: &mut Context<'_>, _: &[TypeTag], address: Address) -> Result<u64, Failure> {
+    Ok(read(context, address)?.next_sequence_number)
+}
+
+/// Whether `owner` has voted, and whether for the transaction.
+fn vote(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+    sequence_number: u64,
+    owner: Address,
+) -> Result<Values<(bool, bool)>, Failure> {
+    let multisig = read(context, address)?;
+    let transaction = transaction_of(context, &multisig, sequence_number)?;
+    let vote = transaction.votes.get(&owner);
+    Ok(Values((vote.is_some(), vote.copied().unwrap_or(false))))
+}
+
+fn available_transaction_queue_capacity(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<u64, Failure> {
+    Ok(read(context, address)?.queue_capacity())
+}
