@@ -13,6 +13,9 @@ pub mod escrow;
 pub mod event;
 pub mod fungible_asset;
 pub mod gas_schedule;
+pub mod managed_coin;
+pub mod managed_fungible_asset;
+pub mod managed_object;
 pub mod multisig_account;
 pub mod object;
 pub mod optional_aggregator;
@@ -59,6 +62,9 @@ fn first_version() -> Vec<ModuleDeclaration> {
         event::guid_module(),
         fungible_asset::module(),
         gas_schedule::module(),
+        managed_coin::module(),
+        managed_fungible_asset::module(),
+        managed_object::module(),
         multisig_account::module(),
         object::module(),
         optional_aggregator::module(),

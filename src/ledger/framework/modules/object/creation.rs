@@ -3,7 +3,7 @@
 use super::{
     EOBJECT_EXISTS,
     address::{charge_derivation, guid_address, named_address, user_derived_address},
-    resources::{ConstructorRef, ObjectCore, TombStone, Untransferable},
+    resources::{ConstructorRef, DeleteRef, ObjectCore, TombStone, Untransferable},
 };
 use crate::{
     AccountAddress,
@@ -114,7 +114,8 @@ pub fn create_at(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn delete(context: &mut Context<'_>, object: AccountAddress) -> Result<(), Failure> {
+pub fn delete(context: &mut Context<'_>, power: &DeleteRef) -> Result<(), Failure> {
+    let object = power.self_;
     context.remove_resource::<ObjectCore>(object, &[])?;
     context.remove_resource::<TombStone>(object, &[])?;
     context.remove_resource::<Untransferable>(object, &[])

@@ -3,7 +3,7 @@
 use super::{
     EMAXIMUM_NESTING, ENO_UNGATED_TRANSFERS, ENOT_OBJECT_OWNER, EOBJECT_DOES_NOT_EXIST,
     EOBJECT_NOT_TRANSFERRABLE,
-    resources::{ObjectCore, TombStone, Transfer, Untransferable},
+    resources::{ObjectCore, TombStone, Transfer, TransferRef, Untransferable},
 };
 use crate::{
     AccountAddress,
@@ -187,9 +187,10 @@ pub fn is_untransferable(context: &mut Context<'_>, object: AccountAddress) -> R
 /// `EOBJECT_DOES_NOT_EXIST`, and `EOBJECT_NOT_TRANSFERRABLE` where it was bound for ever.
 pub fn set_ungated_transfer(
     context: &mut Context<'_>,
-    object: AccountAddress,
+    power: &TransferRef,
     is_allowed: bool,
 ) -> Result<(), Failure> {
+    let object = power.self_;
     let mut core = core_of(context, object)?;
     if is_untransferable(context, object)? {
         return context.abort("object", &EOBJECT_NOT_TRANSFERRABLE);
@@ -202,9 +203,9 @@ pub fn set_ungated_transfer(
 ///
 /// # Errors
 /// `EOBJECT_DOES_NOT_EXIST`, and `EOBJECT_NOT_TRANSFERRABLE` where it is bound already.
-pub fn set_untransferable(context: &mut Context<'_>, object: AccountAddress) -> Result<(), Failure> {
-    set_ungated_transfer(context, object, false)?;
-    context.write_resource(object, &[], &Untransferable { dummy_field: false })
+pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Result<(), Failure> {
+    set_ungated_transfer(context, power, false)?;
+    context.write_resource(power.self_, &[], &Untransferable { dummy_field: false })
 }
 
 /// Whether the object was burnt.

@@ -1,0 +1,94 @@
+//! `0x1::dispatchable_fungible_asset`: the way to assets that bring functions of their own. There are
+//! none here, so all goes the way of `fungible_asset`; clients may call either.
+
+use super::{
+    fungible_asset::{self, store_at},
+    object::{Object, TypeParameter},
+};
+use crate::{
+    TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::ModuleDeclaration,
+        function::{Function, Signer},
+    },
+};
+
+/// Less arrives than the sender expects.
+pub const EAMOUNT_MISMATCH: ErrorConstant = ErrorConstant::new(
+    "EAMOUNT_MISMATCH",
+    Category::Aborted,
+    2,
+    "less would arrive than the sender expects",
+);
+
+type AnyObject = Object<TypeParameter<0>>;
+
+/// Makes sure that of the `amount` that arrived at least `expected` was expected.
+///
+/// # Errors
+/// `EAMOUNT_MISMATCH`.
+pub(super) fn check_deposit(context: &Context<'_>, amount: u64, expected: u64) -> Result<(), Failure> {
+    if amount >= expected {
+        Ok(())
+    } else {
+        context.abort("dispatchable_fungible_asset", &EAMOUNT_MISMATCH)
+    }
+}
+
+fn transfer_assert_minimum_deposit(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    sender: Signer,
+    from: AnyObject,
+    to: AnyObject,
+    amount: u64,
+    expected: u64,
+) -> Result<(), Failure> {
+    fungible_asset::transfer_by(context, sender.0, from.inner, to.inner, amount)?;
+    check_deposit(context, amount, expected)
+}
+
+fn derived_balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, Failure> {
+    Ok(store_at(context, store.inner)?.balance)
+}
+
+fn is_derived_balance_at_least(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AnyObject,
+    amount: u64,
+) -> Result<bool, Failure> {
+    Ok(store_at(context, store.inner)?.balance >= amount)
+}
+
+fn derived_supply(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<Option<u128>, Failure> {
+    fungible_asset::supply_of(context, metadata.inner)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    ModuleDeclaration {
+        name: "dispatchable_fungible_asset",
+        structs: vec![],
+        functions: vec![
+            of_any(Function::entry("transfer", fungible_asset::transfer)),
+            of_any(Function::entry(
+                "transfer_assert_minimum_deposit",
+                transfer_assert_minimum_deposit,
+            )),
+            of_any(Function::view("derived_balance", derived_balance)),
+            of_any(Function::view("derived_supply", derived_supply)),
+            of_any(Function::view(
+                "is_derived_balance_at_least",
+                is_derived_balance_at_least,
+            )),
+        ],
+        errors: &[EAMOUNT_MISMATCH],
+    }
+}

@@ -1,0 +1,68 @@
+//! `0x1::fungible_asset`: assets of which one unit is as good as another, in stores that are objects.
+//!
+//! The paired asset of a coin is one too, but what there is of it lies in coin stores: no store of this
+//! module is ever for such an asset, and its supply is the coin's.
+
+mod asset;
+mod errors;
+mod resources;
+mod store;
+mod views;
+
+pub use asset::{add_fungibility, mutate_metadata, publish_metadata};
+pub use errors::*;
+pub use resources::{
+    BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion, Metadata,
+    MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
+};
+pub use store::{
+    burn_from, create_store, mint_to, remove_store, set_frozen_flag, store_at, transfer_by, transfer_with_ref,
+};
+pub use views::{balance_of, is_store_frozen, supply_of};
+
+use super::object::{Object, TypeParameter};
+use crate::{
+    TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct},
+        function::{Function, Signer},
+    },
+};
+
+/// The entry function, which `dispatchable_fungible_asset::transfer` is too.
+pub(super) fn transfer(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    sender: Signer,
+    from: Object<TypeParameter<0>>,
+    to: Object<TypeParameter<0>>,
+    amount: u64,
+) -> Result<(), Failure> {
+    transfer_by(context, sender.0, from.inner, to.inner, amount)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let mut functions = vec![Function::entry("transfer", transfer).with_type_parameters(&[&["key"]])];
+    functions.extend(views::functions());
+    ModuleDeclaration {
+        name: "fungible_asset",
+        structs: vec![
+            BurnRef::declaration(),
+            ConcurrentSupply::declaration(),
+            Creation::declaration(),
+            Deposit::declaration(),
+            Frozen::declaration(),
+            FungibleStore::declaration(),
+            FungibleStoreDeletion::declaration(),
+            Metadata::declaration(),
+            MintRef::declaration(),
+            MutateMetadataRef::declaration(),
+            TransferRef::declaration(),
+            Untransferable::declaration(),
+            Withdraw::declaration(),
+        ],
+        functions,
+        errors: ERRORS,
+    }
+}

@@ -1,0 +1,172 @@
+//! What views tell of assets and stores. Assets have no functions of their own here, so nothing is ever
+//! dispatchable.
+
+use super::{
+    EFUNGIBLE_METADATA_EXISTENCE,
+    asset::UNLIMITED,
+    resources::{ConcurrentSupply, FungibleStore, Metadata, Untransferable},
+    store::store_at,
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        function::Function,
+        modules::{
+            coin,
+            object::{Object, TypeParameter},
+        },
+    },
+};
+
+type AnyObject = Object<TypeParameter<0>>;
+
+/// What the asset at `asset` is.
+///
+/// # Errors
+/// `EFUNGIBLE_METADATA_EXISTENCE`.
+fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metadata, Failure> {
+    match context.read_resource(asset, &[])? {
+        Some(metadata) => Ok(metadata),
+        None => context.abort("fungible_asset", &EFUNGIBLE_METADATA_EXISTENCE),
+    }
+}
+
+/// How much of the asset there is, in its smallest unit; that of a coin is the coin's. `None` where
+/// nobody counts it.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub fn supply_of(context: &mut Context<'_>, asset: AccountAddress) -> Result<Option<u128>, Failure> {
+    if let Some(coin) = coin::paired_coin(context, asset)? {
+        return coin::supply_of(context, &coin);
+    }
+    let supply = context.read_resource::<ConcurrentSupply>(asset, &[])?;
+    Ok(supply.map(|supply| supply.current.value))
+}
+
+fn supply(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Option<u128>, Failure> {
+    supply_of(context, metadata.inner)
+}
+
+fn maximum(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Option<u128>, Failure> {
+    let supply = context.read_resource::<ConcurrentSupply>(metadata.inner, &[])?;
+    Ok(supply
+        .map(|supply| supply.current.max_value)
+        .filter(|maximum| *maximum != UNLIMITED))
+}
+
+fn name(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+    Ok(metadata_at(context, metadata.inner)?.name)
+}
+
+fn symbol(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+    Ok(metadata_at(context, metadata.inner)?.symbol)
+}
+
+fn decimals(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<u8, Failure> {
+    Ok(metadata_at(context, metadata.inner)?.decimals)
+}
+
+fn icon_uri(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+    Ok(metadata_at(context, metadata.inner)?.icon_uri)
+}
+
+fn project_uri(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+    Ok(metadata_at(context, metadata.inner)?.project_uri)
+}
+
+fn metadata(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Metadata, Failure> {
+    metadata_at(context, metadata.inner)
+}
+
+fn is_untransferable(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<bool, Failure> {
+    let mark = context.read_resource::<Untransferable>(metadata.inner, &[])?;
+    Ok(mark.is_some())
+}
+
+fn is_asset_type_dispatchable(
+    _: &mut Context<'_>,
+    _: &[TypeTag],
+    _: Object<Metadata>,
+) -> Result<bool, Failure> {
+    Ok(false)
+}
+
+fn is_store_dispatchable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AnyObject,
+) -> Result<bool, Failure> {
+    store_at(context, store.inner).map(|_| false)
+}
+
+fn store_exists(context: &mut Context<'_>, _: &[TypeTag], store: AccountAddress) -> Result<bool, Failure> {
+    Ok(context.read_resource::<FungibleStore>(store, &[])?.is_some())
+}
+
+fn store_metadata(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AnyObject,
+) -> Result<Object<Metadata>, Failure> {
+    Ok(store_at(context, store.inner)?.metadata)
+}
+
+/// What lies in the store at `store`, in the asset's smallest unit; 0 where there is none.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u64, Failure> {
+    let found = context.read_resource::<FungibleStore>(store, &[])?;
+    Ok(found.map_or(0, |store| store.balance))
+}
+
+/// Whether the store at `store` is frozen; not where there is none.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub fn is_store_frozen(context: &mut Context<'_>, store: AccountAddress) -> Result<bool, Failure> {
+    let found = context.read_resource::<FungibleStore>(store, &[])?;
+    Ok(found.is_some_and(|store| store.frozen))
+}
+
+fn balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, Failure> {
+    balance_of(context, store.inner)
+}
+
+fn is_balance_at_least(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AnyObject,
+    amount: u64,
+) -> Result<bool, Failure> {
+    Ok(balance_of(context, store.inner)? >= amount)
+}
+
+fn is_frozen(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<bool, Failure> {
+    is_store_frozen(context, store.inner)
+}
+
+/// The view functions of the module.
+pub(super) fn functions() -> Vec<Function> {
+    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    vec![
+        of_any(Function::view("balance", balance)),
+        of_any(Function::view("decimals", decimals)),
+        of_any(Function::view("icon_uri", icon_uri)),
+        Function::view("is_asset_type_dispatchable", is_asset_type_dispatchable),
+        of_any(Function::view("is_balance_at_least", is_balance_at_least)),
+        of_any(Function::view("is_frozen", is_frozen)),
+        of_any(Function::view("is_store_dispatchable", is_store_dispatchable)),
+        of_any(Function::view("is_untransferable", is_untransferable)),
+        of_any(Function::view("maximum", maximum)),
+        of_any(Function::view("metadata", metadata)),
+        of_any(Function::view("name", name)),
+        of_any(Function::view("project_uri", project_uri)),
+        Function::view("store_exists", store_exists),
+        of_any(Function::view("store_metadata", store_metadata)),
+        of_any(Function::view("supply", supply)),
+        of_any(Function::view("symbol", symbol)),
+    ]
+}

@@ -1,0 +1,297 @@
+//! Making an asset, and the powers over it.
+
+use super::MODULE;
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::move_structs,
+        function::{Function, Signer},
+        modules::{
+            fungible_asset::{
+                self, BurnRef, FungibleStore, Metadata, MintRef, MutateMetadataRef, TransferRef,
+                Untransferable, store_at,
+            },
+            object::{self, Object},
+            primary_fungible_store::{self, ensure_store, store_address},
+        },
+    },
+};
+
+/// Who calls does not manage the asset.
+pub const ENOT_MANAGER: ErrorConstant = ErrorConstant::new(
+    "ENOT_MANAGER",
+    Category::PermissionDenied,
+    1,
+    "the sender does not own the object of this asset, whose owner manages it",
+);
+/// The asset was not made by this module.
+pub const ENOT_MANAGED: ErrorConstant = ErrorConstant::new(
+    "ENOT_MANAGED",
+    Category::NotFound,
+    2,
+    "this asset has no manager: it was not made by managed_fungible_asset",
+);
+
+move_structs! {
+    module "managed_fungible_asset";
+
+    /// Beside the metadata of an asset: all powers over it, which its manager uses.
+    ManagedFungibleAsset as "ManagedFungibleAsset" has ["key"] member true {
+        /// To make more.
+        mint_ref: MintRef,
+        /// To move it and to freeze stores.
+        transfer_ref: TransferRef,
+        /// To destroy some.
+        burn_ref: BurnRef,
+        /// To change what it is called.
+        mutate_metadata_ref: MutateMetadataRef,
+    }
+}
+
+fn create_at_symbol(
+    context: &mut Context<'_>,
+    creator: AccountAddress,
+    metadata: Metadata,
+    maximum_supply: Option<u128>,
+) -> Result<AccountAddress, Failure> {
+    let seed = metadata.symbol.clone();
+    let asset = object::create_named_object(context, creator, seed.as_bytes())?.self_;
+    primary_fungible_store::create_asset(context, asset, metadata, maximum_supply)?;
+    let metadata = || Object::at(asset);
+    let powers = ManagedFungibleAsset {
+        mint_ref: MintRef { metadata: metadata() },
+        transfer_ref: TransferRef { metadata: metadata() },
+        burn_ref: BurnRef { metadata: metadata() },
+        mutate_metadata_ref: MutateMetadataRef { metadata: metadata() },
+    };
+    context.write_resource(asset, &[], &powers)?;
+    Ok(asset)
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are the parameters of the entry function"
+)]
+fn create(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: Signer,
+    name: String,
+    symbol: String,
+    decimals: u8,
+    icon_uri: String,
+    project_uri: String,
+    maximum_supply: Option<u128>,
+) -> Result<(), Failure> {
+    let metadata = Metadata {
+        name,
+        symbol,
+        decimals,
+        icon_uri,
+        project_uri,
+    };
+    create_at_symbol(context, creator.0, metadata, maximum_supply).map(|_| ())
+}
+
+/// As [`create`], but a store of the asset can never change its owner: what lies there moves by
+/// transfers of the asset alone.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are the parameters of the entry function"
+)]
+fn create_untransferable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: Signer,
+    name: String,
+    symbol: String,
+    decimals: u8,
+    icon_uri: String,
+    project_uri: String,
+    maximum_supply: Option<u128>,
+) -> Result<(), Failure> {
+    let metadata = Metadata {
+        name,
+        symbol,
+        decimals,
+        icon_uri,
+        project_uri,
+    };
+    let asset = create_at_symbol(context, creator.0, metadata, maximum_supply)?;
+    context.write_resource(asset, &[], &Untransferable { dummy_field: false })
+}
+
+/// The powers over an asset, for its manager.
+fn powers(
+    context: &mut Context<'_>,
+    manager: Signer,
+    asset: AccountAddress,
+) -> Result<ManagedFungibleAsset, Failure> {
+    let Some(powers) = context.read_resource::<ManagedFungibleAsset>(asset, &[])? else {
+        return context.abort(MODULE, &ENOT_MANAGED);
+    };
+    if object::owns(context, asset, manager.0)? {
+        Ok(powers)
+    } else {
+        context.abort(MODULE, &ENOT_MANAGER)
+    }
+}
+
+fn mint(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    let mint_ref = powers(context, manager, metadata.inner)?.mint_ref;
+    let store = ensure_store(context, to, mint_ref.metadata.inner)?;
+    fungible_asset::mint_to(context, &mint_ref, store, amount)
+}
+
+fn burn(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    from: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    let burn_ref = powers(context, manager, metadata.inner)?.burn_ref;
+    let store = store_address(context, from, metadata.inner)?;
+    fungible_asset::burn_from(context, &burn_ref, store, amount)
+}
+
+fn transfer(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    from: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    let transfer_ref = powers(context, manager, metadata.inner)?.transfer_ref;
+    let from_store = store_address(context, from, metadata.inner)?;
+    let to_store = ensure_store(context, to, metadata.inner)?;
+    fungible_asset::transfer_with_ref(context, &transfer_ref, from_store, to_store, amount)
+}
+
+fn set_frozen(
+    context: &mut Context<'_>,
+    manager: Signer,
+    asset: AccountAddress,
+    owner: AccountAddress,
+    is_frozen: bool,
+) -> Result<(), Failure> {
+    let transfer_ref = powers(context, manager, asset)?.transfer_ref;
+    let store = ensure_store(context, owner, asset)?;
+    fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
+}
+
+fn freeze(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    owner: AccountAddress,
+) -> Result<(), Failure> {
+    set_frozen(context, manager, metadata.inner, owner, true)
+}
+
+fn unfreeze(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    owner: AccountAddress,
+) -> Result<(), Failure> {
+    set_frozen(context, manager, metadata.inner, owner, false)
+}
+
+fn set_store_frozen(
+    context: &mut Context<'_>,
+    manager: Signer,
+    store: AccountAddress,
+    is_frozen: bool,
+) -> Result<(), Failure> {
+    let asset = store_at(context, store)?.metadata.inner;
+    let transfer_ref = powers(context, manager, asset)?.transfer_ref;
+    fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
+}
+
+fn freeze_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    store: Object<FungibleStore>,
+) -> Result<(), Failure> {
+    set_store_frozen(context, manager, store.inner, true)
+}
+
+fn unfreeze_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    store: Object<FungibleStore>,
+) -> Result<(), Failure> {
+    set_store_frozen(context, manager, store.inner, false)
+}
+
+fn burn_from_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    store: Object<FungibleStore>,
+    amount: u64,
+) -> Result<(), Failure> {
+    let asset = store_at(context, store.inner)?.metadata.inner;
+    let burn_ref = powers(context, manager, asset)?.burn_ref;
+    fungible_asset::burn_from(context, &burn_ref, store.inner, amount)
+}
+
+/// Changes what is given and leaves the rest. The object stays where it is, also under a new symbol.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are the parameters of the entry function"
+)]
+fn set_metadata(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    manager: Signer,
+    metadata: Object<Metadata>,
+    name: Option<String>,
+    symbol: Option<String>,
+    decimals: Option<u8>,
+    icon_uri: Option<String>,
+    project_uri: Option<String>,
+) -> Result<(), Failure> {
+    let power = powers(context, manager, metadata.inner)?.mutate_metadata_ref;
+    fungible_asset::mutate_metadata(context, &power, |old| Metadata {
+        name: name.unwrap_or(old.name),
+        symbol: symbol.unwrap_or(old.symbol),
+        decimals: decimals.unwrap_or(old.decimals),
+        icon_uri: icon_uri.unwrap_or(old.icon_uri),
+        project_uri: project_uri.unwrap_or(old.project_uri),
+    })
+}
+
+/// The entry functions of managers.
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::entry("burn", burn),
+        Function::entry("burn_from_store", burn_from_store),
+        Function::entry("create", create),
+        Function::entry("create_untransferable", create_untransferable),
+        Function::entry("freeze", freeze),
+        Function::entry("freeze_store", freeze_store),
+        Function::entry("mint", mint),
+        Function::entry("set_metadata", set_metadata),
+        Function::entry("transfer", transfer),
+        Function::entry("unfreeze", unfreeze),
+        Function::entry("unfreeze_store", unfreeze_store),
+    ]
+}

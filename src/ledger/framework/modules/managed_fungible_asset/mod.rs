@@ -1,0 +1,56 @@
+//! `0x1::managed_fungible_asset`: how users make fungible assets, and what the one who manages an asset
+//! does with it. The reference leaves this to modules of users; the shape is that of `managed_coin`.
+//!
+//! An asset is a named object under its creator, whose seed is the symbol. Whoever owns that object,
+//! directly or through a chain of owners, manages the asset: `object::transfer` hands all powers on.
+
+mod manage;
+mod stores;
+
+pub use manage::{ENOT_MANAGED, ENOT_MANAGER, ManagedFungibleAsset};
+pub use stores::{EPAIRED_WITH_COIN, StoreCreation};
+
+use super::{
+    fungible_asset::Metadata,
+    object::{self, Object},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct},
+        function::Function,
+    },
+};
+
+const MODULE: &str = "managed_fungible_asset";
+
+fn asset_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: AccountAddress,
+    symbol: String,
+) -> Result<AccountAddress, Failure> {
+    object::charge_derivation(context, symbol.len())?;
+    Ok(object::named_address(creator, symbol.as_bytes()))
+}
+
+fn is_managed(context: &mut Context<'_>, _: &[TypeTag], metadata: Object<Metadata>) -> Result<bool, Failure> {
+    let found = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
+    Ok(found.is_some())
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let mut functions = manage::functions();
+    functions.extend(stores::functions());
+    functions.extend([
+        Function::view("asset_address", asset_address),
+        Function::view("is_managed", is_managed),
+    ]);
+    ModuleDeclaration {
+        name: MODULE,
+        structs: vec![ManagedFungibleAsset::declaration(), StoreCreation::declaration()],
+        functions,
+        errors: &[ENOT_MANAGER, ENOT_MANAGED, EPAIRED_WITH_COIN],
+    }
+}

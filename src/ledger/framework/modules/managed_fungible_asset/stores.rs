@@ -1,0 +1,75 @@
+//! Stores beside the primary one: an account may keep parts of what it holds apart, or give a store away
+//! with all that lies in it. They serve every asset but those of coins.
+
+use super::MODULE;
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::move_structs,
+        function::{Function, Signer},
+        modules::{
+            coin,
+            fungible_asset::{self, FungibleStore, Metadata},
+            object::{self, Object},
+        },
+    },
+};
+
+/// A store is to be made for the asset of a coin.
+pub const EPAIRED_WITH_COIN: ErrorConstant = ErrorConstant::new(
+    "EPAIRED_WITH_COIN",
+    Category::InvalidArgument,
+    3,
+    "this asset is a coin's, which lies in coin stores alone",
+);
+
+move_structs! {
+    module "managed_fungible_asset";
+
+    /// A store was made; its address is known from here.
+    StoreCreation as "StoreCreation" has ["drop", "store"] event true {
+        /// The store.
+        store: AccountAddress,
+        /// Whose it is.
+        owner: AccountAddress,
+        /// Which asset it is for.
+        metadata: AccountAddress,
+    }
+}
+
+fn create_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    metadata: Object<Metadata>,
+) -> Result<(), Failure> {
+    if coin::paired_coin(context, metadata.inner)?.is_some() {
+        return context.abort(MODULE, &EPAIRED_WITH_COIN);
+    }
+    let store = object::create_object(context, owner.0)?.self_;
+    fungible_asset::create_store(context, store, metadata.inner)?;
+    context.emit(&StoreCreation {
+        store,
+        owner: owner.0,
+        metadata: metadata.inner,
+    })
+}
+
+fn remove_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    store: Object<FungibleStore>,
+) -> Result<(), Failure> {
+    fungible_asset::remove_store(context, owner.0, store.inner)
+}
+
+/// The entry functions of owners.
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::entry("create_store", create_store),
+        Function::entry("remove_store", remove_store),
+    ]
+}

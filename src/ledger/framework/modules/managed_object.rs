@@ -1,0 +1,186 @@
+//! `0x1::managed_object`: how users make objects, and what an owner does with one. The reference leaves
+//! this to modules of users.
+//!
+//! An object that users make holds no more than who owns it; it is a thing to own, to give away, and to
+//! own other things with: assets and objects that are sent to its address are in its owner's hands.
+
+use super::{
+    coin,
+    fungible_asset::Metadata,
+    object::{self, ConstructorRef, DeleteRef, Object, ObjectCore, TransferRef},
+    primary_fungible_store::transfer_between,
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::{Function, Signer},
+    },
+};
+
+const MODULE: &str = "managed_object";
+
+/// An object is to go at whose address coins lie.
+pub const EHOLDS_COINS: ErrorConstant = ErrorConstant::new(
+    "EHOLDS_COINS",
+    Category::InvalidState,
+    1,
+    "the chain's coin lies at this object's address and would be lost; send it on first",
+);
+
+move_structs! {
+    module "managed_object";
+
+    /// At an object of this module: the powers over it, which its owner uses.
+    ObjectRefs as "ObjectRefs" has ["key"] member true {
+        /// To delete it; a named or sticky object has none.
+        delete_ref: Option<DeleteRef>,
+        /// To say whether owners may give it away.
+        transfer_ref: TransferRef,
+    }
+
+    /// An object was made; its address is known from here.
+    ObjectCreation as "ObjectCreation" has ["drop", "store"] event true {
+        /// The object.
+        object: AccountAddress,
+        /// Whose it is.
+        owner: AccountAddress,
+    }
+
+    /// An object was deleted.
+    ObjectDeletion as "ObjectDeletion" has ["drop", "store"] event true {
+        /// The object.
+        object: AccountAddress,
+        /// Who deleted it.
+        owner: AccountAddress,
+    }
+}
+
+fn keep_refs(context: &mut Context<'_>, owner: AccountAddress, made: &ConstructorRef) -> Result<(), Failure> {
+    let object = made.self_;
+    let refs = ObjectRefs {
+        delete_ref: made.can_delete.then_some(DeleteRef { self_: object }),
+        transfer_ref: TransferRef { self_: object },
+    };
+    context.write_resource(object, &[], &refs)?;
+    context.emit(&ObjectCreation { object, owner })
+}
+
+fn create_named(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: Signer,
+    seed: Vec<u8>,
+) -> Result<(), Failure> {
+    let made = object::create_named_object(context, creator.0, &seed)?;
+    keep_refs(context, creator.0, &made)
+}
+
+fn create_generated(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), Failure> {
+    let made = object::create_object_from_account(context, creator.0)?;
+    keep_refs(context, creator.0, &made)
+}
+
+fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), Failure> {
+    let made = object::create_sticky_object(context, creator.0)?;
+    keep_refs(context, creator.0, &made)
+}
+
+/// The powers over an object, for its owner.
+fn refs(context: &mut Context<'_>, owner: Signer, object: AccountAddress) -> Result<ObjectRefs, Failure> {
+    object::verify_owner(context, object, owner.0)?;
+    context.require_resource(object, &[])
+}
+
+/// Assets that are not coins, and objects that this one owns, cannot be found from here: who deletes an
+/// object that owns them loses them.
+fn delete(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<ObjectRefs>,
+) -> Result<(), Failure> {
+    let Some(delete_ref) = refs(context, owner, object.inner)?.delete_ref else {
+        return context.abort("object", &object::ECANNOT_DELETE);
+    };
+    let native = context.native_coin();
+    if coin::balance_of(context, object.inner, native)? != 0 {
+        return context.abort(MODULE, &EHOLDS_COINS);
+    }
+    context.remove_resource::<ObjectRefs>(object.inner, &[])?;
+    object::delete(context, &delete_ref)?;
+    context.emit(&ObjectDeletion {
+        object: object.inner,
+        owner: owner.0,
+    })
+}
+
+fn set_ungated_transfer(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<ObjectRefs>,
+    allowed: bool,
+) -> Result<(), Failure> {
+    let transfer_ref = refs(context, owner, object.inner)?.transfer_ref;
+    object::set_ungated_transfer(context, &transfer_ref, allowed)
+}
+
+/// Binds the object to its owner for ever.
+fn set_untransferable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<ObjectRefs>,
+) -> Result<(), Failure> {
+    let transfer_ref = refs(context, owner, object.inner)?.transfer_ref;
+    object::set_untransferable(context, &transfer_ref)
+}
+
+/// Sends on what lies at the address of any object, so that nothing that is sent to an object is
+/// locked there.
+fn transfer_fungible_assets(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    object: Object<ObjectCore>,
+    metadata: Object<Metadata>,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    object::verify_owner(context, object.inner, owner.0)?;
+    transfer_between(context, object.inner, metadata.inner, to, amount)
+}
+
+fn is_deletable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: Object<ObjectRefs>,
+) -> Result<bool, Failure> {
+    let refs: ObjectRefs = context.require_resource(object.inner, &[])?;
+    Ok(refs.delete_ref.is_some())
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: MODULE,
+        structs: vec![
+            ObjectCreation::declaration(),
+            ObjectDeletion::declaration(),
+            ObjectRefs::declaration(),
+        ],
+        functions: vec![
+            Function::entry("create_generated", create_generated),
+            Function::entry("create_named", create_named),
+            Function::entry("create_sticky", create_sticky),
+            Function::entry("delete", delete),
+            Function::entry("set_ungated_transfer", set_ungated_transfer),
+            Function::entry("set_untransferable", set_untransferable),
+            Function::entry("transfer_fungible_assets", transfer_fungible_assets),
+            Function::view("is_deletable", is_deletable),
+        ],
+        errors: &[EHOLDS_COINS],
+    }
+}

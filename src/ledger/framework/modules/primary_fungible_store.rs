@@ -1,0 +1,243 @@
+//! `0x1::primary_fungible_store`: for each account and asset one store at an address that follows from
+//! both, made when it is first needed.
+//!
+//! What a coin's paired asset moves and shows is the account's coin store: those operations go to
+//! `coin`, and abort in its name.
+
+use super::{
+    coin, dispatchable_fungible_asset,
+    fungible_asset::{self, FungibleStore, Metadata},
+    object::{self, DeriveRef, Object, TombStone, TypeParameter},
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::{Function, Signer},
+    },
+};
+
+move_structs! {
+    module "primary_fungible_store";
+
+    /// Beside the metadata of an asset: the power to make primary stores for it.
+    DeriveRefPod as "DeriveRefPod" has ["key"] member true {
+        /// That power.
+        metadata_derive_ref: DeriveRef,
+    }
+}
+
+/// Makes the object at `at` an asset that lies in primary stores.
+///
+/// # Errors
+/// As [`fungible_asset::publish_metadata`].
+pub fn create_asset(
+    context: &mut Context<'_>,
+    at: AccountAddress,
+    metadata: Metadata,
+    maximum_supply: Option<u128>,
+) -> Result<(), Failure> {
+    fungible_asset::add_fungibility(context, at, metadata, maximum_supply)?;
+    let metadata_derive_ref = DeriveRef { self_: at };
+    context.write_resource(at, &[], &DeriveRefPod { metadata_derive_ref })
+}
+
+/// Where the store of `owner` for the asset is, or will be.
+///
+/// # Errors
+/// When gas runs out.
+pub fn store_address(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    object::charge_derivation(context, 0)?;
+    Ok(object::user_derived_address(owner, metadata))
+}
+
+/// Makes the store of `owner` for an asset that is not a coin's, unless it is there; gives its address.
+///
+/// # Errors
+/// `ERESOURCE_DOES_NOT_EXIST` of `object` where there is no such asset.
+pub fn ensure_store(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    let address = store_address(context, owner, metadata)?;
+    if context.read_resource::<FungibleStore>(address, &[])?.is_some() {
+        return Ok(address);
+    }
+    if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
+        return context.abort("object", &object::ERESOURCE_DOES_NOT_EXIST);
+    }
+    let pod: DeriveRefPod = context.require_resource(metadata, &[])?;
+    object::create_user_derived_object(context, owner, pod.metadata_derive_ref.self_)?;
+    object::set_ungated_transfer(context, &object::TransferRef { self_: address }, false)?;
+    fungible_asset::create_store(context, address, metadata)?;
+    Ok(address)
+}
+
+/// Moves `amount` of an asset between the stores of two accounts, on the word of the first. Missing
+/// stores are made, and the first account's store is restored where it was burnt.
+///
+/// # Errors
+/// Those of [`ensure_store`] and [`fungible_asset::transfer_by`]; where the asset is a coin's, those of
+/// [`coin::transfer_between`].
+pub fn transfer_between(
+    context: &mut Context<'_>,
+    from: AccountAddress,
+    metadata: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    if let Some(coin) = coin::paired_coin(context, metadata)? {
+        return coin::transfer_between(context, &coin, from, to, amount);
+    }
+    let from_store = ensure_store(context, from, metadata)?;
+    if object::is_burnt(context, from_store)? {
+        context.remove_resource::<TombStone>(from_store, &[])?;
+    }
+    let to_store = ensure_store(context, to, metadata)?;
+    fungible_asset::transfer_by(context, from, from_store, to_store, amount)
+}
+
+/// How much of an asset an account holds in its primary store or coin store, in the smallest unit.
+///
+/// # Errors
+/// When the state cannot be read or gas runs out.
+pub fn balance_of(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+) -> Result<u64, Failure> {
+    if let Some(coin) = coin::paired_coin(context, metadata)? {
+        return coin::balance_of(context, owner, &coin);
+    }
+    let store = store_address(context, owner, metadata)?;
+    fungible_asset::balance_of(context, store)
+}
+
+fn store_exists(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+) -> Result<bool, Failure> {
+    if let Some(coin) = coin::paired_coin(context, metadata)? {
+        return coin::has_store(context, owner, &coin);
+    }
+    let store = store_address(context, owner, metadata)?;
+    Ok(context.read_resource::<FungibleStore>(store, &[])?.is_some())
+}
+
+type AnyObject = Object<TypeParameter<0>>;
+
+fn transfer(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    sender: Signer,
+    metadata: AnyObject,
+    recipient: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    transfer_between(context, sender.0, metadata.inner, recipient, amount)
+}
+
+/// Nothing takes a part of what is moved here, so what arrives is what was sent.
+fn transfer_assert_minimum_deposit(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    sender: Signer,
+    metadata: AnyObject,
+    recipient: AccountAddress,
+    amount: u64,
+    expected: u64,
+) -> Result<(), Failure> {
+    transfer_between(context, sender.0, metadata.inner, recipient, amount)?;
+    dispatchable_fungible_asset::check_deposit(context, amount, expected)
+}
+
+fn primary_store_address(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: AccountAddress,
+    metadata: AnyObject,
+) -> Result<AccountAddress, Failure> {
+    store_address(context, owner, metadata.inner)
+}
+
+fn primary_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: AccountAddress,
+    metadata: AnyObject,
+) -> Result<Object<FungibleStore>, Failure> {
+    if !store_exists(context, owner, metadata.inner)? {
+        return context.abort("object", &object::EOBJECT_DOES_NOT_EXIST);
+    }
+    store_address(context, owner, metadata.inner).map(Object::at)
+}
+
+fn primary_store_exists(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: AccountAddress,
+    metadata: AnyObject,
+) -> Result<bool, Failure> {
+    store_exists(context, account, metadata.inner)
+}
+
+fn balance(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: AccountAddress,
+    metadata: AnyObject,
+) -> Result<u64, Failure> {
+    balance_of(context, account, metadata.inner)
+}
+
+fn is_balance_at_least(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: AccountAddress,
+    metadata: AnyObject,
+    amount: u64,
+) -> Result<bool, Failure> {
+    Ok(balance_of(context, account, metadata.inner)? >= amount)
+}
+
+fn is_frozen(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: AccountAddress,
+    metadata: AnyObject,
+) -> Result<bool, Failure> {
+    if let Some(coin) = coin::paired_coin(context, metadata.inner)? {
+        return coin::is_frozen(context, account, &coin);
+    }
+    let store = store_address(context, account, metadata.inner)?;
+    fungible_asset::is_store_frozen(context, store)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    ModuleDeclaration {
+        name: "primary_fungible_store",
+        structs: vec![DeriveRefPod::declaration()],
+        functions: vec![
+            of_any(Function::entry("transfer", transfer)),
+            of_any(Function::entry(
+                "transfer_assert_minimum_deposit",
+                transfer_assert_minimum_deposit,
+            )),
+            of_any(Function::view("balance", balance)),
+            of_any(Function::view("is_balance_at_least", is_balance_at_least)),
+            of_any(Function::view("is_frozen", is_frozen)),
+            of_any(Function::view("primary_store", primary_store)),
+            of_any(Function::view("primary_store_address", primary_store_address)),
+            of_any(Function::view("primary_store_exists", primary_store_exists)),
+        ],
+        errors: &[],
+    }
+}
