@@ -12,7 +12,7 @@ use crate::{
             account::Account,
             block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
             chain_id, chain_status,
-            coin::{Coin, CoinInfo, CoinStore},
+            coin::{self, Coin, CoinInfo, CoinStore},
             event::EventHandle,
             gas_schedule,
             optional_aggregator::OptionalAggregator,
@@ -274,7 +274,7 @@ impl Genesis {
 
     fn write_state(&self, chain: &Chain, context: &mut Context<'_>) -> Result<(), Failure> {
         let framework = AccountAddress::ONE;
-        let coin = std::slice::from_ref(context.native_coin());
+        let native = std::slice::from_ref(context.native_coin());
         for account in &self.accounts {
             let mut resource = Account::implicit(account.address);
             if let Some(key) = account.authentication_key {
@@ -289,7 +289,7 @@ impl Genesis {
                 withdraw_events: resource.new_event_handle(account.address),
             };
             context.write_resource(account.address, &[], &resource)?;
-            context.write_resource(account.address, coin, &store)?;
+            context.write_resource(account.address, native, &store)?;
         }
         let supply: u128 = self
             .accounts
@@ -302,7 +302,8 @@ impl Genesis {
             decimals: DECIMALS,
             supply: Some(OptionalAggregator::unlimited(supply)),
         };
-        context.write_resource(framework, coin, &info)?;
+        context.write_resource(framework, native, &info)?;
+        coin::write_genesis(context, &info)?;
         chain_id::write_genesis(context)?;
         timestamp::write_genesis(context)?;
         gas_schedule::write_genesis(context)?;

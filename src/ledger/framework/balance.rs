@@ -1,7 +1,10 @@
 //! The balance of an account: interface section 4.8.
 
-use super::modules::coin::CoinStore;
-use crate::{AccountAddress, Chain, StateError, StateView, StructTag, TypeTag};
+use super::modules::{coin, primary_fungible_store};
+use crate::{
+    AccountAddress, Chain, HashValue, StateError, StateView, StructTag,
+    execute::{BlockState, Context, Environment, Failure},
+};
 
 /// Which asset a balance is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,9 +15,8 @@ pub enum AssetType {
     Coin(StructTag),
 }
 
-/// The balance of `asset` that `owner` holds; 0 where there is no account or no such asset.
-///
-/// The chain's coin and its paired asset `0xa` are one pot of money (design section 8).
+/// The balance of `asset` that `owner` holds, of an asset in its primary store; 0 where there is no
+/// account or no such asset. A coin and its paired asset are one pot of money (design section 8).
 ///
 /// # Errors
 /// When the state cannot be read, or holds a store that does not decode.
@@ -24,19 +26,22 @@ pub fn balance(
     owner: &AccountAddress,
     asset: &AssetType,
 ) -> Result<u64, StateError> {
-    let native = chain.framework().native_coin();
-    let coin = match asset {
-        AssetType::FungibleAsset(address) if *address == AccountAddress::NATIVE_ASSET => native.clone(),
-        AssetType::FungibleAsset(_) => return Ok(0),
-        AssetType::Coin(tag) => TypeTag::from(tag.clone()),
+    let state = BlockState::new(view);
+    // A balance depends on neither block nor time.
+    let nowhere = Environment {
+        height: 0,
+        timestamp_usecs: 0,
+        transaction_hash: HashValue::ZERO,
     };
-    let key = chain
-        .framework()
-        .resource_key::<CoinStore>(owner, std::slice::from_ref(&coin));
-    let Some(bytes) = view.get(&key)? else {
-        return Ok(0);
+    let mut context = Context::unmetered(chain, &state, nowhere);
+    let held = match asset {
+        AssetType::FungibleAsset(metadata) => {
+            primary_fungible_store::balance_of(&mut context, *owner, *metadata)
+        }
+        AssetType::Coin(tag) => coin::balance_of(&mut context, *owner, &tag.clone().into()),
     };
-    let store: CoinStore =
-        bcs::from_bytes(&bytes).map_err(|error| StateError(format!("coin store of {owner}: {error}")))?;
-    Ok(store.coin.value)
+    held.map_err(|failure| match failure {
+        Failure::State(error) => error,
+        other => StateError(format!("the balance of {owner}: {other:?}")),
+    })
 }

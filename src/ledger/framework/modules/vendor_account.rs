@@ -1,16 +1,27 @@
-//! `0x1::{vendor}_account`: transfers that make the recipient's account where there is none.
+//! `0x1::{vendor}_account`: transfers that make the recipient's account where there is none, one or many
+//! at a time, and an account's word on whether coins that it never held may come so.
 
-use super::{account, coin};
+use super::{
+    account, coin, coin::COIN_TYPE, event::EventHandle, fungible_asset::Metadata, object::Object,
+    primary_fungible_store,
+};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, Failure, cost},
     framework::{
         abort::{Category, ErrorConstant},
-        declare::ModuleDeclaration,
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
 };
 
+/// The recipient wants no coins that it did not register for.
+pub const EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS: ErrorConstant = ErrorConstant::new(
+    "EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS",
+    Category::PermissionDenied,
+    3,
+    "the recipient has not registered for this coin and accepts no other coins",
+);
 /// A batch whose lists differ in length.
 pub const EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH: ErrorConstant = ErrorConstant::new(
     "EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH",
@@ -22,6 +33,32 @@ pub const EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH: ErrorConstant = ErrorConst
 /// The module's own name, for aborts.
 const MODULE: &str = "{vendor}_account";
 
+move_structs! {
+    module "{vendor}_account";
+
+    /// Whether coins may come that the account holds no store of.
+    DirectTransferConfig as "DirectTransferConfig" has ["key"] {
+        /// Whether they may.
+        allow_arbitrary_coin_transfers: bool,
+        /// A stream that the reference declares and leaves empty; changes are module events.
+        update_coin_transfer_events: EventHandle<DirectCoinTransferConfigUpdatedEvent>,
+    }
+
+    /// The type of the stream in [`DirectTransferConfig`].
+    DirectCoinTransferConfigUpdatedEvent as "DirectCoinTransferConfigUpdatedEvent" has ["drop", "store"] {
+        /// Whether they may from then on.
+        new_allow_direct_transfers: bool,
+    }
+
+    /// An account said whether coins may come that it holds no store of.
+    DirectCoinTransferConfigUpdated as "DirectCoinTransferConfigUpdated" has ["drop", "store"] event true {
+        /// The account.
+        account: AccountAddress,
+        /// Whether they may from then on.
+        new_allow_direct_transfers: bool,
+    }
+}
+
 fn create_account(context: &mut Context<'_>, _: &[TypeTag], address: AccountAddress) -> Result<(), Failure> {
     if address.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
@@ -29,8 +66,8 @@ fn create_account(context: &mut Context<'_>, _: &[TypeTag], address: AccountAddr
     if context.read_resource::<account::Account>(address, &[])?.is_some() {
         return context.abort("account", &account::EACCOUNT_ALREADY_EXISTS);
     }
-    let native = context.native_coin().clone();
-    coin::deposit(context, address, &native, 0)
+    let native = context.native_coin();
+    coin::ensure_store(context, address, native)
 }
 
 fn transfer(
@@ -40,8 +77,8 @@ fn transfer(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), Failure> {
-    let native = context.native_coin().clone();
-    coin::transfer_between(context, &native, from.0, to, amount)
+    let native = context.native_coin();
+    coin::transfer_between(context, native, from.0, to, amount)
 }
 
 fn batch_transfer(
@@ -51,18 +88,10 @@ fn batch_transfer(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), Failure> {
-    let native = context.native_coin().clone();
-    transfer_all(context, &native, from, recipients, amounts)
-}
-
-fn batch_transfer_coins(
-    context: &mut Context<'_>,
-    type_args: &[TypeTag],
-    from: Signer,
-    recipients: Vec<AccountAddress>,
-    amounts: Vec<u64>,
-) -> Result<(), Failure> {
-    transfer_all(context, &type_args[0], from, recipients, amounts)
+    let native = context.native_coin();
+    for_each(context, recipients, amounts, |context, to, amount| {
+        coin::transfer_between(context, native, from.0, to, amount)
+    })
 }
 
 fn transfer_coins(
@@ -72,37 +101,138 @@ fn transfer_coins(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), Failure> {
-    coin::transfer_between(context, &type_args[0], from.0, to, amount)
+    let coin = &type_args[0];
+    coin::withdraw(context, from.0, coin, amount)?;
+    if !coin::has_store(context, to, coin)? && !accepts_all_coins(context, to)? {
+        return context.abort(MODULE, &EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS);
+    }
+    coin::deposit(context, to, coin, amount)
 }
 
-/// One transfer after the other; all or nothing, because a failure undoes the transaction.
-fn transfer_all(
+fn batch_transfer_coins(
     context: &mut Context<'_>,
-    coin: &TypeTag,
+    type_args: &[TypeTag],
     from: Signer,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), Failure> {
+    for_each(context, recipients, amounts, |context, to, amount| {
+        transfer_coins(context, type_args, from, to, amount)
+    })
+}
+
+fn transfer_fungible_assets(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    from: Signer,
+    metadata: Object<Metadata>,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    primary_fungible_store::transfer_between(context, from.0, metadata.inner, to, amount)
+}
+
+fn batch_transfer_fungible_assets(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    from: Signer,
+    metadata: Object<Metadata>,
+    recipients: Vec<AccountAddress>,
+    amounts: Vec<u64>,
+) -> Result<(), Failure> {
+    for_each(context, recipients, amounts, |context, to, amount| {
+        primary_fungible_store::transfer_between(context, from.0, metadata.inner, to, amount)
+    })
+}
+
+/// One transfer after the other; all or nothing, because a failure undoes the transaction. How many
+/// there are the size of a transaction bounds, and each pays for its step.
+fn for_each(
+    context: &mut Context<'_>,
+    recipients: Vec<AccountAddress>,
+    amounts: Vec<u64>,
+    mut transfer: impl FnMut(&mut Context<'_>, AccountAddress, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if recipients.len() != amounts.len() {
         return context.abort(MODULE, &EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH);
     }
-    recipients
-        .into_iter()
-        .zip(amounts)
-        .try_for_each(|(to, amount)| coin::transfer_between(context, coin, from.0, to, amount))
+    for (to, amount) in recipients.into_iter().zip(amounts) {
+        context.charge(cost::STEP)?;
+        transfer(context, to, amount)?;
+    }
+    Ok(())
+}
+
+fn accepts_all_coins(context: &mut Context<'_>, account: AccountAddress) -> Result<bool, Failure> {
+    let config = context.read_resource::<DirectTransferConfig>(account, &[])?;
+    Ok(config.is_none_or(|config| config.allow_arbitrary_coin_transfers))
+}
+
+/// The first word is always told, a later one where it changes something.
+fn set_allow_direct_coin_transfers(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: Signer,
+    allow: bool,
+) -> Result<(), Failure> {
+    let address = account.0;
+    let config = match context.read_resource::<DirectTransferConfig>(address, &[])? {
+        Some(config) if config.allow_arbitrary_coin_transfers == allow => return Ok(()),
+        Some(config) => DirectTransferConfig {
+            allow_arbitrary_coin_transfers: allow,
+            ..config
+        },
+        None => {
+            let mut account = account::load(context, address)?;
+            let config = DirectTransferConfig {
+                allow_arbitrary_coin_transfers: allow,
+                update_coin_transfer_events: account.new_event_handle(address),
+            };
+            context.write_resource(address, &[], &account)?;
+            config
+        }
+    };
+    context.write_resource(address, &[], &config)?;
+    context.emit(&DirectCoinTransferConfigUpdated {
+        account: address,
+        new_allow_direct_transfers: allow,
+    })
+}
+
+fn can_receive_direct_coin_transfers(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    account: AccountAddress,
+) -> Result<bool, Failure> {
+    accepts_all_coins(context, account)
 }
 
 pub(super) fn module() -> ModuleDeclaration {
+    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
     ModuleDeclaration {
         name: MODULE,
-        structs: vec![],
+        structs: vec![
+            DirectCoinTransferConfigUpdated::declaration(),
+            DirectCoinTransferConfigUpdatedEvent::declaration(),
+            DirectTransferConfig::declaration(),
+        ],
         functions: vec![
             Function::entry("batch_transfer", batch_transfer),
-            Function::entry("batch_transfer_coins", batch_transfer_coins).with_type_parameters(&[&[]]),
+            of_coin(Function::entry("batch_transfer_coins", batch_transfer_coins)),
+            Function::entry("batch_transfer_fungible_assets", batch_transfer_fungible_assets),
             Function::entry("create_account", create_account),
+            Function::entry("set_allow_direct_coin_transfers", set_allow_direct_coin_transfers),
             Function::entry("transfer", transfer),
-            Function::entry("transfer_coins", transfer_coins).with_type_parameters(&[&[]]),
+            of_coin(Function::entry("transfer_coins", transfer_coins)),
+            Function::entry("transfer_fungible_assets", transfer_fungible_assets),
+            Function::view(
+                "can_receive_direct_coin_transfers",
+                can_receive_direct_coin_transfers,
+            ),
         ],
-        errors: &[EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH],
+        errors: &[
+            EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS,
+            EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH,
+        ],
     }
 }

@@ -4,9 +4,16 @@
 
 use super::CoinInfo;
 use crate::{
-    AccountAddress, Chain, HashValue, StateError, StructTag, TypeTag,
+    AccountAddress, Chain, StateError, StructTag, TypeTag,
     execute::{Context, Failure},
-    framework::{declare::move_structs, modules::account::TypeInfo},
+    framework::{
+        declare::move_structs,
+        modules::{
+            fungible_asset::{self, Metadata},
+            object,
+            type_info::TypeInfo,
+        },
+    },
 };
 
 move_structs! {
@@ -58,15 +65,17 @@ fn coin_named(info: &TypeInfo) -> Result<TypeTag, StateError> {
         .map_err(|error| StateError(format!("the paired coin type {text}: {error}")))
 }
 
+/// The seed of the object that is the paired asset of a coin: its full type name.
+fn seed(coin: &TypeTag) -> Vec<u8> {
+    coin.to_string().into_bytes()
+}
+
 /// Where the metadata of the asset that is paired with `coin` is, or will be.
 pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress {
     if coin == chain.framework().native_coin() {
         AccountAddress::NATIVE_ASSET
     } else {
-        let creator = AccountAddress::NATIVE_ASSET;
-        let seed = coin.to_string();
-        let hash = HashValue::sha3_of(&[creator.as_bytes(), seed.as_bytes(), &[0xfe]]);
-        AccountAddress::new(*hash.as_bytes())
+        object::named_address(AccountAddress::NATIVE_ASSET, &seed(coin))
     }
 }
 
@@ -82,6 +91,17 @@ pub fn paired_coin(context: &mut Context<'_>, metadata: AccountAddress) -> Resul
     Ok(paired.map(|paired| coin_named(&paired.r#type)).transpose()?)
 }
 
+/// What the paired asset of a coin is called: as the coin.
+fn metadata_of(info: &CoinInfo) -> Metadata {
+    Metadata {
+        name: info.name.clone(),
+        symbol: info.symbol.clone(),
+        decimals: info.decimals,
+        icon_uri: String::new(),
+        project_uri: String::new(),
+    }
+}
+
 /// Makes the paired asset of a coin that is being initialised.
 pub(super) fn create(
     context: &mut Context<'_>,
@@ -89,17 +109,31 @@ pub(super) fn create(
     tag: &StructTag,
     info: &CoinInfo,
 ) -> Result<(), Failure> {
-    let metadata = paired_metadata_address(context.chain(), coin);
-    let _ = info;
-    context.write_resource(
-        metadata,
-        &[],
-        &PairedCoinType {
-            r#type: type_info(tag),
-        },
-    )?;
+    let creator = AccountAddress::NATIVE_ASSET;
+    let metadata = object::create_named_object(context, creator, &seed(coin))?.self_;
+    fungible_asset::publish_metadata(context, metadata, metadata_of(info))?;
+    let coin_type = type_info(tag);
+    let paired = PairedCoinType {
+        r#type: coin_type.clone(),
+    };
+    context.write_resource(metadata, &[], &paired)?;
     context.emit(&PairCreation {
-        coin_type: type_info(tag),
+        coin_type,
         fungible_asset_metadata_address: metadata,
     })
+}
+
+/// Makes the paired asset of the chain's coin, described by `info`, at `0xa` (framework-notes section 4).
+/// Nobody hears of it: there is no one before genesis.
+///
+/// # Errors
+/// When the state cannot be read.
+pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), Failure> {
+    let metadata = AccountAddress::NATIVE_ASSET;
+    object::create_at(context, metadata, AccountAddress::ONE, false)?;
+    context.write_resource(metadata, &[], &metadata_of(info))?;
+    match type_info_of(context.native_coin()) {
+        Some(r#type) => context.write_resource(metadata, &[], &PairedCoinType { r#type }),
+        None => Ok(()),
+    }
 }

@@ -3,12 +3,19 @@
 use super::{
     COIN_TYPE, CoinInfo, balance_of,
     info::{self, ensure_initialised, is_initialised},
-    is_frozen, supply_of,
+    is_frozen, paired_metadata_address, supply_of, type_info_of,
 };
 use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
-    framework::function::Function,
+    framework::{
+        function::Function,
+        modules::{
+            fungible_asset::Metadata,
+            object::{self, Object},
+            type_info::TypeInfo,
+        },
+    },
 };
 
 fn balance(context: &mut Context<'_>, type_args: &[TypeTag], owner: AccountAddress) -> Result<u64, Failure> {
@@ -67,6 +74,29 @@ fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u12
     supply_of(context, &type_args[0])
 }
 
+/// Where the paired asset of the coin is; none where the coin was not initialised.
+fn paired_metadata(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+) -> Result<Option<Object<Metadata>>, Failure> {
+    let coin = &type_args[0];
+    if !is_initialised(context, coin)? {
+        return Ok(None);
+    }
+    object::charge_derivation(context, coin.to_string().len())?;
+    Ok(Some(Object::at(paired_metadata_address(context.chain(), coin))))
+}
+
+/// The coin of a paired asset; none where it is no coin's.
+fn paired_coin(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: Object<Metadata>,
+) -> Result<Option<TypeInfo>, Failure> {
+    let coin = super::paired_coin(context, metadata.inner)?;
+    Ok(coin.as_ref().and_then(type_info_of))
+}
+
 pub(super) fn functions() -> Vec<Function> {
     let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
     vec![
@@ -78,6 +108,8 @@ pub(super) fn functions() -> Vec<Function> {
         of_coin(Function::view("is_coin_initialized", is_coin_initialized)),
         of_coin(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
         of_coin(Function::view("name", name)),
+        Function::view("paired_coin", paired_coin),
+        of_coin(Function::view("paired_metadata", paired_metadata)),
         of_coin(Function::view("supply", supply)),
         of_coin(Function::view("symbol", symbol)),
     ]

@@ -1,0 +1,147 @@
+//! `0x1::managed_coin`: coins whose capabilities the account that initialised them keeps, to mint, burn
+//! and freeze by transactions.
+//!
+//! `freeze_coin_store` and `unfreeze_coin_store` are this ledger's own: in the reference the freeze
+//! capability is only of use to programs.
+
+use super::coin::{self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::{Function, Signer},
+        modules::optional_aggregator::OptionalAggregator,
+    },
+};
+
+/// The caller does not hold the coin's capabilities.
+pub const ENO_CAPABILITIES: ErrorConstant = ErrorConstant::new(
+    "ENO_CAPABILITIES",
+    Category::NotFound,
+    1,
+    "the account does not hold the capabilities of this coin",
+);
+/// A name or symbol is no text. Raised by `0x1::string`, as in the reference.
+pub const EINVALID_UTF8: ErrorConstant =
+    ErrorConstant::new("EINVALID_UTF8", Category::None, 1, "the bytes are no UTF-8 text");
+
+move_structs! {
+    module "managed_coin";
+
+    /// The rights over a coin.
+    Capabilities as "Capabilities" has ["key"] phantom 1 {
+        /// To burn.
+        burn_cap: BurnCapability,
+        /// To freeze.
+        freeze_cap: FreezeCapability,
+        /// To mint.
+        mint_cap: MintCapability,
+    }
+}
+
+fn ensure_capabilities(
+    context: &mut Context<'_>,
+    account: Signer,
+    type_args: &[TypeTag],
+) -> Result<(), Failure> {
+    match context.read_resource::<Capabilities>(account.0, type_args)? {
+        Some(_) => Ok(()),
+        None => context.abort("managed_coin", &ENO_CAPABILITIES),
+    }
+}
+
+fn text(context: &Context<'_>, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).or_else(|_| context.abort("string", &EINVALID_UTF8))
+}
+
+fn initialize(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+    name: Vec<u8>,
+    symbol: Vec<u8>,
+    decimals: u8,
+    monitor_supply: bool,
+) -> Result<(), Failure> {
+    let info = CoinInfo {
+        name: text(context, name)?,
+        symbol: text(context, symbol)?,
+        decimals,
+        supply: monitor_supply.then(|| OptionalAggregator::unlimited(0)),
+    };
+    coin::initialize(context, account.0, &type_args[0], &info)?;
+    let capabilities = Capabilities {
+        burn_cap: BurnCapability { dummy_field: false },
+        freeze_cap: FreezeCapability { dummy_field: false },
+        mint_cap: MintCapability { dummy_field: false },
+    };
+    context.write_resource(account.0, type_args, &capabilities)
+}
+
+fn mint(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    ensure_capabilities(context, account, type_args)?;
+    coin::mint(context, &type_args[0], to, amount)
+}
+
+/// Burns coins of the holder of the capabilities itself.
+fn burn(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+    amount: u64,
+) -> Result<(), Failure> {
+    ensure_capabilities(context, account, type_args)?;
+    coin::burn(context, &type_args[0], account.0, amount)
+}
+
+/// Gives the capabilities up for good: from then on nobody mints, burns or freezes.
+fn destroy_caps(context: &mut Context<'_>, type_args: &[TypeTag], account: Signer) -> Result<(), Failure> {
+    ensure_capabilities(context, account, type_args)?;
+    context.remove_resource::<Capabilities>(account.0, type_args)
+}
+
+fn freeze_coin_store(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+    owner: AccountAddress,
+) -> Result<(), Failure> {
+    ensure_capabilities(context, account, type_args)?;
+    coin::set_frozen(context, owner, &type_args[0], true)
+}
+
+fn unfreeze_coin_store(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+    owner: AccountAddress,
+) -> Result<(), Failure> {
+    ensure_capabilities(context, account, type_args)?;
+    coin::set_frozen(context, owner, &type_args[0], false)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
+    ModuleDeclaration {
+        name: "managed_coin",
+        structs: vec![Capabilities::declaration()],
+        functions: vec![
+            of_coin(Function::entry("burn", burn)),
+            of_coin(Function::entry("destroy_caps", destroy_caps)),
+            of_coin(Function::entry("freeze_coin_store", freeze_coin_store)),
+            of_coin(Function::entry("initialize", initialize)),
+            of_coin(Function::entry("mint", mint)),
+            of_coin(Function::entry("register", register)),
+            of_coin(Function::entry("unfreeze_coin_store", unfreeze_coin_store)),
+        ],
+        errors: &[ENO_CAPABILITIES],
+    }
+}
