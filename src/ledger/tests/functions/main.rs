@@ -4,8 +4,11 @@
 //! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger --test functions` writes it anew.
 
 mod coverage;
+mod escrow;
 #[path = "../kit/mod.rs"]
 pub(crate) mod kit;
+mod multisig_account;
+mod registry;
 mod world;
 
 use ledger::ExecutedTransaction;
@@ -102,7 +105,11 @@ impl Case {
 
 /// All cases, module by module.
 pub(crate) fn cases() -> Vec<Case> {
-    let modules: Vec<Vec<Case>> = vec![];
+    let modules: Vec<Vec<Case>> = vec![
+        escrow::cases(),
+        multisig_account::cases(),
+        registry::cases(),
+    ];
     modules.into_iter().flatten().collect()
 }
 

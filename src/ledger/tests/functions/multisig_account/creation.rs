@@ -1,0 +1,191 @@
+//! Making multisig accounts.
+
+use super::{
+    EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
+    ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, NO_KEYS,
+    NO_VALUES, addresses, call, next_address, owners, view, with_key,
+};
+use crate::{Case, Expected, args};
+use ledger::HashValue;
+use serde_json::json;
+
+pub(super) fn creation() -> Vec<Case> {
+    vec![
+        Case::new(
+            "0x1::multisig_account::create",
+            "its creator alone owns it",
+            Expected::Success(&[]),
+            |world| {
+                let vault = next_address(world, 0);
+                let keys = vec!["name".to_owned()];
+                let executed = call(world, 0, "create", args![1u64, keys, vec![vec![7u8]]]);
+                assert_eq!(owners(world, vault), addresses(world, &[0]));
+                assert_eq!(view(world, "num_signatures_required", args![vault]), json!("1"));
+                let metadata = json!({"data": [{"key": "name", "value": "0x07"}]});
+                assert_eq!(view(world, "metadata", args![vault]), metadata);
+                assert_eq!(view(world, "next_sequence_number", args![vault]), json!("1"));
+                assert_eq!(
+                    view(world, "last_resolved_sequence_number", args![vault]),
+                    json!("0")
+                );
+                let capacity = view(world, "available_transaction_queue_capacity", args![vault]);
+                assert_eq!(capacity, json!("20"));
+                assert_ne!(next_address(world, 0), vault);
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create",
+            "at least one signature",
+            EINVALID_SIGNATURES_REQUIRED,
+            |world| call(world, 0, "create", args![0u64, NO_KEYS, NO_VALUES]),
+        ),
+        Case::new(
+            "0x1::multisig_account::create",
+            "no more signatures than owners",
+            EINVALID_SIGNATURES_REQUIRED,
+            |world| call(world, 0, "create", args![2u64, NO_KEYS, NO_VALUES]),
+        ),
+        Case::new(
+            "0x1::multisig_account::create",
+            "metadata are pairs",
+            ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
+            |world| call(world, 0, "create", args![1u64, vec!["a"], NO_VALUES]),
+        ),
+        Case::new(
+            "0x1::multisig_account::create",
+            "a metadata key stands once",
+            EDUPLICATE_METADATA_KEY,
+            |world| {
+                call(
+                    world,
+                    0,
+                    "create",
+                    args![1u64, vec!["a", "a"], vec![vec![1u8], vec![2u8]]],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners",
+            "the creator is the last owner",
+            Expected::Success(&[]),
+            |world| {
+                let vault = next_address(world, 0);
+                let others = vec![world.address(2), world.address(1)];
+                let executed = call(
+                    world,
+                    0,
+                    "create_with_owners",
+                    args![others, 3u64, NO_KEYS, NO_VALUES],
+                );
+                assert_eq!(owners(world, vault), addresses(world, &[2, 1, 0]));
+                assert_eq!(
+                    view(world, "is_owner", args![world.address(0), vault]),
+                    json!(true)
+                );
+                assert_eq!(
+                    view(world, "is_owner", args![world.address(3), vault]),
+                    json!(false)
+                );
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners",
+            "nobody owns it twice",
+            EDUPLICATE_OWNER,
+            |world| {
+                let others = vec![world.address(0)];
+                call(
+                    world,
+                    0,
+                    "create_with_owners",
+                    args![others, 1u64, NO_KEYS, NO_VALUES],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners",
+            "it does not own itself",
+            EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
+            |world| {
+                let others = vec![next_address(world, 0)];
+                call(
+                    world,
+                    0,
+                    "create_with_owners",
+                    args![others, 1u64, NO_KEYS, NO_VALUES],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
+            "the creator is no owner",
+            Expected::Success(&["0x1::multisig_account::RemoveOwners"]),
+            |world| {
+                let vault = next_address(world, 0);
+                let others = vec![world.address(1), world.address(2)];
+                let executed = call(
+                    world,
+                    0,
+                    "create_with_owners_then_remove_bootstrapper",
+                    args![others, 2u64, NO_KEYS, NO_VALUES],
+                );
+                assert_eq!(owners(world, vault), addresses(world, &[1, 2]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
+            "the owners that stay are enough",
+            ENOT_ENOUGH_OWNERS,
+            |world| {
+                let others = vec![world.address(1)];
+                call(
+                    world,
+                    0,
+                    "create_with_owners_then_remove_bootstrapper",
+                    args![others, 2u64, NO_KEYS, NO_VALUES],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account_call",
+            "an account with a key becomes one and keeps the key",
+            Expected::Success(&[]),
+            |world| {
+                let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
+                let executed = call(world, 3, "create_with_existing_account_call", terms);
+                assert_eq!(owners(world, world.address(3)), addresses(world, &[0]));
+                let to_itself = args![world.address(3), 1u64];
+                world.must(3, "0x1::node_account::transfer", &[], to_itself);
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account_call",
+            "an account becomes one once",
+            Expected::Status(
+                "Execution failed in 0x1::multisig_account::create_with_existing_account_call at code offset 0",
+            ),
+            |world| {
+                with_key(world);
+                let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
+                call(world, 3, "create_with_existing_account_call", terms)
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
+            "its key signs no more",
+            Expected::Success(&[]),
+            |world| {
+                let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
+                let name = "create_with_existing_account_and_revoke_auth_key_call";
+                let executed = call(world, 3, name, terms);
+                let key = world.chain.facts(&world.address(3)).authentication_key;
+                assert_eq!(key, HashValue::ZERO);
+                executed
+            },
+        ),
+    ]
+}

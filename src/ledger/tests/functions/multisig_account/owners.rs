@@ -1,0 +1,232 @@
+//! Changes of owners, required signatures and metadata.
+
+use super::{
+    EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
+    EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, NO_KEYS, NO_VALUES,
+    addresses, call, owners, view, with_key,
+};
+use crate::{Case, Expected, args};
+use serde_json::json;
+
+pub(super) fn owner_changes() -> Vec<Case> {
+    const ADDED: Expected = Expected::Success(&["0x1::multisig_account::AddOwners"]);
+    const REMOVED: Expected = Expected::Success(&["0x1::multisig_account::RemoveOwners"]);
+    const SWAPPED: Expected = Expected::Success(&[
+        "0x1::multisig_account::AddOwners",
+        "0x1::multisig_account::RemoveOwners",
+    ]);
+    vec![
+        Case::new("0x1::multisig_account::add_owner", "at the end", ADDED, |world| {
+            let account = with_key(world);
+            let executed = call(world, 3, "add_owner", args![world.address(4)]);
+            assert_eq!(owners(world, account), addresses(world, &[0, 1, 4]));
+            executed
+        }),
+        Case::new(
+            "0x1::multisig_account::add_owner",
+            "only a multisig account has owners",
+            EACCOUNT_NOT_MULTISIG,
+            |world| call(world, 3, "add_owner", args![world.address(4)]),
+        ),
+        Case::new(
+            "0x1::multisig_account::add_owners",
+            "in their order",
+            ADDED,
+            |world| {
+                let account = with_key(world);
+                let new = vec![world.address(4), world.address(2)];
+                let executed = call(world, 3, "add_owners", args![new]);
+                assert_eq!(owners(world, account), addresses(world, &[0, 1, 4, 2]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::add_owners",
+            "an owner is not added again",
+            EDUPLICATE_OWNER,
+            |world| {
+                with_key(world);
+                call(world, 3, "add_owners", args![vec![world.address(1)]])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::add_owners",
+            "the account does not own itself",
+            EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
+            |world| {
+                with_key(world);
+                call(world, 3, "add_owners", args![vec![world.address(3)]])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::add_owners_and_update_signatures_required",
+            "both at once",
+            Expected::Success(&[
+                "0x1::multisig_account::AddOwners",
+                "0x1::multisig_account::UpdateSignaturesRequired",
+            ]),
+            |world| {
+                let account = with_key(world);
+                let name = "add_owners_and_update_signatures_required";
+                let executed = call(world, 3, name, args![vec![world.address(4)], 3u64]);
+                assert_eq!(view(world, "num_signatures_required", args![account]), json!("3"));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::remove_owner",
+            "the last takes the place",
+            REMOVED,
+            |world| {
+                let account = with_key(world);
+                let executed = call(world, 3, "remove_owner", args![world.address(0)]);
+                assert_eq!(owners(world, account), addresses(world, &[1]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::remove_owner",
+            "who is no owner is passed over",
+            Expected::Success(&[]),
+            |world| {
+                let account = with_key(world);
+                let executed = call(world, 3, "remove_owner", args![world.address(4)]);
+                assert_eq!(owners(world, account), addresses(world, &[0, 1]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::remove_owners",
+            "each once",
+            REMOVED,
+            |world| {
+                let account = with_key(world);
+                let new = args![vec![world.address(4), world.address(2)]];
+                world.must(3, "0x1::multisig_account::add_owners", &[], new);
+                let gone = vec![
+                    world.address(0),
+                    world.address(2),
+                    world.address(0),
+                    world.address(4),
+                ];
+                let executed = call(world, 3, "remove_owners", args![gone]);
+                assert_eq!(owners(world, account), addresses(world, &[1]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::remove_owners",
+            "those that stay are enough",
+            ENOT_ENOUGH_OWNERS,
+            |world| {
+                with_key(world);
+                let gone = vec![world.address(0), world.address(1)];
+                call(world, 3, "remove_owners", args![gone])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::swap_owner",
+            "one for one",
+            SWAPPED,
+            |world| {
+                let account = with_key(world);
+                let executed = call(world, 3, "swap_owner", args![world.address(4), world.address(0)]);
+                assert_eq!(owners(world, account), addresses(world, &[4, 1]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::swap_owners",
+            "some for others",
+            SWAPPED,
+            |world| {
+                let account = with_key(world);
+                let (new, gone) = (vec![world.address(4)], vec![world.address(0), world.address(1)]);
+                let executed = call(world, 3, "swap_owners", args![new, gone]);
+                assert_eq!(owners(world, account), addresses(world, &[4]));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::swap_owners",
+            "not the same in and out",
+            EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
+            |world| {
+                with_key(world);
+                let both = vec![world.address(0)];
+                call(world, 3, "swap_owners", args![both, both])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::swap_owners_and_update_signatures_required",
+            "all at once",
+            Expected::Success(&[
+                "0x1::multisig_account::AddOwners",
+                "0x1::multisig_account::RemoveOwners",
+                "0x1::multisig_account::UpdateSignaturesRequired",
+            ]),
+            |world| {
+                let account = with_key(world);
+                let (new, gone) = (vec![world.address(4)], vec![world.address(0)]);
+                let name = "swap_owners_and_update_signatures_required";
+                let executed = call(world, 3, name, args![new, gone, 2u64]);
+                assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::update_signatures_required",
+            "another number",
+            Expected::Success(&["0x1::multisig_account::UpdateSignaturesRequired"]),
+            |world| {
+                let account = with_key(world);
+                let executed = call(world, 3, "update_signatures_required", args![2u64]);
+                assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::update_signatures_required",
+            "not zero",
+            EINVALID_SIGNATURES_REQUIRED,
+            |world| {
+                with_key(world);
+                call(world, 3, "update_signatures_required", args![0u64])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::update_signatures_required",
+            "not above the owners",
+            ENOT_ENOUGH_OWNERS,
+            |world| {
+                with_key(world);
+                call(world, 3, "update_signatures_required", args![3u64])
+            },
+        ),
+    ]
+}
+
+pub(super) fn metadata() -> Vec<Case> {
+    vec![
+        Case::new(
+            "0x1::multisig_account::update_metadata",
+            "the new pairs replace the old ones",
+            Expected::Success(&["0x1::multisig_account::MetadataUpdated"]),
+            |world| {
+                let account = with_key(world);
+                let first = args![vec!["a", "b"], vec![vec![1u8], vec![2u8]]];
+                world.must(3, "0x1::multisig_account::update_metadata", &[], first);
+                let executed = call(world, 3, "update_metadata", args![vec!["c"], vec![vec![3u8]]]);
+                let metadata = json!({"data": [{"key": "c", "value": "0x03"}]});
+                assert_eq!(view(world, "metadata", args![account]), metadata);
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::update_metadata",
+            "only a multisig account has any",
+            EACCOUNT_NOT_MULTISIG,
+            |world| call(world, 3, "update_metadata", args![NO_KEYS, NO_VALUES]),
+        ),
+    ]
+}
