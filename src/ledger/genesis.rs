@@ -9,7 +9,7 @@ use crate::{
     framework::{
         FRAMEWORK_VERSION,
         modules::{
-            account::Account,
+            account::{self, Account},
             block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
             chain_id, chain_status,
             coin::{self, Coin, CoinInfo, CoinStore},
@@ -304,6 +304,7 @@ impl Genesis {
         };
         context.write_resource(framework, native, &info)?;
         coin::write_genesis(context, &info)?;
+        account::write_genesis(context)?;
         chain_id::write_genesis(context)?;
         timestamp::write_genesis(context)?;
         gas_schedule::write_genesis(context)?;

@@ -8,20 +8,25 @@ pub mod block;
 pub mod chain_id;
 pub mod chain_status;
 pub mod coin;
+pub mod ed25519;
 pub mod dispatchable_fungible_asset;
 pub mod escrow;
 pub mod event;
 pub mod fungible_asset;
 pub mod gas_schedule;
+pub mod multi_ed25519;
+pub mod multi_key;
 pub mod managed_coin;
 pub mod managed_fungible_asset;
 pub mod managed_object;
 pub mod multisig_account;
 pub mod object;
 pub mod optional_aggregator;
+pub mod resource_account;
 pub mod primary_fungible_store;
 pub mod registry;
 pub mod simple_map;
+pub mod single_key;
 pub mod table;
 pub mod timestamp;
 pub mod table_with_length;
@@ -57,20 +62,25 @@ fn first_version() -> Vec<ModuleDeclaration> {
         chain_id::module(),
         chain_status::module(),
         coin::module(),
+        ed25519::module(),
         dispatchable_fungible_asset::module(),
         event::module(),
         event::guid_module(),
         fungible_asset::module(),
         gas_schedule::module(),
+        multi_ed25519::module(),
+        multi_key::module(),
         managed_coin::module(),
         managed_fungible_asset::module(),
         managed_object::module(),
         multisig_account::module(),
         object::module(),
         optional_aggregator::module(),
+        resource_account::module(),
         primary_fungible_store::module(),
         registry::module(),
         simple_map::module(),
+        single_key::module(),
         table::module(),
         table_with_length::module(),
         timestamp::module(),

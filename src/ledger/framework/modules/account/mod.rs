@@ -3,12 +3,23 @@
 //! An address without an `Account` resource reads as sequence number 0 with its own address as
 //! authentication key; the resource appears at the first write.
 
+mod capabilities;
 mod errors;
+mod originating;
+mod proof;
 mod resource;
+mod rotation;
+mod views;
 
+pub use capabilities::{RotationCapabilityOfferProofChallengeV2, SignerCapabilityOfferProofChallengeV2};
 pub use errors::*;
+pub use originating::OriginatingAddress;
+pub(crate) use originating::write_genesis;
+pub(crate) use proof::verify_signed_message;
 pub(crate) use resource::create_resource_account;
 pub use resource::resource_address;
+pub(crate) use rotation::rotate_without_proof;
+pub use rotation::{KeyRotation, KeyRotationToPublicKey, RotationProofChallenge};
 
 pub use super::type_info::TypeInfo;
 
@@ -18,6 +29,7 @@ use crate::{
     execute::{Context, Failure},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
+        function::Function,
         signature::Signature,
     },
 };
@@ -115,6 +127,12 @@ impl Account {
         }
     }
 
+    /// The authentication key, read as an address.
+    fn key_as_address(&self) -> AccountAddress {
+        // Keys have 32 bytes; one of another length would be nobody's, as a zeroed one is.
+        AccountAddress::new(self.authentication_key.as_slice().try_into().unwrap_or_default())
+    }
+
     /// Makes the handle of the next stream of the account at `address`.
     pub fn new_event_handle<E>(&mut self, address: AccountAddress) -> EventHandle<E> {
         let handle = EventHandle::new(address, self.guid_creation_num);
@@ -133,6 +151,64 @@ pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Accoun
         .unwrap_or_else(|| Account::implicit(address)))
 }
 
+fn functions() -> Vec<Function> {
+    vec![
+        Function::entry("rotate_authentication_key", rotation::rotate_authentication_key),
+        Function::private_entry(
+            "rotate_authentication_key_call",
+            rotation::rotate_authentication_key_call,
+        ),
+        Function::private_entry(
+            "rotate_authentication_key_from_public_key",
+            rotation::rotate_authentication_key_from_public_key,
+        ),
+        Function::entry(
+            "rotate_authentication_key_with_rotation_capability",
+            rotation::rotate_authentication_key_with_rotation_capability,
+        ),
+        Function::entry(
+            "offer_rotation_capability",
+            capabilities::offer_rotation_capability,
+        ),
+        Function::entry("offer_signer_capability", capabilities::offer_signer_capability),
+        Function::entry(
+            "revoke_any_rotation_capability",
+            capabilities::revoke_any_rotation_capability,
+        ),
+        Function::entry(
+            "revoke_any_signer_capability",
+            capabilities::revoke_any_signer_capability,
+        ),
+        Function::entry(
+            "revoke_rotation_capability",
+            capabilities::revoke_rotation_capability,
+        ),
+        Function::entry("revoke_signer_capability", capabilities::revoke_signer_capability),
+        Function::private_entry("set_originating_address", originating::set_originating_address),
+        Function::view("exists_at", views::exists_at),
+        Function::view("get_authentication_key", views::get_authentication_key),
+        Function::view("get_guid_next_creation_num", views::get_guid_next_creation_num),
+        Function::view(
+            "get_rotation_capability_offer_for",
+            views::get_rotation_capability_offer_for,
+        ),
+        Function::view("get_sequence_number", views::get_sequence_number),
+        Function::view(
+            "get_signer_capability_offer_for",
+            views::get_signer_capability_offer_for,
+        ),
+        Function::view(
+            "is_rotation_capability_offered",
+            views::is_rotation_capability_offered,
+        ),
+        Function::view(
+            "is_signer_capability_offered",
+            views::is_signer_capability_offered,
+        ),
+        Function::view("originating_address", originating::originating_address),
+    ]
+}
+
 pub(super) fn module() -> ModuleDeclaration {
     let offer = StructDeclaration {
         name: "CapabilityOffer",
@@ -148,11 +224,17 @@ pub(super) fn module() -> ModuleDeclaration {
             Account::declaration(),
             offer,
             CoinRegisterEvent::declaration(),
+            KeyRotation::declaration(),
             KeyRotationEvent::declaration(),
+            KeyRotationToPublicKey::declaration(),
+            OriginatingAddress::declaration(),
             RotationCapability::declaration(),
+            RotationCapabilityOfferProofChallengeV2::declaration(),
+            RotationProofChallenge::declaration(),
             SignerCapability::declaration(),
+            SignerCapabilityOfferProofChallengeV2::declaration(),
         ],
-        functions: vec![],
+        functions: functions(),
         errors: ALL,
     }
 }

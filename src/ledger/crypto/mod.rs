@@ -5,6 +5,8 @@
 //! one by one and checking them together always agree: without it a forged `R` of mixed order
 //! passes a batch by chance and fails alone.
 
+pub mod multi_ed25519;
+
 use curve25519_dalek::{
     edwards::{CompressedEdwardsY, EdwardsPoint},
     scalar::Scalar,
@@ -61,15 +63,21 @@ fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
 }
 
 impl Ed25519PublicKey {
+    /// The point that the key is.
+    fn point(&self) -> Result<EdwardsPoint, SignatureError> {
+        let key = canonical_point(&self.0).ok_or(SignatureError::KeyEncoding)?;
+        if key.is_small_order() {
+            return Err(SignatureError::KeySmallOrder);
+        }
+        Ok(key)
+    }
+
     /// Checks `signature` over `message`, given in parts.
     ///
     /// # Errors
     /// The first rule that is broken.
     pub fn verify(&self, message: &[&[u8]], signature: &Ed25519Signature) -> Result<(), SignatureError> {
-        let key = canonical_point(&self.0).ok_or(SignatureError::KeyEncoding)?;
-        if key.is_small_order() {
-            return Err(SignatureError::KeySmallOrder);
-        }
+        let key = self.point()?;
         let (nonce_bytes, scalar_bytes) = signature.halves();
         let scalar: Option<Scalar> = Scalar::from_canonical_bytes(scalar_bytes).into();
         let scalar = scalar.ok_or(SignatureError::ScalarEncoding)?;

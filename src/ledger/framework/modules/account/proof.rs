@@ -1,0 +1,182 @@
+//! Proofs that someone holds a key: the key signs a challenge that names its type, so that what was
+//! signed for one purpose serves no other (framework-notes section 8).
+
+use super::{Account, errors};
+use crate::{
+    AccountAddress, HashValue,
+    crypto::{
+        Ed25519PublicKey,
+        multi_ed25519::{BITMAP_BYTES, KEYS_MAX, MultiEd25519PublicKey, MultiEd25519Signature},
+    },
+    execute::{Context, Failure, cost},
+    framework::{
+        declare::MoveStruct,
+        modules::{ed25519, multi_ed25519, multi_key, single_key},
+    },
+    transaction::{Scheme, authentication_key},
+};
+
+/// For reading a key of a set, which decodes a point: about an eighth of checking a signature.
+const KEY_CHECK: u64 = cost::SIGNATURE_CHECK / 8;
+
+/// The bitmap of events for a single key: the first key signed.
+const FIRST_KEY_SIGNED: [u8; BITMAP_BYTES] = [0x80, 0, 0, 0];
+
+/// The kind of key that has a number.
+pub(super) fn scheme_of(number: u8) -> Option<Scheme> {
+    Some(match number {
+        0 => Scheme::Ed25519,
+        1 => Scheme::MultiEd25519,
+        2 => Scheme::SingleKey,
+        3 => Scheme::MultiKey,
+        _ => return None,
+    })
+}
+
+/// The authentication key of `public_key`; charges for the hash.
+pub(super) fn hashed_key(
+    context: &mut Context<'_>,
+    scheme: Scheme,
+    public_key: &[u8],
+) -> Result<HashValue, Failure> {
+    context.charge(cost::HASH_BASE + public_key.len() as u64 * cost::HASH_PER_BYTE)?;
+    Ok(authentication_key(public_key, scheme))
+}
+
+/// The authentication key of a public key of any kind, whose form alone is checked.
+///
+/// # Errors
+/// `EUNRECOGNIZED_SCHEME`, or what the module of the kind says of the form.
+pub(super) fn unproven_key(
+    context: &mut Context<'_>,
+    scheme: u8,
+    public_key: &[u8],
+) -> Result<HashValue, Failure> {
+    let Some(scheme) = scheme_of(scheme) else {
+        return context.abort("account", &errors::EUNRECOGNIZED_SCHEME);
+    };
+    match scheme {
+        Scheme::Ed25519 => ed25519::public_key(context, public_key).map(|_| ())?,
+        Scheme::MultiEd25519 => multi_ed25519::check_public_key_size(context, public_key)?,
+        Scheme::SingleKey => single_key::check(context, public_key)?,
+        Scheme::MultiKey => multi_key::check(context, public_key)?,
+    }
+    hashed_key(context, scheme, public_key)
+}
+
+/// A public key of a kind that gives proofs.
+pub(super) enum ProofKey<'a> {
+    /// One key.
+    Ed25519(Ed25519PublicKey),
+    /// A set of keys with a threshold, so far only of the right size.
+    MultiEd25519(&'a [u8]),
+}
+
+impl<'a> ProofKey<'a> {
+    /// The key that the arguments name.
+    ///
+    /// # Errors
+    /// `EINVALID_SCHEME`, or `E_WRONG_PUBKEY_SIZE` of the module of the kind.
+    pub(super) fn read(context: &Context<'_>, scheme: u8, bytes: &'a [u8]) -> Result<Self, Failure> {
+        match scheme_of(scheme) {
+            Some(Scheme::Ed25519) => ed25519::public_key(context, bytes).map(Self::Ed25519),
+            Some(Scheme::MultiEd25519) => {
+                multi_ed25519::check_public_key_size(context, bytes)?;
+                Ok(Self::MultiEd25519(bytes))
+            }
+            _ => context.abort("account", &errors::EINVALID_SCHEME),
+        }
+    }
+
+    /// The authentication key that stands for this key.
+    ///
+    /// # Errors
+    /// When gas runs out.
+    pub(super) fn authentication_key(&self, context: &mut Context<'_>) -> Result<HashValue, Failure> {
+        match self {
+            Self::Ed25519(key) => hashed_key(context, Scheme::Ed25519, &key.0),
+            Self::MultiEd25519(bytes) => hashed_key(context, Scheme::MultiEd25519, bytes),
+        }
+    }
+
+    /// Checks that `signature` is this key's over `challenge`.
+    ///
+    /// # Errors
+    /// `E_WRONG_SIGNATURE_SIZE` of the module of the kind, `EINVALID_PROOF_OF_KNOWLEDGE`.
+    pub(super) fn check<T: MoveStruct>(
+        &self,
+        context: &mut Context<'_>,
+        signature: &[u8],
+        challenge: &T,
+    ) -> Result<(), Failure> {
+        let message = ed25519::signed_bytes(context, challenge);
+        context.charge(message.len() as u64 * cost::HASH_PER_BYTE)?;
+        let holds = match self {
+            Self::Ed25519(key) => {
+                let signature = ed25519::signature(context, signature)?;
+                context.charge(cost::SIGNATURE_CHECK)?;
+                key.verify(&[&message], &signature).is_ok()
+            }
+            Self::MultiEd25519(key) => {
+                multi_ed25519::check_signature_size(context, signature)?;
+                let keys = (key.len() / 32) as u64;
+                let signatures = (signature.len() / 64).min(KEYS_MAX) as u64;
+                context.charge(keys * KEY_CHECK + signatures * cost::SIGNATURE_CHECK)?;
+                multi_signature_holds(key, &message, signature)
+            }
+        };
+        if holds {
+            Ok(())
+        } else {
+            context.abort("account", &errors::EINVALID_PROOF_OF_KNOWLEDGE)
+        }
+    }
+
+    /// Which keys signed, as events tell it.
+    pub(super) fn signers_bitmap(&self, signature: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Ed25519(_) => FIRST_KEY_SIGNED.to_vec(),
+            Self::MultiEd25519(_) => signature[signature.len().saturating_sub(BITMAP_BYTES)..].to_vec(),
+        }
+    }
+}
+
+fn multi_signature_holds(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+    let key = MultiEd25519PublicKey::from_bytes(key);
+    let signature = MultiEd25519Signature::from_bytes(signature);
+    matches!((key, signature), (Ok(key), Ok(signature)) if key.verify(&[message], &signature).is_ok())
+}
+
+/// Checks that the current key of `account` signed `message`; for rights that an account gives away.
+///
+/// # Errors
+/// `EINVALID_SCHEME`, `EWRONG_CURRENT_PUBLIC_KEY` as an argument that does not fit,
+/// `EINVALID_PROOF_OF_KNOWLEDGE`, and wrong sizes.
+pub(super) fn check_signed_by<T: MoveStruct>(
+    context: &mut Context<'_>,
+    account: &Account,
+    (scheme, public_key): (u8, &[u8]),
+    signature: &[u8],
+    message: &T,
+) -> Result<(), Failure> {
+    let key = ProofKey::read(context, scheme, public_key)?;
+    if key.authentication_key(context)?.as_bytes() != account.authentication_key.as_slice() {
+        return context.abort("account", &errors::EWRONG_PUBLIC_KEY_FOR_MESSAGE);
+    }
+    key.check(context, signature, message)
+}
+
+/// The same for the account at `address`; `key` is the number of its kind and its bytes.
+///
+/// # Errors
+/// As [`check_signed_by`].
+pub(crate) fn verify_signed_message<T: MoveStruct>(
+    context: &mut Context<'_>,
+    address: AccountAddress,
+    key: (u8, &[u8]),
+    signature: &[u8],
+    message: &T,
+) -> Result<(), Failure> {
+    let account = super::load(context, address)?;
+    check_signed_by(context, &account, key, signature, message)
+}

@@ -1,0 +1,90 @@
+//! What views tell of accounts. An account that was never written reads as the reference reads it.
+
+use super::{Account, capabilities::Right, errors, load};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+};
+
+/// Always: every address is an account, written or not (framework-notes section 0).
+pub(super) fn exists_at(_: &mut Context<'_>, _: &[TypeTag], _: AccountAddress) -> Result<bool, Failure> {
+    Ok(true)
+}
+
+/// 0 for an account that was never written, although its first stream will have number 2.
+pub(super) fn get_guid_next_creation_num(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<u64, Failure> {
+    let account = context.read_resource::<Account>(address, &[])?;
+    Ok(account.map_or(0, |account| account.guid_creation_num))
+}
+
+pub(super) fn get_sequence_number(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<u64, Failure> {
+    Ok(load(context, address)?.sequence_number)
+}
+
+pub(super) fn get_authentication_key(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<Vec<u8>, Failure> {
+    Ok(load(context, address)?.authentication_key)
+}
+
+fn offer(
+    context: &mut Context<'_>,
+    right: Right,
+    address: AccountAddress,
+) -> Result<Option<AccountAddress>, Failure> {
+    Ok(right.offer(&load(context, address)?))
+}
+
+/// Both views name the signer capability where nobody is offered anything, as the reference does.
+fn offered_for(
+    context: &mut Context<'_>,
+    right: Right,
+    address: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    match offer(context, right, address)? {
+        Some(holder) => Ok(holder),
+        None => context.abort("account", &errors::ENO_SIGNER_CAPABILITY_OFFERED),
+    }
+}
+
+pub(super) fn is_rotation_capability_offered(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(offer(context, Right::Rotation, address)?.is_some())
+}
+
+pub(super) fn get_rotation_capability_offer_for(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    offered_for(context, Right::Rotation, address)
+}
+
+pub(super) fn is_signer_capability_offered(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(offer(context, Right::Signer, address)?.is_some())
+}
+
+pub(super) fn get_signer_capability_offer_for(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<AccountAddress, Failure> {
+    offered_for(context, Right::Signer, address)
+}

@@ -1,0 +1,59 @@
+//! `0x1::multi_ed25519`: the sizes of keys and signatures that come as arguments. What they must be
+//! beyond that, the check of a signature decides (`crypto/multi_ed25519.rs`).
+
+use crate::{
+    crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX},
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::ModuleDeclaration,
+    },
+};
+
+/// A public key is not up to 32 keys and a threshold.
+pub const E_WRONG_PUBKEY_SIZE: ErrorConstant = ErrorConstant::new(
+    "E_WRONG_PUBKEY_SIZE",
+    Category::InvalidArgument,
+    1,
+    "a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
+);
+/// A signature is not some signatures and a bitmap.
+pub const E_WRONG_SIGNATURE_SIZE: ErrorConstant = ErrorConstant::new(
+    "E_WRONG_SIGNATURE_SIZE",
+    Category::InvalidArgument,
+    2,
+    "a multi-ed25519 signature is signatures of 64 bytes and a bitmap of 4",
+);
+
+/// Checks the size of a public key.
+///
+/// # Errors
+/// `E_WRONG_PUBKEY_SIZE`.
+pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+    if bytes.len() % 32 == 1 && bytes.len() / 32 <= KEYS_MAX {
+        Ok(())
+    } else {
+        context.abort("multi_ed25519", &E_WRONG_PUBKEY_SIZE)
+    }
+}
+
+/// Checks the size of a signature.
+///
+/// # Errors
+/// `E_WRONG_SIGNATURE_SIZE`.
+pub(super) fn check_signature_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+    if bytes.len() % 64 == BITMAP_BYTES {
+        Ok(())
+    } else {
+        context.abort("multi_ed25519", &E_WRONG_SIGNATURE_SIZE)
+    }
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "multi_ed25519",
+        structs: vec![],
+        functions: vec![],
+        errors: &[E_WRONG_PUBKEY_SIZE, E_WRONG_SIGNATURE_SIZE],
+    }
+}

@@ -1,0 +1,85 @@
+//! `0x1::multi_key`: sets of public keys of any kind, of which some must sign.
+
+use super::single_key;
+use crate::{
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::ModuleDeclaration,
+    },
+    transaction::MultiKey,
+};
+
+/// A set without keys.
+pub const E_INVALID_MULTI_KEY_NO_KEYS: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_MULTI_KEY_NO_KEYS",
+    Category::InvalidArgument,
+    1,
+    "a set of keys needs a key",
+);
+/// A set with more keys than a bitmap has bits.
+pub const E_INVALID_MULTI_KEY_TOO_MANY_KEYS: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_MULTI_KEY_TOO_MANY_KEYS",
+    Category::InvalidArgument,
+    2,
+    "a set has at most 32 keys",
+);
+/// The number of signatures is none that the keys could give.
+pub const E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED",
+    Category::InvalidArgument,
+    3,
+    "the signatures required must be between 1 and the number of keys",
+);
+/// Bytes follow the set.
+pub const E_INVALID_MULTI_KEY_EXTRA_BYTES: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_MULTI_KEY_EXTRA_BYTES",
+    Category::InvalidArgument,
+    4,
+    "bytes follow the set of keys",
+);
+
+/// The most keys of a set.
+const KEYS_MAX: usize = 32;
+
+/// Checks that `bytes` are a set of keys in its BCS form.
+///
+/// # Errors
+/// The rule that is broken; what is no set at all has no key that could be read
+/// (`0x1::single_key`'s `E_INVALID_PUBLIC_KEY_TYPE`).
+pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+    let set: MultiKey = match bcs::from_bytes(bytes) {
+        Ok(set) => set,
+        Err(bcs::Error::RemainingInput) => {
+            return context.abort("multi_key", &E_INVALID_MULTI_KEY_EXTRA_BYTES);
+        }
+        Err(_) => return context.abort("single_key", &single_key::E_INVALID_PUBLIC_KEY_TYPE),
+    };
+    let required = usize::from(set.signatures_required);
+    if set.public_keys.is_empty() {
+        return context.abort("multi_key", &E_INVALID_MULTI_KEY_NO_KEYS);
+    }
+    if set.public_keys.len() > KEYS_MAX {
+        return context.abort("multi_key", &E_INVALID_MULTI_KEY_TOO_MANY_KEYS);
+    }
+    if required == 0 || required > set.public_keys.len() {
+        return context.abort("multi_key", &E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED);
+    }
+    set.public_keys
+        .iter()
+        .try_for_each(|key| single_key::check_size(context, key))
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "multi_key",
+        structs: vec![],
+        functions: vec![],
+        errors: &[
+            E_INVALID_MULTI_KEY_NO_KEYS,
+            E_INVALID_MULTI_KEY_TOO_MANY_KEYS,
+            E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED,
+            E_INVALID_MULTI_KEY_EXTRA_BYTES,
+        ],
+    }
+}

@@ -1,0 +1,91 @@
+//! `0x1::resource_account`: accounts that a creator makes from a seed and keeps the right to sign for.
+
+use super::{
+    account::{self, SignerCapability},
+    coin,
+    simple_map::SimpleMap,
+};
+use crate::{
+    AccountAddress, TypeTag,
+    execute::{Context, Failure},
+    framework::{
+        declare::{ModuleDeclaration, MoveStruct, move_structs},
+        function::{Function, Signer},
+    },
+};
+
+move_structs! {
+    module "resource_account";
+
+    /// The resource accounts that an account made.
+    Container as "Container" has ["key"] {
+        /// The right to sign for each, under its address.
+        store: SimpleMap<AccountAddress, SignerCapability>,
+    }
+}
+
+fn create_resource_account(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    origin: Signer,
+    seed: Vec<u8>,
+    optional_auth_key: Vec<u8>,
+) -> Result<(), Failure> {
+    let address = account::create_resource_account(context, origin.0, &seed)?;
+    hand_over(context, origin.0, address, optional_auth_key)
+}
+
+fn create_resource_account_and_fund(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    origin: Signer,
+    seed: Vec<u8>,
+    optional_auth_key: Vec<u8>,
+    fund_amount: u64,
+) -> Result<(), Failure> {
+    let address = account::create_resource_account(context, origin.0, &seed)?;
+    let native = context.native_coin().clone();
+    coin::transfer_between(context, &native, origin.0, address, fund_amount)?;
+    hand_over(context, origin.0, address, optional_auth_key)
+}
+
+/// Keeps the right to sign at the creator and gives the account its key: the given one, or the creator's
+/// current one where none is given.
+fn hand_over(
+    context: &mut Context<'_>,
+    origin: AccountAddress,
+    address: AccountAddress,
+    optional_auth_key: Vec<u8>,
+) -> Result<(), Failure> {
+    let mut container = context
+        .read_resource::<Container>(origin, &[])?
+        .unwrap_or_else(|| Container {
+            store: SimpleMap::default(),
+        });
+    // An account that is listed has sent transactions or is offered to itself: it was refused before.
+    container
+        .store
+        .upsert(address, SignerCapability { account: address });
+    context.write_resource(origin, &[], &container)?;
+    let key = if optional_auth_key.is_empty() {
+        account::load(context, origin)?.authentication_key
+    } else {
+        optional_auth_key
+    };
+    account::rotate_without_proof(context, address, key)
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "resource_account",
+        structs: vec![Container::declaration()],
+        functions: vec![
+            Function::entry("create_resource_account", create_resource_account),
+            Function::entry(
+                "create_resource_account_and_fund",
+                create_resource_account_and_fund,
+            ),
+        ],
+        errors: &[],
+    }
+}

@@ -1,0 +1,64 @@
+//! `0x1::single_key`: public keys that name their own kind.
+
+use crate::{
+    execute::{Context, Failure},
+    framework::{
+        abort::{Category, ErrorConstant},
+        declare::ModuleDeclaration,
+    },
+    transaction::AnyPublicKey,
+};
+
+/// The bytes are no key of a kind that an account may have.
+pub const E_INVALID_PUBLIC_KEY_TYPE: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_PUBLIC_KEY_TYPE",
+    Category::InvalidArgument,
+    1,
+    "the key must be an ed25519, secp256k1 or secp256r1 key with its kind before it",
+);
+/// Bytes follow the key.
+pub const E_INVALID_SINGLE_KEY_EXTRA_BYTES: ErrorConstant = ErrorConstant::new(
+    "E_INVALID_SINGLE_KEY_EXTRA_BYTES",
+    Category::InvalidArgument,
+    2,
+    "bytes follow the key",
+);
+
+/// The bytes of a secp256k1 or secp256r1 key: a point without compression.
+const UNCOMPRESSED_POINT_BYTES: usize = 65;
+
+/// Checks that `bytes` are a key in its BCS form.
+///
+/// # Errors
+/// `E_INVALID_PUBLIC_KEY_TYPE` also where the key itself is malformed, `E_INVALID_SINGLE_KEY_EXTRA_BYTES`.
+pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+    match bcs::from_bytes::<AnyPublicKey>(bytes) {
+        Ok(key) => check_size(context, &key),
+        Err(bcs::Error::RemainingInput) => context.abort("single_key", &E_INVALID_SINGLE_KEY_EXTRA_BYTES),
+        Err(_) => context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE),
+    }
+}
+
+/// Checks the size of a key whose BCS form leaves it open.
+///
+/// # Errors
+/// `E_INVALID_PUBLIC_KEY_TYPE`.
+pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<(), Failure> {
+    match key {
+        AnyPublicKey::Secp256k1Ecdsa(point) | AnyPublicKey::Secp256r1Ecdsa(point)
+            if point.len() != UNCOMPRESSED_POINT_BYTES =>
+        {
+            context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn module() -> ModuleDeclaration {
+    ModuleDeclaration {
+        name: "single_key",
+        structs: vec![],
+        functions: vec![],
+        errors: &[E_INVALID_PUBLIC_KEY_TYPE, E_INVALID_SINGLE_KEY_EXTRA_BYTES],
+    }
+}
