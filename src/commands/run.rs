@@ -6,7 +6,7 @@ use crate::{
     output,
     signing::private_key_text,
     telemetry,
-    wiring::{Service, configured_genesis, open_ledger},
+    wiring::{OpenLedger, Service, configured_genesis, open_ledger},
 };
 use ledger::Genesis;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -16,17 +16,21 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// # Errors
 /// A configuration that cannot be used, or what ended the node.
 pub fn execute(config: &Config) -> Result<(), Failure> {
-    let (genesis, chain) = configured_genesis(config)?;
+    let configured = configured_genesis(config)?;
     let settings = config.settings();
     telemetry::start(settings);
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
-        chain_id = chain.id(),
-        vendor = %chain.vendor(),
+        chain_id = configured.genesis.chain_id,
+        vendor = %configured.genesis.vendor,
         sequencer = %settings.sequencer.mode,
         "starting"
     );
-    let store = open_ledger(settings, &genesis, &chain)?;
+    let OpenLedger {
+        store,
+        genesis,
+        chain,
+    } = open_ledger(settings, configured)?;
     actix_web::rt::System::new().block_on(async {
         // Before the ready line, so that who reads it may signal at once.
         let mut signals = StopSignals::new()?;

@@ -2,7 +2,7 @@
 //! `ledger-node config`, and the test that holds `config/node.toml` against the code.
 
 use super::{FromValue, Kind, Setting, Value};
-use ledger::Vendor;
+use ledger::{FrameworkUpgrade, Vendor};
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
 
 /// The largest number that a TOML file can hold.
@@ -68,13 +68,15 @@ settings! {
     /// Which chain the node serves.
     chain: ChainSettings = "chain" {
         genesis: Option<PathBuf> = "", Kind::OptionalPath, "",
-            "The genesis file of the chain. Without one the node makes a development chain from the three settings below; with one, those that are set must agree with it.";
+            "The genesis file of the chain. Without one the node makes a development chain from the settings below; with one, those that are set must agree with it.";
         id: u8 = 4, Kind::Integer(1..=255), "",
             "The chain id, which transactions are signed for. 4 is what clients expect of a local network.";
         vendor: Vendor = Vendor::DEFAULT, Kind::Vendor, "",
             "The maker's name in headers (X-{VENDOR}-CHAIN-ID), MIME types, hash domains and framework names.";
         gas_unit_price_min: u64 = 100, Kind::Integer(0..=10_000_000_000), "of the coin's smallest unit",
             "The lowest gas unit price of a development chain. 100 is the reference's; a sender must hold price times max_gas_amount.";
+        framework_upgrades: Vec<FrameworkUpgrade> = "", Kind::FrameworkUpgrades, "",
+            "From which heights on which versions of the framework are on. Empty: a new development chain starts with the newest, a ledger that is there keeps what it has. A later start may add versions at heights above its newest block.";
     }
     /// The interface's listener.
     api: ApiSettings = "api" {

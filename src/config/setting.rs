@@ -1,7 +1,7 @@
 //! What a setting is: its key, the kind of its values, and the check of a value against it.
 
 use super::Value;
-use ledger::Vendor;
+use ledger::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -35,6 +35,8 @@ pub enum Kind {
     Listen,
     /// A chain's vendor word.
     Vendor,
+    /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
+    FrameworkUpgrades,
     /// A path that must be given.
     Path,
     /// A path, or the empty text for none.
@@ -89,6 +91,7 @@ impl Kind {
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::Listen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
+            (Self::FrameworkUpgrades, Value::Text(text)) => FrameworkUpgrade::parse_list(text).is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
             _ => false,
@@ -117,6 +120,9 @@ impl fmt::Display for Kind {
             Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
             Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
             Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
+            Self::FrameworkUpgrades => {
+                f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
+            }
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(

@@ -1,6 +1,6 @@
 //! The value of a setting, and the types that the node's code reads it as.
 
-use ledger::Vendor;
+use ledger::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
 /// A value of a setting; `Display` is its TOML form.
@@ -79,6 +79,15 @@ macro_rules! from_text {
 
 from_integer!(u8, u32, u64, usize);
 from_text!(String, SocketAddr, Vendor, PathBuf);
+
+impl FromValue for Vec<FrameworkUpgrade> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => FrameworkUpgrade::parse_list(text).ok(),
+            _ => None,
+        }
+    }
+}
 
 impl FromValue for bool {
     fn from_value(value: &Value) -> Option<Self> {

@@ -72,6 +72,9 @@ pub enum StoreError {
     /// A ledger was there already when genesis was to be written.
     #[error("the ledger has a genesis already")]
     NotEmpty,
+    /// A genesis is to take the place of another from which it differs in more than what may change.
+    #[error("the ledger has another genesis: {0}")]
+    OtherGenesis(String),
     /// A snapshot was asked for at a version that is not durable yet or is pruned.
     #[error("no snapshot at version {asked}: the durable ledger has versions {oldest} to {newest}")]
     NoSuchMoment {

@@ -74,11 +74,47 @@ impl Store {
                 "genesis has height 0, version 0 and no parent".to_owned(),
             ));
         }
-        let json = serde_json::to_vec(genesis)
-            .map_err(|error| StoreError::Inconsistent(format!("the genesis has no JSON form: {error}")))?;
+        let json = genesis_json(genesis)?;
         self.writer.commit_first(genesis.chain_id, block, |transaction| {
             let mut meta = transaction.open_table(META)?;
             meta.insert(META_GENESIS, json.as_slice())?;
+            Ok(())
+        })
+    }
+
+    /// The height of the newest block, or `None` when nothing is committed yet.
+    pub fn height(&self) -> Option<u64> {
+        let view = self.writer.published.get()?;
+        Some(view.head.tip.height)
+    }
+
+    /// Puts `genesis` in the place of the stored one, which may have fewer framework upgrades and is
+    /// otherwise the same; durable when it returns.
+    ///
+    /// # Errors
+    /// When nothing is committed yet, `genesis` differs from the stored one in more than upgrades that
+    /// lie ahead of the newest block, or the database fails.
+    pub fn extend_genesis(&mut self, genesis: &Genesis) -> Result<(), StoreError> {
+        let (Some(mut stored), Some(height)) = (self.genesis()?, self.height()) else {
+            return Err(StoreError::Empty);
+        };
+        stored
+            .parameters
+            .continue_upgrades(&genesis.parameters, height)
+            .map_err(|error| StoreError::OtherGenesis(error.to_string()))?;
+        stored.parameters.framework_upgrades = genesis.parameters.framework_upgrades.clone();
+        if stored != *genesis {
+            return Err(StoreError::OtherGenesis(
+                "more than its framework upgrades".to_owned(),
+            ));
+        }
+        let json = genesis_json(genesis)?;
+        self.writer.poison_on_error(|writer| {
+            let transaction = writer.begin()?;
+            transaction
+                .open_table(META)?
+                .insert(META_GENESIS, json.as_slice())?;
+            transaction.commit()?;
             Ok(())
         })
     }
@@ -94,4 +130,9 @@ impl Store {
         let reader = StoreReader::new(self.writer.published.clone());
         (self.writer, reader)
     }
+}
+
+fn genesis_json(genesis: &Genesis) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(genesis)
+        .map_err(|error| StoreError::Inconsistent(format!("the genesis has no JSON form: {error}")))
 }

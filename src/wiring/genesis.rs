@@ -1,15 +1,25 @@
 //! The genesis that the settings describe: a file, or a development chain.
 
 use crate::config::{Config, ConfigError};
-use ledger::{Chain, Genesis, Parameters};
+use ledger::{FrameworkUpgrade, Genesis, Parameters};
 use std::path::Path;
 
-/// The configured genesis and the chain that it starts.
+/// The genesis that the settings describe, which can start a chain.
+#[derive(Debug)]
+pub struct ConfiguredGenesis {
+    /// The genesis.
+    pub genesis: Genesis,
+    /// Whether the settings say which framework upgrades there are. Where they do not, a ledger that is
+    /// there keeps its own, whatever version this program would start a new one with.
+    pub names_upgrades: bool,
+}
+
+/// The configured genesis.
 ///
 /// # Errors
 /// When the genesis file cannot be read or cannot start a chain, when a setting contradicts it, or
 /// when a faucet is asked for on a chain that may not have one.
-pub fn configured_genesis(config: &Config) -> Result<(Genesis, Chain), ConfigError> {
+pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {
         Some(path) => {
@@ -20,12 +30,13 @@ pub fn configured_genesis(config: &Config) -> Result<(Genesis, Chain), ConfigErr
         None => {
             let parameters = Parameters {
                 gas_unit_price_min: chain.gas_unit_price_min,
+                framework_upgrades: chain.framework_upgrades.clone(),
                 ..Parameters::default()
             };
             Genesis::development(chain.id, chain.vendor.clone(), parameters)
         }
     };
-    let started = start(&genesis).map_err(|message| match &chain.genesis {
+    check(&genesis).map_err(|message| match &chain.genesis {
         Some(path) => ConfigError::Malformed {
             path: path.clone(),
             message,
@@ -39,7 +50,10 @@ pub fn configured_genesis(config: &Config) -> Result<(Genesis, Chain), ConfigErr
                 .to_owned(),
         ));
     }
-    Ok((genesis, started))
+    Ok(ConfiguredGenesis {
+        names_upgrades: chain.genesis.is_some() || !chain.framework_upgrades.is_empty(),
+        genesis,
+    })
 }
 
 fn read(path: &Path) -> Result<Genesis, ConfigError> {
@@ -50,9 +64,9 @@ fn read(path: &Path) -> Result<Genesis, ConfigError> {
     toml::from_str(&text).map_err(|error| ConfigError::malformed(path, &text, &error))
 }
 
-/// The chain that the genesis starts.
-fn start(genesis: &Genesis) -> Result<Chain, String> {
-    let chain = genesis.chain().map_err(|error| error.to_string())?;
+/// Whether the genesis can start a chain.
+fn check(genesis: &Genesis) -> Result<(), String> {
+    genesis.chain().map_err(|error| error.to_string())?;
     if let Some(key) = genesis.faucet_key() {
         let address = key.public_key().account_address();
         if !genesis.accounts.iter().any(|account| account.address == address) {
@@ -62,13 +76,14 @@ fn start(genesis: &Genesis) -> Result<Chain, String> {
             ));
         }
     }
-    Ok(chain)
+    Ok(())
 }
 
 /// A setting that is given beside a genesis file must say the same; defaults say nothing.
 fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<(), ConfigError> {
     let chain = &config.settings().chain;
     let price_min = genesis.parameters.gas_unit_price_min;
+    let upgrades = &genesis.parameters.framework_upgrades;
     let facts = [
         (
             "chain.id",
@@ -87,6 +102,12 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
             chain.gas_unit_price_min.to_string(),
             price_min.to_string(),
             chain.gas_unit_price_min == price_min,
+        ),
+        (
+            "chain.framework_upgrades",
+            FrameworkUpgrade::print_list(&chain.framework_upgrades),
+            FrameworkUpgrade::print_list(upgrades),
+            chain.framework_upgrades == *upgrades,
         ),
     ];
     for (key, set, in_genesis, agree) in facts {

@@ -1,38 +1,85 @@
-//! Opening the data directory, and starting the chain in an empty one.
+//! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
+//! genesis of one that runs: further framework upgrades.
 
+use super::ConfiguredGenesis;
 use crate::{commands::Failure, config::ConfigError, config::Settings};
-use ledger::{Chain, Genesis};
+use ledger::{Chain, FrameworkUpgrade, Genesis};
 use ledger_store::{Store, StoreOptions};
+
+/// A ledger that is ready to go on.
+#[derive(Debug)]
+pub struct OpenLedger {
+    /// Where it is.
+    pub store: Store,
+    /// What it started with, and its framework upgrades.
+    pub genesis: Genesis,
+    /// The chain it holds.
+    pub chain: Chain,
+}
 
 /// Opens the ledger in the data directory; block 0 is committed when there is none yet.
 ///
 /// # Errors
-/// When the directory cannot be used, or holds another chain than the configured one.
-pub fn open_ledger(settings: &Settings, genesis: &Genesis, chain: &Chain) -> Result<Store, Failure> {
+/// When the directory cannot be used, holds another chain than the configured one, or its chain cannot
+/// go on with the configured framework upgrades.
+pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result<OpenLedger, Failure> {
     let directory = &settings.storage.data_dir;
     let options = StoreOptions {
         cache_bytes: settings.storage.cache_bytes,
     };
     let failure = |error| Failure::fatal("data directory", &error);
+    let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
+    let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
     let mut store = Store::open(directory, &options).map_err(failure)?;
-    match store.genesis().map_err(failure)? {
+    let stored = store.genesis().map_err(failure)?.zip(store.height());
+    let (genesis, chain) = match stored {
         None => {
-            let block = genesis.block(chain);
-            store.initialize(genesis, &block).map_err(failure)?;
+            let genesis = configured.genesis;
+            let chain = started(&genesis)?;
+            store
+                .initialize(&genesis, &genesis.block(&chain))
+                .map_err(failure)?;
             tracing::info!(directory = %directory.display(), "a new ledger begins");
+            (genesis, chain)
         }
-        Some(found) if found != *genesis => {
-            return Err(ConfigError::Contradiction(format!(
-                "{} holds a ledger with another genesis than the configured one: {}; \
-                 configure that chain, or name another directory with --data-dir",
-                directory.display(),
-                difference(&found, genesis)
-            ))
-            .into());
+        Some((found, height)) => {
+            let genesis = continued(&found, configured, height).map_err(refusal)?;
+            let chain = started(&genesis)?;
+            if genesis != found {
+                store.extend_genesis(&genesis).map_err(failure)?;
+                let upgrades = FrameworkUpgrade::print_list(&genesis.parameters.framework_upgrades);
+                tracing::info!(upgrades, "the chain takes on framework upgrades");
+            }
+            tracing::info!(directory = %directory.display(), "the ledger continues");
+            (genesis, chain)
         }
-        Some(_) => tracing::info!(directory = %directory.display(), "the ledger continues"),
+    };
+    Ok(OpenLedger {
+        store,
+        genesis,
+        chain,
+    })
+}
+
+/// The genesis with which a ledger goes on that was started with `found` and has its newest block at
+/// `height`: the configured one, if it differs in nothing but upgrades ahead of that block.
+fn continued(found: &Genesis, configured: ConfiguredGenesis, height: u64) -> Result<Genesis, String> {
+    let mut genesis = configured.genesis;
+    let upgrades = found.parameters.framework_upgrades.clone();
+    let wanted = std::mem::replace(&mut genesis.parameters.framework_upgrades, upgrades);
+    if genesis != *found {
+        return Err(format!(
+            "it holds a ledger with another genesis than the configured one: {}; \
+             configure that chain, or name another directory with --data-dir",
+            difference(found, &genesis)
+        ));
     }
-    Ok(store)
+    if configured.names_upgrades {
+        genesis.parameters.framework_upgrades = wanted;
+        let goes_on = found.parameters.continue_upgrades(&genesis.parameters, height);
+        goes_on.map_err(|error| error.to_string())?;
+    }
+    Ok(genesis)
 }
 
 /// The first difference that an operator would look for, in words.
@@ -64,6 +111,40 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
 mod tests {
     use super::*;
     use ledger::{Parameters, Vendor};
+
+    fn development(upgrades: &str) -> Genesis {
+        let parameters = Parameters {
+            framework_upgrades: FrameworkUpgrade::parse_list(upgrades).unwrap(),
+            ..Parameters::default()
+        };
+        Genesis::development(4, Vendor::default(), parameters)
+    }
+
+    #[test]
+    fn a_ledger_keeps_its_upgrades_and_takes_on_those_ahead() {
+        let go_on = |found: &str, configured: &str, height| {
+            let configured = ConfiguredGenesis {
+                genesis: development(configured),
+                names_upgrades: !configured.is_empty(),
+            };
+            continued(&development(found), configured, height)
+        };
+        // Nothing is said: a ledger of an earlier program does not run this one's newest version.
+        assert_eq!(go_on("1@0", "", 10), Ok(development("1@0")));
+        assert_eq!(go_on("1@0", "1@0,2@11", 10), Ok(development("1@0,2@11")));
+        let late = go_on("1@0", "1@0,2@10", 10).unwrap_err();
+        assert!(late.contains("2@10") && late.contains("height 10"), "{late}");
+        let left_out = go_on("1@0,2@9", "1@0", 10).unwrap_err();
+        assert!(left_out.contains("2@9"), "{left_out}");
+        let mut other = development("1@0,2@11");
+        other.accounts.pop();
+        let other = ConfiguredGenesis {
+            genesis: other,
+            names_upgrades: true,
+        };
+        let error = continued(&development("1@0"), other, 10).unwrap_err();
+        assert!(error.contains("another genesis"), "{error}");
+    }
 
     #[test]
     fn the_difference_names_what_an_operator_would_look_for() {

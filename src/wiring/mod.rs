@@ -6,8 +6,8 @@ mod limits;
 mod listener;
 mod service;
 
-pub use genesis::configured_genesis;
-pub use ledger::open_ledger;
+pub use genesis::{ConfiguredGenesis, configured_genesis};
+pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
 pub use service::Service;

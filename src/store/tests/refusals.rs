@@ -5,6 +5,7 @@ use crate::{
     Store, StoreError,
     schema::{FORMAT, META, META_FORMAT},
 };
+use ledger::FrameworkUpgrade;
 use redb::Database;
 use std::{fs, path::Path, sync::Arc};
 
@@ -158,6 +159,42 @@ fn blocks_that_do_not_follow() {
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(4, 0))
         .unwrap();
+}
+
+#[test]
+fn a_genesis_grows_by_upgrades_that_lie_ahead() {
+    let with = |upgrades: &[(u64, u64)]| {
+        let mut genesis = genesis();
+        let upgrade = |&(version, height)| FrameworkUpgrade { version, height };
+        genesis.parameters.framework_upgrades = upgrades.iter().map(upgrade).collect();
+        genesis
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut empty = Store::open(&directory.path().join("empty"), &OPTIONS).unwrap();
+    assert!(matches!(
+        empty.extend_genesis(&with(&[(2, 9)])),
+        Err(StoreError::Empty)
+    ));
+    let path = directory.path().join("grown");
+    let (store, mut workload) = initialized(&path);
+    let (mut writer, _) = store.split();
+    writer.commit(&workload.grow(3)).unwrap();
+    drop(writer);
+    let mut store = Store::open(&path, &OPTIONS).unwrap();
+    assert_eq!(store.height(), Some(3));
+    store.extend_genesis(&with(&[(2, 4)])).unwrap();
+    let mut other_chain = with(&[(2, 4), (3, 9)]);
+    other_chain.chain_id += 1;
+    for refused in [genesis(), with(&[(1, 3), (2, 4)]), with(&[(2, 5)]), other_chain] {
+        let error = store.extend_genesis(&refused).unwrap_err();
+        assert!(matches!(error, StoreError::OtherGenesis(_)), "{error:?}");
+    }
+    drop(store);
+    let store = Store::open(&path, &OPTIONS).unwrap();
+    assert_eq!(store.genesis().unwrap(), Some(with(&[(2, 4)])));
+    // The ledger goes on behind it.
+    let (mut writer, _) = store.split();
+    writer.commit(&workload.grow(1)).unwrap();
 }
 
 #[test]
