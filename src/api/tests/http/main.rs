@@ -4,6 +4,7 @@ mod events;
 mod groups;
 mod kit;
 mod limits;
+mod programs;
 mod refusals;
 mod routes;
 mod simulations;

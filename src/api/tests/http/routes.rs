@@ -1,8 +1,10 @@
 //! Every route on its good path, in JSON and in BCS, against a node of its own.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers};
-use ledger::{AccountAddress, Genesis, ModuleId, framework::modules::account::Account};
-use serde_json::json;
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
+use ledger::{
+    AccountAddress, FrameworkUpgrade, Genesis, ModuleId, Parameters, framework::modules::account::Account,
+};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
@@ -217,6 +219,35 @@ async fn modules_are_listed_in_pages() {
     assert_eq!(ids.len(), all.len());
     assert!(ids.contains_key(&"0x1::node_account".parse().unwrap()));
     assert_eq!(good(&api.client.get("/v1/accounts/0x2/modules").await), json!([]));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_module_is_there_from_its_height_on() {
+    let settings = Settings {
+        parameters: Parameters {
+            framework_upgrades: vec![FrameworkUpgrade {
+                version: 2,
+                height: 2,
+            }],
+            ..Parameters::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let alone = "/v1/accounts/0x1/module/escrow";
+    let count = |version: Value| {
+        let (client, version) = (api.client.clone(), version.as_str().unwrap().to_owned());
+        async move {
+            let path = format!("/v1/accounts/0x1/modules?ledger_version={version}");
+            good(&client.get(&path).await).as_array().unwrap().len()
+        }
+    };
+    let before = api.commit(&Transfer::new(0, 0)).await["version"].clone();
+    refused(&api.client.get(alone).await, (404, "module_not_found"), "before");
+    let after = api.commit(&Transfer::new(0, 1)).await["version"].clone();
+    assert_eq!(good(&api.client.get(alone).await)["abi"]["name"], "escrow");
+    assert!(count(before).await < count(after).await);
     api.stop().await;
 }
 

@@ -10,8 +10,8 @@ pub use transfer::{Transfer, now_secs};
 use actix_web::{App, HttpServer, dev::ServerHandle};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, StateKey, Vendor, WriteOp,
-    WriteSet,
+    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction, StateKey,
+    Vendor, WriteOp, WriteSet,
 };
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
@@ -35,6 +35,7 @@ pub const BODY_BYTES_MAX: usize = 128 * 1024;
 /// What a test starts its node with.
 pub struct Settings {
     pub vendor: Vendor,
+    pub parameters: Parameters,
     /// How many accounts the genesis has beside the development accounts.
     pub more_accounts: u64,
     /// What the state of genesis holds beside that.
@@ -47,6 +48,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             vendor: Vendor::default(),
+            parameters: Parameters::default(),
             more_accounts: 0,
             more_state: Vec::new(),
             node: NodeConfig::default(),
@@ -61,7 +63,7 @@ impl Default for Settings {
 impl TestApi {
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
-        let mut genesis = Genesis::development(4, settings.vendor, Parameters::default());
+        let mut genesis = Genesis::development(4, settings.vendor, settings.parameters);
         let more = (0..settings.more_accounts).map(|number| GenesisAccount {
             address: AccountAddress::from_low_u64(0x1_0000 + number),
             balance: 1,
@@ -108,8 +110,12 @@ impl TestApi {
 
     /// Submits the transfer as BCS and waits until it is committed; gives the committed form.
     pub async fn commit(&self, transfer: &Transfer) -> Value {
-        let signed = transfer.sign(&self.chain);
-        let accepted = self.client.submit_bcs(&signed).await;
+        self.commit_signed(&transfer.sign(&self.chain)).await
+    }
+
+    /// As [`Self::commit`], for any transaction.
+    pub async fn commit_signed(&self, signed: &SignedTransaction) -> Value {
+        let accepted = self.client.submit_bcs(signed).await;
         assert_eq!(accepted.status, 202, "{}", accepted.text());
         self.client.wait(&signed.hash(self.chain.vendor())).await
     }

@@ -65,6 +65,12 @@ impl Transfer {
         self.sign_payload(chain, TransactionPayload::EntryFunction(call))
     }
 
+    /// A call of another entry function by the same sender, its arguments in JSON.
+    pub fn sign_call(&self, chain: &Chain, function: &str, arguments: &[Value]) -> SignedTransaction {
+        let call = chain.framework().call_from_json(function, &[], arguments);
+        self.sign_payload(chain, TransactionPayload::EntryFunction(call.unwrap()))
+    }
+
     pub fn sign_payload(&self, chain: &Chain, payload: TransactionPayload) -> SignedTransaction {
         let raw = RawTransaction {
             sender: self.sender(),

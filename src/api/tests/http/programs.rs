@@ -1,0 +1,125 @@
+//! A program with a typed table, streams and views, through every route that shows them.
+
+use crate::kit::{Settings, TestApi, Transfer, good, refused};
+use ledger::{SignedTransaction, crypto::Ed25519Signature, transaction::TransactionAuthenticator};
+use serde_json::{Value, json};
+
+const JSON: &str = "application/json";
+const RECORD: &str = "0x1::registry::Record";
+const TEXT: &str = "0x1::string::String";
+
+/// A registry of the first development account with one record, and the transaction that set it.
+async fn with_record(api: &TestApi) -> Value {
+    let owner = Transfer::new(0, 0);
+    let made = owner.sign_call(&api.chain, "0x1::registry::initialize", &[]);
+    let made = api.commit_signed(&made).await;
+    assert_eq!(made["success"], true, "{made}");
+    let set = api.commit_signed(&set(api, 1)).await;
+    assert_eq!(set["success"], true, "{set}");
+    set
+}
+
+fn set(api: &TestApi, sequence_number: u64) -> SignedTransaction {
+    let arguments = [json!("name"), json!("0xab")];
+    Transfer::new(0, sequence_number).sign_call(&api.chain, "0x1::registry::set", &arguments)
+}
+
+/// The one change of a table item that a transaction shows.
+fn item_change(transaction: &Value) -> &Value {
+    let changes = transaction["changes"].as_array().unwrap();
+    let mut items = changes.iter().filter(|change| change.get("handle").is_some());
+    let item = items.next().expect("a table item");
+    assert_eq!(items.next(), None);
+    item
+}
+
+#[actix_web::test]
+async fn changes_of_items_have_the_types_that_the_table_recorded() {
+    let api = TestApi::start(Settings::default()).await;
+    let committed = with_record(&api).await;
+    let (version, hash) = (
+        committed["version"].as_str().unwrap(),
+        committed["hash"].as_str().unwrap(),
+    );
+    let record = json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
+    let data = json!({ "key": "name", "key_type": TEXT, "value": record, "value_type": RECORD });
+    let get = |path: String| {
+        let client = api.client.clone();
+        async move { good(&client.get(&path).await) }
+    };
+    let block = get("/v1/blocks/by_height/2?with_transactions=true".to_owned()).await;
+    for transaction in [
+        &committed,
+        &get(format!("/v1/transactions/by_hash/{hash}")).await,
+        &get(format!("/v1/transactions/by_version/{version}")).await,
+        &block["transactions"][1],
+    ] {
+        let change = item_change(transaction);
+        assert_eq!(change["type"], "write_table_item");
+        assert_eq!(change["key"], "0x046e616d65");
+        assert_eq!(change["data"], data);
+    }
+
+    let mut again = set(&api, 2);
+    again.authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: Transfer::new(0, 2).key().public_key(),
+        signature: Ed25519Signature([0; 64]),
+    };
+    let headers = [("content-type", &api.client.signed_transaction_type()[..])];
+    let body = bcs::to_bytes(&again).unwrap();
+    let simulated = api
+        .client
+        .send("POST", "/v1/transactions/simulate", &headers, Some(&body))
+        .await;
+    let simulated = good(&simulated);
+    assert_eq!(
+        item_change(&simulated[0])["data"]["value"]["revision"],
+        "2",
+        "{simulated}"
+    );
+
+    let removal = Transfer::new(0, 2).sign_call(&api.chain, "0x1::registry::remove", &[json!("name")]);
+    let removed = api.commit_signed(&removal).await;
+    let change = item_change(&removed);
+    assert_eq!(change["type"], "delete_table_item");
+    assert_eq!(change["data"], json!({ "key": "name", "key_type": TEXT }));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn items_views_and_events_show_one_record() {
+    let api = TestApi::start(Settings::default()).await;
+    let committed = with_record(&api).await;
+    let owner = Transfer::new(0, 0).sender();
+    let record = json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
+
+    let registry = format!("/v1/accounts/{owner}/resource/0x1::registry::Registry");
+    let registry = good(&api.client.get(&registry).await);
+    let handle = registry["data"]["records"]["inner"]["handle"].as_str().unwrap();
+    let (item, raw_item) = (
+        format!("/v1/tables/{handle}/item"),
+        format!("/v1/tables/{handle}/raw_item"),
+    );
+    let typed = json!({ "key_type": TEXT, "value_type": RECORD, "key": "name" });
+    let raw = json!({ "key": "0x046e616d65" });
+    assert_eq!(good(&api.client.post_json(&item, &typed, JSON).await), record);
+    assert_eq!(good(&api.client.post_json(&raw_item, &raw, JSON).await), record);
+    let before = format!("{raw_item}?ledger_version=0");
+    let missing = api.client.post_json(&before, &raw, JSON).await;
+    refused(&missing, (404, "table_item_not_found"), "before it was set");
+
+    let call = json!({
+        "function": "0x1::registry::get",
+        "type_arguments": [],
+        "arguments": [owner.to_string(), "name"],
+    });
+    let viewed = good(&api.client.post_json("/v1/view", &call, JSON).await);
+    assert_eq!(viewed, json!([{ "vec": [record] }]));
+
+    let events = format!("/v1/accounts/{owner}/events/0x1::registry::Registry/set_events");
+    let events = good(&api.client.get(&events).await);
+    assert_eq!(events[0]["version"], committed["version"]);
+    assert_eq!(events[0]["data"], json!({ "name": "name", "record": record }));
+    assert_eq!(events.as_array().unwrap().len(), 1);
+    api.stop().await;
+}
