@@ -67,6 +67,7 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
         types,
         [
             "0x1::coin::WithdrawEvent",
+            "0x1::account::CoinRegisterEvent",
             "0x1::coin::DepositEvent",
             "0x1::transaction_fee::FeeStatement"
         ]
