@@ -239,6 +239,12 @@ fn text(value: &Value) -> Result<&str, FormError> {
     value.as_str().ok_or_else(|| unexpected("a string", value))
 }
 
+/// The value of the field `name` of an object that has no other field.
+fn only_field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    object.get(name)
+}
+
 impl Writer<'_> {
     fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -313,7 +319,7 @@ impl Writer<'_> {
                 Ok(())
             }
             Some(Special::Optional(item)) => self.optional(item, value, depth),
-            Some(Special::Object) => self.address(value.get("inner").unwrap_or(value)),
+            Some(Special::Object) => self.address(only_field(value, "inner").unwrap_or(value)),
             None => {
                 let object = value.as_object().ok_or_else(|| unexpected("an object", value))?;
                 let fields = self.framework.fields(tag)?;
@@ -336,7 +342,7 @@ impl Writer<'_> {
 
     /// `{"vec":[]}` or `{"vec":[x]}`, as printed; also `null` or the bare value.
     fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), FormError> {
-        let items = value.get("vec").and_then(Value::as_array);
+        let items = only_field(value, "vec").and_then(Value::as_array);
         let inner = match (items.map(Vec::as_slice), value) {
             (Some([]), _) | (None, Value::Null) => None,
             (Some([inner]), _) => Some(inner),
