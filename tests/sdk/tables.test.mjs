@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Deserializer } from "@aptos-labs/ts-sdk";
-import { Session, refusal } from "./session.mjs";
+import { Session, refusal, sameAddress } from "./session.mjs";
 
 const RECORD = "0x1::registry::Record";
 const NAME = "a name, with ünïcode";
@@ -84,7 +84,8 @@ describe("tables", { timeout: 120_000 }, () => {
 
   test("the change of an item is shown decoded in the transaction", () => {
     const change = set.changes.find(({ type }) => type === "write_table_item");
-    assert.equal(change.handle, handle);
+    // Written without leading zeros in resources and with them in changes, as the reference does.
+    sameAddress(change.handle, handle);
     assert.equal(change.data.key, NAME);
     assert.equal(change.data.key_type, "0x1::string::String");
     assert.equal(change.data.value_type, RECORD);

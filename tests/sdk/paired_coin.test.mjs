@@ -1,0 +1,114 @@
+// A coin and the fungible asset that it is paired with are one pot of money under two names, whichever
+// way the TypeScript SDK looks at it or moves it.
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { Account } from "@aptos-labs/ts-sdk";
+import { ASSET, COIN, FUNDED, METADATA, Session, sameAddress } from "./session.mjs";
+
+describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  let owner;
+
+  before(async () => {
+    owner = await session.funded();
+  });
+
+  /** Asserts what every way of asking says that an account has. */
+  async function assertBalance({ accountAddress }, coinType, metadata, amount) {
+    const asked = {
+      "the balance of the coin": await session.aptos.getBalance({ accountAddress, asset: coinType }),
+      "the balance of the asset": await session.aptos.getBalance({ accountAddress, asset: metadata }),
+      "getAccountCoinAmount by type": await session.aptos.getAccountCoinAmount({ accountAddress, coinType }),
+      "getAccountCoinAmount by metadata": await session.aptos.getAccountCoinAmount({
+        accountAddress,
+        faMetadataAddress: metadata,
+      }),
+      "coin::balance": await first("0x1::coin::balance", [accountAddress], coinType),
+      "primary_fungible_store::balance": await first(
+        "0x1::primary_fungible_store::balance",
+        [accountAddress, metadata],
+        METADATA,
+      ),
+    };
+    for (const [way, answer] of Object.entries(asked)) assert.equal(Number(answer), amount, way);
+  }
+  const first = async (name, functionArguments, type) => (await session.view(name, functionArguments, [type]))[0];
+
+  const transferCoin = (sender, recipient, coinType, amount) =>
+    session.call(sender, "0x1::aptos_account::transfer_coins", [recipient.accountAddress, amount], [coinType]);
+  const transferAsset = async (sender, recipient, metadata, amount) => {
+    const transaction = await session.aptos.transferFungibleAsset({
+      sender,
+      fungibleAssetMetadataAddress: metadata,
+      recipient: recipient.accountAddress,
+      amount,
+    });
+    const done = await session.send(sender, transaction);
+    assert.equal(done.success, true, done.vm_status);
+    return done;
+  };
+
+  test("the chain's coin moves by either name", async () => {
+    const [payer, recipient] = [await session.funded(), await session.funded()];
+    await transferCoin(owner, recipient, COIN, 5);
+    await assertBalance(recipient, COIN, ASSET, FUNDED + 5);
+    await transferAsset(owner, recipient, ASSET, 6);
+    await assertBalance(recipient, COIN, ASSET, FUNDED + 11);
+
+    const paid = await transferAsset(payer, recipient, ASSET, 7);
+    const fee = Number(paid.gas_used) * Number(paid.gas_unit_price);
+    const { storage_fee_refund_octas: refund } = paid.events.at(-1).data;
+    await assertBalance(payer, COIN, ASSET, FUNDED - 7 - fee + Number(refund));
+    await assertBalance(recipient, COIN, ASSET, FUNDED + 18);
+  });
+
+  test("an account made by a transfer of the asset has the coin", async () => {
+    const [byAsset, byCoin] = [Account.generate(), Account.generate()];
+    await transferAsset(owner, byAsset, ASSET, 12_345);
+    await transferCoin(owner, byCoin, COIN, 54_321);
+    await assertBalance(byAsset, COIN, ASSET, 12_345);
+    await assertBalance(byCoin, COIN, ASSET, 54_321);
+    for (const [{ accountAddress }, amount] of [
+      [byAsset, 12_345],
+      [byCoin, 54_321],
+    ]) {
+      assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress }), amount);
+    }
+  });
+
+  test("a user's coin has a paired asset from its first day on", async () => {
+    const moon = `${owner.accountAddress}::moon::Moon`;
+    await session.call(owner, "0x1::managed_coin::initialize", ["Moon", "MOON", 6, true], [moon]);
+    const [paired] = await session.view("0x1::coin::paired_metadata", [], [moon]);
+    assert.equal(paired.vec.length, 1);
+    const metadata = paired.vec[0].inner;
+    const [back] = await session.view("0x1::coin::paired_coin", [metadata]);
+    sameAddress(back.vec[0].account_address, owner.accountAddress);
+    assert.deepEqual(await session.view("0x1::fungible_asset::symbol", [metadata], [METADATA]), ["MOON"]);
+    assert.deepEqual(await session.view("0x1::fungible_asset::decimals", [metadata], [METADATA]), [6]);
+
+    const [byCoin, byAsset] = [await session.funded(), Account.generate()];
+    await session.call(owner, "0x1::managed_coin::mint", [byCoin.accountAddress, 1000], [moon]);
+    await assertBalance(byCoin, moon, metadata, 1000);
+    await transferAsset(byCoin, byAsset, metadata, 300);
+    await transferCoin(byCoin, byAsset, moon, 50);
+    await assertBalance(byCoin, moon, metadata, 650);
+    await assertBalance(byAsset, moon, metadata, 350);
+    assert.deepEqual(await session.view("0x1::coin::supply", [], [moon]), [{ vec: ["1000"] }]);
+    assert.deepEqual(await session.view("0x1::fungible_asset::supply", [metadata], [METADATA]), [{ vec: ["1000"] }]);
+  });
+
+  test("a coin that nobody made has no balance", async () => {
+    const { accountAddress } = owner;
+    const coinType = `${accountAddress}::moon::Nothing`;
+    assert.equal(await session.aptos.getBalance({ accountAddress, asset: coinType }), 0);
+    const refused = await session.attempt(
+      owner,
+      "0x1::aptos_account::transfer_coins",
+      [Account.generate().accountAddress, 1],
+      [coinType],
+    );
+    assert.equal(refused.success, false);
+  });
+});

@@ -1,0 +1,87 @@
+// What a transaction would do and cost, asked with the TypeScript SDK before it is signed.
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { Account, AccountAddress } from "@aptos-labs/ts-sdk";
+import { COIN, FUNDED, Session, refusal, sameAddress } from "./session.mjs";
+
+const TRANSFER = "0x1::aptos_account::transfer";
+
+describe("simulation", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  let sender;
+
+  before(async () => {
+    sender = await session.funded();
+  });
+
+  /** What the SDK shows for a call; `key` null simulates without a public key. */
+  async function simulate(functionArguments, { name = TRANSFER, key = sender.publicKey, options } = {}) {
+    const transaction = await session.build(sender, name, functionArguments);
+    const signerPublicKey = key ?? undefined;
+    const [result] = await session.aptos.transaction.simulate.simple({ signerPublicKey, transaction, options });
+    return result;
+  }
+
+  test("shows the gas, events and changes that the transaction then has", async () => {
+    const recipient = Account.generate().accountAddress;
+    const before = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
+    const foretold = await simulate([recipient, 1234]);
+    assert.equal(foretold.success, true, foretold.vm_status);
+    assert.equal(await session.aptos.getBalance({ accountAddress: recipient, asset: COIN }), 0);
+    const after = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
+    assert.deepEqual(after, before, "a simulation changes nothing");
+
+    const done = await session.call(sender, TRANSFER, [recipient, 1234]);
+    assert.equal(foretold.gas_used, done.gas_used);
+    assert.deepEqual(foretold.events, done.events);
+    const slots = ({ changes }) => changes.map(({ type, address, data }) => [type, address, data?.type]);
+    assert.deepEqual(slots(foretold), slots(done));
+    const store = foretold.changes.find(
+      ({ address, data }) =>
+        data?.type === `0x1::coin::CoinStore<${COIN}>` && AccountAddress.from(address).equals(recipient),
+    );
+    assert.equal(store.data.data.coin.value, "1234");
+    sameAddress(foretold.sender, sender.accountAddress);
+  });
+
+  test("needs no public key", async () => {
+    const recipient = Account.generate().accountAddress;
+    const [without, withKey] = [await simulate([recipient, 1], { key: null }), await simulate([recipient, 1])];
+    assert.equal(without.success, true, without.vm_status);
+    assert.deepEqual(without.events.map(({ type }) => type), withKey.events.map(({ type }) => type));
+  });
+
+  test("shows a transaction that would fail, with its status and its cost", async () => {
+    const failed = await simulate([Account.generate().accountAddress, FUNDED * 10]);
+    assert.equal(failed.success, false);
+    assert.match(failed.vm_status, /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/);
+    assert.ok(BigInt(failed.gas_used) > 0n);
+    assert.deepEqual(failed.events.map(({ type }) => type), ["0x1::transaction_fee::FeeStatement"]);
+  });
+
+  test("estimates the price and the most gas where it is asked to", async () => {
+    const { gas_estimate: market } = await session.aptos.getGasPriceEstimation();
+    const estimated = await simulate([Account.generate().accountAddress, 1], {
+      options: { estimateGasUnitPrice: true, estimateMaxGasAmount: true },
+    });
+    assert.equal(estimated.success, true, estimated.vm_status);
+    assert.equal(estimated.gas_unit_price, market.toString());
+    assert.ok(BigInt(estimated.max_gas_amount) >= BigInt(estimated.gas_used));
+  });
+
+  test("refuses what a submission would refuse", async () => {
+    const stranger = Account.generate();
+    const wrongKey = await refusal(simulate([stranger.accountAddress, 1], { key: stranger.publicKey }));
+    assert.equal(wrongKey.data.vm_error_code, 2, "INVALID_AUTH_KEY");
+    const transaction = await session.aptos.transaction.build.simple({
+      sender: sender.accountAddress,
+      data: { function: TRANSFER, functionArguments: [stranger.accountAddress, 1] },
+      options: { expireTimestamp: 1 },
+    });
+    const expired = await refusal(
+      session.aptos.transaction.simulate.simple({ signerPublicKey: sender.publicKey, transaction }),
+    );
+    assert.equal(expired.data.vm_error_code, 6, "TRANSACTION_EXPIRED");
+  });
+});
