@@ -4,7 +4,7 @@
 use super::{
     errors::EINVALID_SIGNATURES_REQUIRED,
     owners::{Change, change, check_owners, paired_metadata},
-    types::MultisigAccount,
+    types::{CreationMessage, CreationWithAuthKeyRevocationMessage, MultisigAccount},
 };
 use crate::{
     AccountAddress, TypeTag,
@@ -29,9 +29,14 @@ pub(super) fn functions() -> Vec<Function> {
             "create_with_existing_account_call",
             create_with_existing_account_call,
         ),
+        Function::entry("create_with_existing_account", create_with_existing_account),
         Function::private_entry(
             "create_with_existing_account_and_revoke_auth_key_call",
             create_with_existing_account_and_revoke_auth_key_call,
+        ),
+        Function::entry(
+            "create_with_existing_account_and_revoke_auth_key",
+            create_with_existing_account_and_revoke_auth_key,
         ),
         Function::entry("create", create),
         Function::entry("create_with_owners", create_with_owners),
@@ -232,4 +237,72 @@ fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), Fa
     account.signer_capability_offer = CapabilityOffer::default();
     account.authentication_key = ZERO_AUTH_KEY.to_vec();
     context.write_resource(address, &[], &account)
+}
+
+/// Anyone may send the message that the key of the account signed. It covers owners and required
+/// signatures; the metadata are the sender's.
+#[expect(clippy::too_many_arguments, reason = "the interface's function has them")]
+fn create_with_existing_account(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_address: Address,
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    account_scheme: u8,
+    account_public_key: Vec<u8>,
+    create_multisig_account_signed_message: Vec<u8>,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let message = CreationMessage {
+        chain_id: context.chain().id(),
+        account_address: multisig_address,
+        sequence_number: account::load(context, multisig_address)?.sequence_number,
+        owners: owners.clone(),
+        num_signatures_required,
+    };
+    let key = (account_scheme, account_public_key.as_slice());
+    let signature = &create_multisig_account_signed_message;
+    account::verify_signed_message(context, multisig_address, key, signature, &message)?;
+    let terms = Terms {
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    };
+    publish(context, multisig_address, None, terms)
+}
+
+/// As [`create_with_existing_account`], for a message that also gives up the key.
+#[expect(clippy::too_many_arguments, reason = "the interface's function has them")]
+fn create_with_existing_account_and_revoke_auth_key(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    multisig_address: Address,
+    owners: Vec<Address>,
+    num_signatures_required: u64,
+    account_scheme: u8,
+    account_public_key: Vec<u8>,
+    create_multisig_account_signed_message: Vec<u8>,
+    metadata_keys: Vec<String>,
+    metadata_values: Vec<Vec<u8>>,
+) -> Result<(), Failure> {
+    let message = CreationWithAuthKeyRevocationMessage {
+        chain_id: context.chain().id(),
+        account_address: multisig_address,
+        sequence_number: account::load(context, multisig_address)?.sequence_number,
+        owners: owners.clone(),
+        num_signatures_required,
+    };
+    let key = (account_scheme, account_public_key.as_slice());
+    let signature = &create_multisig_account_signed_message;
+    account::verify_signed_message(context, multisig_address, key, signature, &message)?;
+    let terms = Terms {
+        owners,
+        num_signatures_required,
+        metadata_keys,
+        metadata_values,
+    };
+    publish(context, multisig_address, None, terms)?;
+    revoke_auth_key(context, multisig_address)
 }

@@ -5,8 +5,8 @@ use super::{
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, NO_KEYS,
     NO_VALUES, addresses, call, next_address, owners, view, with_key,
 };
-use crate::{Case, Expected, args};
-use ledger::HashValue;
+use crate::{Case, Expected, World, args};
+use ledger::{AccountAddress, HashValue};
 use serde_json::json;
 
 pub(super) fn creation() -> Vec<Case> {
@@ -187,5 +187,123 @@ pub(super) fn creation() -> Vec<Case> {
                 executed
             },
         ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account",
+            "anyone sends what the key signed",
+            Expected::Success(&[]),
+            |world| {
+                let args = signed(world, 3, PLAIN, 1);
+                let executed = call(world, 0, "create_with_existing_account", args);
+                assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
+                let key = world.chain.facts(&world.address(3)).authentication_key;
+                assert_eq!(key.as_bytes(), world.address(3).as_bytes());
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account",
+            "the key signs the terms",
+            BAD_PROOF,
+            |world| {
+                let mut args = signed(world, 3, PLAIN, 2);
+                args[2] = bcs::to_bytes(&1u64).unwrap();
+                call(world, 0, "create_with_existing_account", args)
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account",
+            "a message is used up by the account's next transaction",
+            BAD_PROOF,
+            |world| {
+                let args = signed(world, 3, PLAIN, 1);
+                let to_itself = args![world.address(3), 1u64];
+                world.must(3, "0x1::node_account::transfer", &[], to_itself);
+                call(world, 0, "create_with_existing_account", args)
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account",
+            "the key is the account's",
+            Expected::Abort(
+                "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x10007): the public key is not the account's current one",
+            ),
+            |world| {
+                let mut args = signed(world, 3, PLAIN, 1);
+                args[0] = bcs::to_bytes(&world.address(4)).unwrap();
+                call(world, 0, "create_with_existing_account", args)
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account",
+            "an account becomes one once",
+            Expected::Status(
+                "Execution failed in 0x1::multisig_account::create_with_existing_account at code offset 0",
+            ),
+            |world| {
+                let args = signed(world, 3, PLAIN, 1);
+                let function = "0x1::multisig_account::create_with_existing_account";
+                world.must(0, function, &[], args.clone());
+                call(world, 0, "create_with_existing_account", args)
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
+            "the key signs away itself",
+            Expected::Success(&[]),
+            |world| {
+                let args = signed(world, 3, REVOKING, 1);
+                let name = "create_with_existing_account_and_revoke_auth_key";
+                let executed = call(world, 0, name, args);
+                assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
+                let key = world.chain.facts(&world.address(3)).authentication_key;
+                assert_eq!(key, HashValue::ZERO);
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
+            "a message that keeps the key does not",
+            BAD_PROOF,
+            |world| {
+                let args = signed(world, 3, PLAIN, 1);
+                let name = "create_with_existing_account_and_revoke_auth_key";
+                call(world, 0, name, args)
+            },
+        ),
+    ]
+}
+
+const PLAIN: &str = "MultisigAccountCreationMessage";
+const REVOKING: &str = "MultisigAccountCreationWithAuthKeyRevocationMessage";
+const BAD_PROOF: Expected = Expected::Abort(
+    "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
+);
+
+/// The arguments with which an account becomes a multisig account of the accounts 0 and 1, its key's
+/// signature over the message of this type among them.
+fn signed(world: &World, account: usize, message: &str, num_signatures_required: u64) -> Vec<Vec<u8>> {
+    let (key, address) = (world.key(account), world.address(account));
+    let owners = vec![world.address(0), world.address(1)];
+    let signed_bytes = [
+        args![AccountAddress::ONE, "multisig_account", message],
+        args![
+            world.chain().id(),
+            address,
+            world.chain.facts(&address).sequence_number
+        ],
+        args![owners, num_signatures_required],
+    ];
+    let signature = key.sign(&signed_bytes.concat().concat());
+    let signature = signature.0.to_vec();
+    let public_key = key.public_key().0.to_vec();
+    args![
+        address,
+        owners,
+        num_signatures_required,
+        0u8,
+        public_key,
+        signature,
+        NO_KEYS,
+        NO_VALUES
     ]
 }
