@@ -3,12 +3,20 @@
 //!
 //! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger --test functions` writes it anew.
 
+mod coin;
 mod coverage;
 mod escrow;
+mod fungible_asset;
 #[path = "../kit/mod.rs"]
 pub(crate) mod kit;
+mod managed_coin;
+mod managed_fungible_asset;
+mod managed_object;
 mod multisig_account;
+mod object;
+mod primary_fungible_store;
 mod registry;
+mod vendor_account;
 mod world;
 
 use ledger::ExecutedTransaction;
@@ -106,9 +114,17 @@ impl Case {
 /// All cases, module by module.
 pub(crate) fn cases() -> Vec<Case> {
     let modules: Vec<Vec<Case>> = vec![
+        coin::cases(),
         escrow::cases(),
+        fungible_asset::cases(),
+        managed_fungible_asset::cases(),
+        managed_object::cases(),
+        managed_coin::cases(),
         multisig_account::cases(),
+        object::cases(),
+        primary_fungible_store::cases(),
         registry::cases(),
+        vendor_account::cases(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -41,3 +41,38 @@ pub fn charge_derivation(context: &mut Context<'_>, seed_bytes: usize) -> Result
     let bytes = (seed_bytes as u64).saturating_add(2 * HashValue::LENGTH as u64);
     context.charge(cost::HASH_BASE.saturating_add(cost::HASH_PER_BYTE.saturating_mul(bytes)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first two were made with the TypeScript SDK (`createObjectAddress`,
+    /// `createUserDerivedObjectAddress`), which has no function for the third: that is SHA3-256 of the
+    /// BCS form of `guid::ID` and the scheme, made with another implementation of the hash.
+    #[test]
+    fn addresses_are_those_of_the_clients() {
+        let creator = AccountAddress::new([0x11; 32]);
+        let other = AccountAddress::new([0x22; 32]);
+        let known = [
+            (
+                named_address(creator, b"MOON"),
+                "0x0e79f18e10a70bcc8555547dedf25e7c532ab03715006a7ee5b55f93580b86b6",
+            ),
+            (
+                named_address(creator, b""),
+                "0xf9494bb0c04d85dcf4d941989510c44a8bea79be2cc4f3ef918c89eab3477a5e",
+            ),
+            (
+                user_derived_address(creator, other),
+                "0x8218a0768db3652c210d09c228ea478aa90aedbe404ecbeef99f738244a92e6c",
+            ),
+            (
+                guid_address(creator, 7),
+                "0xc86cf13a753f105b7333235fbeeb7cdc1323bf1556495b1860471492c92484b2",
+            ),
+        ];
+        for (derived, expected) in known {
+            assert_eq!(derived, expected.parse().unwrap());
+        }
+    }
+}
