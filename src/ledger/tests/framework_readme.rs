@@ -1,0 +1,47 @@
+//! The framework's README stays true: each of its excerpts stands in the file that it names.
+
+use std::{fs, path::Path};
+
+/// Where an excerpt leaves lines out.
+const GAP: &str = "// ...\n";
+
+/// An excerpt of Rust and the file it is said to be of.
+struct Excerpt<'a> {
+    file: &'a str,
+    code: &'a str,
+}
+
+/// The excerpts: a line with nothing but a path and a colon, an empty one, then the code.
+fn excerpts(readme: &str) -> Vec<Excerpt<'_>> {
+    let blocks = readme.split("```rust\n").collect::<Vec<_>>();
+    blocks
+        .windows(2)
+        .map(|pair| {
+            let named = pair[0].trim_end().lines().last().unwrap();
+            let file = named
+                .strip_prefix('`')
+                .and_then(|rest| rest.strip_suffix("`:"))
+                .unwrap_or_else(|| panic!("an excerpt after {named:?} names no file"));
+            let code = pair[1].split("```").next().unwrap();
+            Excerpt { file, code }
+        })
+        .collect()
+}
+
+#[test]
+fn every_excerpt_stands_in_its_file() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("framework");
+    let readme = fs::read_to_string(directory.join("README.md")).unwrap();
+    let excerpts = excerpts(&readme);
+    assert!(excerpts.len() >= 6, "there are only {}", excerpts.len());
+    for excerpt in excerpts {
+        let source = fs::read_to_string(directory.join(excerpt.file)).unwrap();
+        let mut rest = source.as_str();
+        for part in excerpt.code.split(GAP) {
+            let Some((_, behind)) = rest.split_once(part) else {
+                panic!("{} has not, or not in this order:\n{part}", excerpt.file);
+            };
+            rest = behind;
+        }
+    }
+}
