@@ -3,14 +3,15 @@
 //! none.
 
 use super::{Framework, declare::Constraints};
-use crate::{AccountAddress, StructTag, TypeTag};
+use crate::{AccountAddress, StructTag, TYPE_DEPTH_MAX, TypeTag};
 
 /// Why a type cannot be a type argument of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeArgumentError {
     /// Too few or too many.
     Count,
-    /// A type of the framework that is not declared, or with a wrong number of arguments of its own.
+    /// A type of the framework that is not declared, or with a wrong number of arguments of its own; or
+    /// one that nests so deep that no type around it could be read from its name.
     Unknown,
     /// It lacks an ability that the function asks for.
     Constraint,
@@ -32,6 +33,10 @@ impl Framework {
             return Err(TypeArgumentError::Count);
         }
         for (tag, constraints) in type_args.iter().zip(parameters) {
+            // One level is left for the struct that the argument will stand in, as in calls in JSON.
+            if tag.depth() >= TYPE_DEPTH_MAX {
+                return Err(TypeArgumentError::Unknown);
+            }
             self.check_declared(tag, framework_version)?;
             if !constraints.iter().all(|ability| self.has_ability(tag, ability)) {
                 return Err(TypeArgumentError::Constraint);
@@ -40,8 +45,7 @@ impl Framework {
         Ok(())
     }
 
-    /// Whether the types of the framework in `tag` are declared. The nesting of tags is bounded where
-    /// they are decoded.
+    /// Whether the types of the framework in `tag`, whose nesting is bounded, are declared.
     fn check_declared(&self, tag: &TypeTag, framework_version: u64) -> Result<(), TypeArgumentError> {
         match tag {
             TypeTag::Vector(item) => self.check_declared(item, framework_version),

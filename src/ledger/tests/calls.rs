@@ -7,7 +7,7 @@ mod kit;
 use kit::{GAS_UNIT_PRICE, MemoryChain};
 use ledger::{
     AccountAddress, ContractEvent, Framework, FrameworkUpgrade, Genesis, ModuleId, Parameters, StateKey,
-    StructTag, TypeTag, Vendor,
+    StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
@@ -385,4 +385,27 @@ fn entry_functions_are_no_views_and_views_no_entry_functions() {
             assert_eq!(caller.transact(name, &type_args, args), "LINKER_ERROR", "{name}");
         }
     });
+}
+
+/// The type that nests `depth` deep.
+fn nested(depth: usize) -> String {
+    (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"))
+}
+
+#[test]
+fn type_arguments_that_nest_too_deep() {
+    // Deeper ones would make resources whose types no reader can parse.
+    for_each(|caller, function| {
+        let args = function.arguments(caller.chain.chain.framework());
+        for place in 0..function.constraints.len() {
+            let type_arg = nested(TYPE_DEPTH_MAX);
+            let mut type_args = function.type_args();
+            type_args[place] = &type_arg;
+            caller.fails(function, &type_args, args.clone(), "TYPE_RESOLUTION_FAILURE");
+        }
+    });
+    let mut caller = Caller::new();
+    let allowed = nested(TYPE_DEPTH_MAX - 1);
+    let status = caller.transact("0x1::coin::register", &[&allowed], vec![]);
+    assert!(status.contains("ECOIN_INFO_NOT_PUBLISHED"), "{status}");
 }
