@@ -31,7 +31,8 @@ use crate::{
 use actix::{Actor, Context, Handler, Message};
 use ledger::{
     AccountAddress, AccountFacts, Chain, CheckedTransaction, HashValue, LedgerInfo,
-    execute::validate_for_admission,
+    execute::{Discard, validate_for_admission, validate_multisig_for_admission},
+    transaction::Executable,
 };
 use ledger_store::{Query, Snapshot, StoreError};
 use std::{sync::Arc, time::Duration};
@@ -110,8 +111,13 @@ impl NodeHandle {
         let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
         let now_secs = self.0.clock.now_secs().max(block_secs);
         validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
+        let transaction = Arc::new(transaction);
+        if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
+            let check = CheckMultisig(self.0.chain.clone(), Arc::clone(&transaction));
+            self.read(check).await?.1?;
+        }
         let outcome = ask(&self.0.mailboxes.mempool, |reply| Submit {
-            transaction: Arc::new(transaction),
+            transaction,
             sequence_number: facts.sequence_number,
             reply,
         });
@@ -296,6 +302,21 @@ impl Query for ReadFacts {
     fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
         let state = snapshot.state_at(snapshot.ledger_info().version);
         AccountFacts::read(&self.0, &state, &self.1).map_err(|error| StoreError::Inconsistent(error.0))
+    }
+}
+
+/// Whether a multisig account lets a transaction of its owner run. Only these need the state of
+/// another account than their sender's.
+struct CheckMultisig(Chain, Arc<CheckedTransaction>);
+
+impl Query for CheckMultisig {
+    type Output = Result<(), Discard>;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
+        let info = snapshot.ledger_info();
+        let state = snapshot.state_at(info.version);
+        validate_multisig_for_admission(&self.0, &state, info, &self.1)
+            .map_err(|error| StoreError::Inconsistent(error.0))
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) use context::Environment;
 pub use failure::{Failure, MiscellaneousStatus};
 pub use gas::cost;
 pub(crate) use gas::gas_schedule;
+pub use multisig::validate_multisig_for_admission;
 pub use simulate::{SimulateError, simulate};
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;

@@ -10,7 +10,8 @@ use super::{
     context::Environment, user::call_entry_function,
 };
 use crate::{
-    AccountAddress, Chain, EntryFunction, StateError,
+    AccountAddress, Chain, CheckedTransaction, EntryFunction, LedgerInfo, RawTransaction, StateError,
+    StateView,
     framework::{
         ErrorConstant,
         modules::multisig_account::{
@@ -19,7 +20,7 @@ use crate::{
             close_failed, close_succeeded, next_payload,
         },
     },
-    transaction::{MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
+    transaction::{Executable, MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
 };
 
 /// The reference's number of a failure for a resource that is there already.
@@ -40,7 +41,19 @@ pub(super) struct MultisigCall<'a> {
     pub(super) call: Option<&'a EntryFunction>,
 }
 
-impl MultisigCall<'_> {
+impl<'a> MultisigCall<'a> {
+    /// The multisig payload of `raw`, if it has one.
+    pub(super) fn of(raw: &'a RawTransaction) -> Option<Self> {
+        match raw.payload.executable() {
+            Ok(Executable::Multisig { account, call }) => Some(Self {
+                executor: raw.sender,
+                account,
+                call,
+            }),
+            _ => None,
+        }
+    }
+
     /// The BCS form that a proposal stores or names by its hash, whichever form the wire has.
     fn provided(&self) -> Option<Vec<u8>> {
         let payload = MultisigPayload::EntryFunction(self.call?.clone());
@@ -59,6 +72,28 @@ fn status_of(error: &ErrorConstant) -> Option<Status> {
         EPAYLOAD_DOES_NOT_MATCH => Status::MultisigTransactionPayloadDoesNotMatch,
         _ => return None,
     })
+}
+
+/// Checks the multisig payload of a submitted transaction, where it has one, against the newest
+/// committed state, of which `info` tells. It is checked again in its block.
+///
+/// # Errors
+/// The outer error is of the state, the inner one refuses the transaction.
+pub fn validate_multisig_for_admission(
+    chain: &Chain,
+    state: &dyn StateView,
+    info: &LedgerInfo,
+    transaction: &CheckedTransaction,
+) -> Result<Result<(), Discard>, StateError> {
+    let Some(call) = MultisigCall::of(transaction.raw()) else {
+        return Ok(Ok(()));
+    };
+    let environment = Environment {
+        height: info.block_height.saturating_add(1),
+        timestamp_usecs: info.timestamp_usecs,
+        transaction_hash: transaction.hash(),
+    };
+    validate(chain, &BlockState::new(state), environment, call)
 }
 
 /// Whether the multisig account lets its next transaction be executed, on the state right before.

@@ -1,8 +1,7 @@
 //! Runs one user transaction: prologue, the call, epilogue.
 //!
-//! Whether a multisig account lets a payload run is asked here, in the prologue on the block's state,
-//! and not at admission: what its owners vote may change with every block, and admission looks at
-//! nothing but the sender.
+//! Whether a multisig account lets a payload run is asked here again, in the prologue on the block's
+//! state: what its owners vote may change between admission and the block.
 
 use super::{
     AccountFacts, BlockState, Context, Discard, Failure, MiscellaneousStatus,
@@ -22,7 +21,6 @@ use crate::{
             transaction_fee::{EOUT_OF_GAS, FeeStatement},
         },
     },
-    transaction::Executable,
 };
 
 const USECS_PER_SEC: u64 = 1_000_000;
@@ -66,7 +64,7 @@ pub(super) fn execute_user(
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));
     }
-    if let Some(call) = multisig_call(transaction.raw())
+    if let Some(call) = MultisigCall::of(transaction.raw())
         && let Err(discard) = multisig::validate(chain, state, environment, call)?
     {
         return Ok(Outcome::Discarded(discard));
@@ -108,21 +106,10 @@ pub(super) fn execute_user(
     })
 }
 
-fn multisig_call(raw: &RawTransaction) -> Option<MultisigCall<'_>> {
-    match raw.payload.executable() {
-        Ok(Executable::Multisig { account, call }) => Some(MultisigCall {
-            executor: raw.sender,
-            account,
-            call,
-        }),
-        _ => None,
-    }
-}
-
 /// Does what the payload says and charges for what it wrote.
 fn call(context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(), Failure> {
     let raw = transaction.raw();
-    match multisig_call(raw) {
+    match MultisigCall::of(raw) {
         Some(call) => multisig::run(context, call)?,
         None => {
             let call = raw.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
