@@ -38,7 +38,7 @@ fn every_excerpt_stands_in_its_file() {
         let source = fs::read_to_string(directory.join(excerpt.file)).unwrap();
         let mut rest = source.as_str();
         for part in excerpt.code.split(GAP) {
-            let Some((_, behind)) = rest.split_once(part) else {
+            let Some((_, behind)) = rest.split_once(part.trim_end()) else {
                 panic!("{} has not, or not in this order:\n{part}", excerpt.file);
             };
             rest = behind;
