@@ -27,8 +27,18 @@ const TRANSACTION_BYTES_MAX: usize = 8 * 1024 * 1024;
 struct Found {
     block: BlockInfo,
     transactions: Option<Vec<StoredTransaction>>,
-    /// The types of the tables whose items the transactions changed.
+    /// The types of the tables whose items the transactions changed, where they are shown.
     tables: TableTypes,
+}
+
+impl Found {
+    fn learn_tables(&mut self, chain: &Chain, snapshot: &Snapshot) -> Result<(), StoreError> {
+        for StoredTransaction { version, executed } in self.transactions.iter().flatten() {
+            self.tables
+                .learn_all(chain, snapshot, &executed.writes, *version)?;
+        }
+        Ok(())
+    }
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
@@ -40,14 +50,17 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     } else {
         None
     };
-    let chain = call.chain().clone();
+    let (chain, format) = (call.chain().clone(), call.format());
+    let reading = chain.clone();
     let (ledger_info, (found, place)) = call
         .read(move |snapshot| {
-            let found = at_height(&chain, snapshot, height, with_transactions)?;
+            let mut found = at_height(snapshot, height, with_transactions)?;
+            if let (Ok(found), Format::Json) = (&mut found, format) {
+                found.learn_tables(&reading, snapshot)?;
+            }
             Ok(found.map(|found| (found, place)))
         })
         .await?;
-    let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || render(&chain, format, ledger_info, &found)).await
 }
 
@@ -63,7 +76,6 @@ fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found)
 }
 
 fn at_height(
-    chain: &Chain,
     snapshot: &Snapshot,
     height: u64,
     with_transactions: bool,
@@ -82,14 +94,10 @@ fn at_height(
     } else {
         None
     };
-    let mut tables = TableTypes::default();
-    for StoredTransaction { version, executed } in transactions.iter().flatten() {
-        tables.learn_all(chain, snapshot, &executed.writes, *version)?;
-    }
     Ok(Ok(Found {
         block,
         transactions,
-        tables,
+        tables: TableTypes::default(),
     }))
 }
 

@@ -1,11 +1,11 @@
 //! The shapes of transactions and blocks, on blocks that the ledger really executed.
 
-use super::*;
+use super::{changes::ChangeJson, *};
 use crate::tables::TableTypes;
 use bytes::Bytes;
 use ledger::{
     AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Genesis, OrderedBlock, Parameters,
-    RawTransaction, SignedTransaction, StateKey, Vendor,
+    RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
     transaction::{TransactionAuthenticator, TransactionPayload},
@@ -362,4 +362,31 @@ fn bodies_that_are_no_submission() {
             "without {name}"
         );
     }
+}
+
+#[test]
+fn what_is_deleted_is_named() {
+    let fixture = Fixture::new();
+    let address = AccountAddress::from_low_u64(0xb0b);
+    let group = "0x1::object::ObjectGroup".parse().unwrap();
+    let mut keys = [
+        StateKey::resource_group(&address, &group),
+        StateKey::module(&"0xb0b::m".parse().unwrap()),
+        StateKey::table_item(&address, b"k"),
+    ];
+    keys.sort();
+    let deletions = keys.into_iter().map(|key| (key, WriteOp::Delete)).collect();
+    let writes = WriteSet::from_ascending(deletions);
+    let changes = ChangeJson::all(&fixture.chain, &writes, &TableTypes::default());
+    let mut shown = serde_json::to_value(changes).unwrap();
+    for change in shown.as_array_mut().unwrap() {
+        let hash = change.as_object_mut().unwrap().remove("state_key_hash");
+        assert!(is_hash(&hash.unwrap()));
+    }
+    let expected = json!([
+        { "type": "delete_module", "address": "0xb0b", "module": "0xb0b::m" },
+        { "type": "delete_resource", "address": "0xb0b", "resource": "0x1::object::ObjectGroup" },
+        { "type": "delete_table_item", "handle": address.to_long_hex(), "key": "0x6b" },
+    ]);
+    assert_eq!(shown, expected);
 }
