@@ -225,14 +225,24 @@ fn two_of_three_pay_out_by_a_stored_payload() {
             "num_approvals": "2",
         })
     );
-    // The account pays what it pays out, the sender the fee.
+    // The account pays what it pays out; the sender pays the fee and gets back what the proposal's slot
+    // cost.
     assert_eq!(vault.holds(), FUNDS - 1_000);
     assert_eq!(vault.chain.facts(&NOBODY).balance, 1_000);
+    let statement = executed.events.last().unwrap();
+    let framework = vault.chain.chain.framework();
+    let statement = framework
+        .value_to_json(statement.type_tag(), statement.data())
+        .unwrap();
+    let refund: u64 = statement["storage_fee_refund_octas"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(refund > 400_000, "{refund}");
     let fee = executed.info.v0().gas_used * kit::GAS_UNIT_PRICE;
-    assert_eq!(
-        vault.chain.facts(&address(1)).balance,
-        Genesis::DEVELOPMENT_BALANCE - fee
-    );
+    let balance = vault.chain.facts(&address(1)).balance;
+    assert_eq!(balance, Genesis::DEVELOPMENT_BALANCE - fee + refund);
     assert_eq!(vault.last_resolved(), json!("1"));
 }
 
