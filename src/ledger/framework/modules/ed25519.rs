@@ -2,6 +2,7 @@
 
 use super::type_info::TypeInfo;
 use crate::{
+    Framework,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     execute::{Context, Failure},
     framework::{
@@ -36,8 +37,8 @@ struct SignedMessage<'a, T> {
 }
 
 /// The bytes that are signed for `message`, whose type has no type arguments.
-pub(crate) fn signed_bytes<T: MoveStruct>(context: &Context<'_>, message: &T) -> Vec<u8> {
-    let tag = context.chain().framework().tag_of::<T>(&[]);
+pub(crate) fn signed_bytes<T: MoveStruct>(framework: &Framework, message: &T) -> Vec<u8> {
+    let tag = framework.tag_of::<T>(&[]);
     let signed = SignedMessage {
         type_info: TypeInfo {
             account_address: tag.address,

@@ -109,7 +109,7 @@ impl<'a> ProofKey<'a> {
         signature: &[u8],
         challenge: &T,
     ) -> Result<(), Failure> {
-        let message = ed25519::signed_bytes(context, challenge);
+        let message = ed25519::signed_bytes(context.chain().framework(), challenge);
         context.charge(message.len() as u64 * cost::HASH_PER_BYTE)?;
         let holds = match self {
             Self::Ed25519(key) => {
@@ -179,4 +179,41 @@ pub(crate) fn verify_signed_message<T: MoveStruct>(
 ) -> Result<(), Failure> {
     let account = super::load(context, address)?;
     check_signed_by(context, &account, key, signature, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::RotationProofChallenge, *};
+    use crate::{
+        Framework, Vendor,
+        crypto::{Ed25519PrivateKey, Ed25519Signature},
+    };
+
+    // Made with the TypeScript SDK: `RotationProofChallenge` of account 0xcafe at sequence number 7 from
+    // the key of seed 01..01 to two of the keys of seeds 02..02, 03..03 and 04..04, signed by the old key
+    // and by the first and the third of the new ones.
+    const NEW_KEY: &str = "8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1ca93ac1705187071d67b83c7ff0efe8108e8ec4530575d7726879333dbdabe7c02";
+    const NEW_AUTHENTICATION_KEY: &str = "d4ab3471804d83ad80e8e0148c513f567cc787b33ede39876c341e510daab942";
+    const OLD_PROOF: &str = "0a2e6e431dd021bd43798ddc2c033ee5107f78db4f4b63387b6fc76d3e062d3665a34f284fc89dedb7bf0c6b56f023fa50c065478e88ae7a573bbcc15fcd1b05";
+    const NEW_PROOF: &str = "4b07a7f0c5cb2a93f51b05783d1649b5b158e9ec77f3b0fb7744ad9c0de53ffb8375404eb91ae804bc65d85c49a059c7e03d41942dc83651b2c06a2549d76c0d9630df91d77580f820a5c3ee27b167fb66379a738536f2633e99d23189c967f9cbced44f3298529c39d13885518de8e2471a723f7c0ad0a108a65f5fac60da0aa0000000";
+
+    #[test]
+    fn proofs_that_the_sdk_signed_hold() {
+        let old_key = Ed25519PrivateKey::from_seed(&[1; 32]).public_key();
+        let new_key = hex::decode(NEW_KEY).unwrap();
+        let challenge = RotationProofChallenge {
+            sequence_number: 7,
+            originator: AccountAddress::from_low_u64(0xcafe),
+            current_auth_key: old_key.account_address(),
+            new_public_key: new_key.clone(),
+        };
+        let message = ed25519::signed_bytes(&Framework::new(&Vendor::default()), &challenge);
+        let old_proof = hex::decode(OLD_PROOF).unwrap().try_into().unwrap();
+        assert_eq!(old_key.verify(&[&message], &Ed25519Signature(old_proof)), Ok(()));
+        let new_proof = hex::decode(NEW_PROOF).unwrap();
+        assert!(multi_signature_holds(&new_key, &message, &new_proof));
+        assert!(!multi_signature_holds(&new_key, &message[1..], &new_proof));
+        let authentication_key = authentication_key(&new_key, Scheme::MultiEd25519);
+        assert_eq!(hex::encode(authentication_key.as_bytes()), NEW_AUTHENTICATION_KEY);
+    }
 }

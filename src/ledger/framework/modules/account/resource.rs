@@ -44,3 +44,28 @@ pub(crate) fn create_resource_account(
     context.write_resource::<Account>(address, &[], &account)?;
     Ok(address)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_the_sdk() {
+        // The TypeScript SDK's `createResourceAddress`.
+        for (source, seed, address) in [
+            (
+                0xcafe,
+                &b"seed"[..],
+                "0x2a5577ab389c872bdeb183d2d218c7b03685120190a9e6789a1a06c79f59ec16",
+            ),
+            (
+                0xb0b,
+                b"",
+                "0x7bf44681af49220483cb38f3acc10c3b5164a80441fca9fd1f22d44cd35b5ec8",
+            ),
+        ] {
+            let source = AccountAddress::from_low_u64(source);
+            assert_eq!(resource_address(source, seed).to_string(), address);
+        }
+    }
+}
