@@ -3,6 +3,7 @@
 //!
 //! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger --test functions` writes it anew.
 
+mod account;
 mod coin;
 mod coverage;
 mod escrow;
@@ -16,6 +17,7 @@ mod multisig_account;
 mod object;
 mod primary_fungible_store;
 mod registry;
+mod resource_account;
 mod vendor_account;
 mod world;
 
@@ -114,6 +116,7 @@ impl Case {
 /// All cases, module by module.
 pub(crate) fn cases() -> Vec<Case> {
     let modules: Vec<Vec<Case>> = vec![
+        account::cases(),
         coin::cases(),
         escrow::cases(),
         fungible_asset::cases(),
@@ -124,6 +127,7 @@ pub(crate) fn cases() -> Vec<Case> {
         object::cases(),
         primary_fungible_store::cases(),
         registry::cases(),
+        resource_account::cases(),
         vendor_account::cases(),
     ];
     modules.into_iter().flatten().collect()
