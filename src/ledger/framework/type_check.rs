@@ -5,13 +5,17 @@
 use super::{Framework, declare::Constraints};
 use crate::{AccountAddress, StructTag, TYPE_DEPTH_MAX, TypeTag};
 
+/// The longest name of a type argument, in bytes. Names of types are read back up to 4096 bytes
+/// (`types/parse.rs`), and the struct that the argument will stand in needs some of them.
+const NAME_BYTES_MAX: usize = 3072;
+
 /// Why a type cannot be a type argument of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeArgumentError {
     /// Too few or too many.
     Count,
     /// A type of the framework that is not declared, or with a wrong number of arguments of its own; or
-    /// one that nests so deep that no type around it could be read from its name.
+    /// one so deep or with a name so long that a type around it could not be read from its name.
     Unknown,
     /// It lacks an ability that the function asks for.
     Constraint,
@@ -34,7 +38,7 @@ impl Framework {
         }
         for (tag, constraints) in type_args.iter().zip(parameters) {
             // One level is left for the struct that the argument will stand in, as in calls in JSON.
-            if tag.depth() >= TYPE_DEPTH_MAX {
+            if tag.depth() >= TYPE_DEPTH_MAX || name_bytes_bound(tag) > NAME_BYTES_MAX {
                 return Err(TypeArgumentError::Unknown);
             }
             self.check_declared(tag, framework_version)?;
@@ -81,6 +85,23 @@ impl Framework {
             TypeTag::Signer => ability == "drop",
             _ => ability != "key",
         }
+    }
+}
+
+/// At least as many bytes as the name of a type has.
+fn name_bytes_bound(tag: &TypeTag) -> usize {
+    // `signer`, `address`, and `vector<>` are the longest words.
+    const WORD_BYTES: usize = 8;
+    // An address in full, `::` twice, `<` and `>`.
+    const STRUCT_BYTES: usize = 66 + 4 + 2;
+    match tag {
+        TypeTag::Vector(item) => WORD_BYTES + name_bytes_bound(item),
+        TypeTag::Struct(tag) => {
+            let own = STRUCT_BYTES + tag.module.as_str().len() + tag.name.as_str().len();
+            let separated = |argument: &TypeTag| name_bytes_bound(argument) + ", ".len();
+            own + tag.type_args.iter().map(separated).sum::<usize>()
+        }
+        _ => WORD_BYTES,
     }
 }
 

@@ -1,0 +1,162 @@
+//! The functions that clients can call, found through the ABI, with arguments that decode.
+
+use crate::kit::MemoryChain;
+use ledger::{
+    AccountAddress, Framework, ModuleId, StateKey, StructTag, TypeTag, framework::FRAMEWORK_VERSION,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A function as its ABI shows it, with types for its type parameters that it takes.
+pub struct Callable {
+    pub name: String,
+    pub is_entry: bool,
+    pub constraints: Vec<Vec<String>>,
+    parameters: Vec<String>,
+}
+
+/// A type with all the abilities asked for.
+fn fitting(constraints: &[String]) -> &'static str {
+    if constraints.iter().any(|ability| ability == "key") {
+        "0x1::object::ObjectCore"
+    } else {
+        "u8"
+    }
+}
+
+/// A type without one of the abilities asked for: no module stands behind it, so it has none.
+pub const WITHOUT_ABILITIES: &str = "0xcafe::m::Marker";
+
+/// A text of the ABI with type arguments for `T0`, `T1` and so on.
+fn substitute(text: &str, type_args: &[&str]) -> String {
+    let mut text = text.to_owned();
+    for (i, argument) in type_args.iter().enumerate() {
+        for (before, after) in [("<", ">"), ("<", ","), (" ", ">"), (" ", ",")] {
+            let (open, closed) = (
+                format!("{before}T{i}{after}"),
+                format!("{before}{argument}{after}"),
+            );
+            text = text.replace(&open, &closed);
+        }
+        if text == format!("T{i}") {
+            text = (*argument).to_owned();
+        }
+    }
+    text
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+fn abi(framework: &Framework, module: &str) -> Value {
+    let id: ModuleId = format!("0x1::{module}").parse().unwrap();
+    framework.module_abi(&id).unwrap()
+}
+
+/// Every function that a client can call.
+pub fn callables(framework: &Framework) -> Vec<Callable> {
+    let names = framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
+    let mut found = Vec::new();
+    for module in &names {
+        for function in abi(framework, module.as_str())["exposed_functions"]
+            .as_array()
+            .unwrap()
+        {
+            let constraints = function["generic_type_params"].as_array().unwrap();
+            found.push(Callable {
+                name: format!("0x1::{module}::{}", function["name"].as_str().unwrap()),
+                is_entry: function["is_entry"] == true,
+                constraints: constraints.iter().map(|of| texts(&of["constraints"])).collect(),
+                parameters: texts(&function["params"])
+                    .into_iter()
+                    .filter(|text| text != "&signer")
+                    .collect(),
+            });
+        }
+    }
+    found
+}
+
+impl Callable {
+    pub fn type_args(&self) -> Vec<&'static str> {
+        self.constraints
+            .iter()
+            .map(|constraints| fitting(constraints))
+            .collect()
+    }
+
+    /// Arguments that decode.
+    pub fn arguments(&self, framework: &Framework) -> Vec<Vec<u8>> {
+        let type_args = self.type_args();
+        let resolved = self.parameters.iter().map(|text| substitute(text, &type_args));
+        resolved
+            .map(|text| least(framework, &text.parse().unwrap()))
+            .collect()
+    }
+}
+
+/// The object that stands for all: it has every resource that takes no type arguments.
+const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+
+/// The least value of a type.
+fn least(framework: &Framework, tag: &TypeTag) -> Vec<u8> {
+    match tag {
+        TypeTag::Bool | TypeTag::U8 | TypeTag::I8 | TypeTag::Vector(_) => vec![0],
+        TypeTag::U16 | TypeTag::I16 => vec![0; 2],
+        TypeTag::U32 | TypeTag::I32 => vec![0; 4],
+        TypeTag::U64 | TypeTag::I64 => vec![0; 8],
+        TypeTag::U128 | TypeTag::I128 => vec![0; 16],
+        TypeTag::U256 | TypeTag::I256 | TypeTag::Address | TypeTag::Signer => vec![0; 32],
+        TypeTag::Struct(tag) => match (tag.module.as_str(), tag.name.as_str()) {
+            ("string", "String") | ("option", "Option") => vec![0],
+            ("object", "Object") => OBJECT.as_bytes().to_vec(),
+            _ => least_struct(framework, tag),
+        },
+        TypeTag::Function(never) => match *never {},
+    }
+}
+
+fn least_struct(framework: &Framework, tag: &StructTag) -> Vec<u8> {
+    let module = abi(framework, tag.module.as_str());
+    let mut structs = module["structs"].as_array().unwrap().iter();
+    let declared = structs
+        .find(|declared| declared["name"] == tag.name.as_str())
+        .unwrap();
+    let printed: Vec<String> = tag.type_args.iter().map(ToString::to_string).collect();
+    let type_args: Vec<&str> = printed.iter().map(String::as_str).collect();
+    let fields = declared["fields"].as_array().unwrap();
+    let least_field = |field: &Value| {
+        let text = substitute(field["type"].as_str().unwrap(), &type_args);
+        least(framework, &text.parse().unwrap())
+    };
+    fields.iter().flat_map(least_field).collect()
+}
+
+/// Puts [`OBJECT`] into the state.
+pub fn put_object(chain: &mut MemoryChain) {
+    let shared = chain.chain.clone();
+    let framework = shared.framework();
+    let mut members = BTreeMap::new();
+    for module in framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
+        for declared in abi(framework, module.as_str())["structs"].as_array().unwrap() {
+            let has_key = texts(&declared["abilities"])
+                .iter()
+                .any(|ability| ability == "key");
+            if has_key && declared["generic_type_params"] == Value::Array(vec![]) {
+                let name = declared["name"].as_str().unwrap();
+                let tag: StructTag = format!("0x1::{module}::{name}").parse().unwrap();
+                let value = least_struct(framework, &tag);
+                if framework.group_of(&tag).is_some() {
+                    members.insert(tag, value);
+                } else {
+                    chain
+                        .state
+                        .insert(StateKey::resource(&OBJECT, &tag), value.into());
+                }
+            }
+        }
+    }
+    let group = bcs::to_bytes(&members).unwrap();
+    chain.state.insert(framework.group_key(&OBJECT), group.into());
+}
