@@ -1,0 +1,106 @@
+"""Programs of the framework, called and read with the Python SDK: assets, coins, objects, tables."""
+
+import unittest
+
+from aptos_sdk.account import Account
+from aptos_sdk.account_address import AccountAddress
+from aptos_sdk.type_tag import StructTag, TypeTag
+
+from session import COIN, SessionTestCase, address, boolean, call, data, u8, u64
+
+METADATA = "0x1::fungible_asset::Metadata"
+RECORD = "0x1::registry::Record"
+MANAGED_ASSET = "0x1::managed_fungible_asset"
+
+
+def text(value: str):
+    """An argument of type string."""
+    return data(value.encode())
+
+
+class Framework(SessionTestCase):
+    """Each test uses one program."""
+
+    async def test_a_fungible_asset_is_made_minted_and_transferred(self):
+        creator, holder, recipient = await self.funded(), await self.funded(), Account.generate()
+        no_maximum = data(b"")  # an option without a value, as one without items
+        made = call(
+            f"{MANAGED_ASSET}::create", [], text("Dust"), text("DUST"), u8(2), text(""), text(""), no_maximum
+        )
+        await self.run_call(creator, made)
+        metadata = AccountAddress.for_named_object(creator.address(), b"DUST")
+        mint = call(f"{MANAGED_ASSET}::mint", [], address(metadata), address(holder.address()), u64(900))
+        await self.run_call(creator, mint)
+        transfer = call(
+            "0x1::primary_fungible_store::transfer",
+            [METADATA],
+            address(metadata),
+            address(recipient.address()),
+            u64(400),
+        )
+        await self.run_call(holder, transfer)
+        for owner, balance in [(holder, "500"), (recipient, "400")]:
+            arguments = [str(owner.address()), str(metadata)]
+            held = await self.view("0x1::primary_fungible_store::balance", [METADATA], *arguments)
+            self.assertEqual(held, [balance])
+
+    async def test_a_managed_coin_is_made_minted_and_transferred(self):
+        issuer, recipient = await self.funded(), Account.generate()
+        moon = f"{issuer.address()}::moon::Moon"
+        made = call("0x1::managed_coin::initialize", [moon], text("Moon"), text("MOON"), u8(6), boolean(False))
+        await self.run_call(issuer, made)
+        minted = call("0x1::managed_coin::mint", [moon], address(issuer.address()), u64(70))
+        await self.run_call(issuer, minted)
+        pending = await self.rest.transfer_coins(issuer, recipient.address(), moon, 30)
+        await self.rest.wait_for_transaction(pending)
+        self.assertEqual(await self.rest.account_balance(issuer.address(), coin_type=moon), 40)
+        self.assertEqual(await self.rest.account_balance(recipient.address(), coin_type=moon), 30)
+
+    async def test_an_object_changes_hands_by_the_sdks_own_call(self):
+        owner, recipient = await self.funded(), Account.generate()
+        await self.run_call(owner, call("0x1::managed_object::create_named", [], data(b"a seed")))
+        thing = AccountAddress.for_named_object(owner.address(), b"a seed")
+        await self.rest.wait_for_transaction(
+            await self.rest.transfer_object(owner, thing, recipient.address())
+        )
+        core = await self.rest.account_resource(thing, "0x1::object::ObjectCore")
+        self.assert_same_address(core["data"]["owner"], recipient.address())
+
+    async def test_an_item_is_read_out_of_a_table(self):
+        owner = await self.funded()
+        await self.run_call(owner, call("0x1::registry::initialize", []))
+        await self.run_call(owner, call("0x1::registry::set", [], text("a name"), data(b"\x01\x02")))
+        registry = await self.rest.account_resource(owner.address(), "0x1::registry::Registry")
+        handle = registry["data"]["records"]["inner"]["handle"]
+        record = await self.rest.get_table_item(handle, "0x1::string::String", RECORD, "a name")
+        self.assertEqual((record["content"], record["revision"]), ("0x0102", "1"))
+
+    async def test_a_view_is_asked_in_bcs(self):
+        account = await self.funded()
+        tags = [TypeTag(StructTag.from_str(COIN))]
+        arguments = [address(account.address())]
+        in_bcs = await self.rest.view_bcs_payload("0x1::coin", "balance", tags, arguments)
+        in_json = await self.view("0x1::coin::balance", [COIN], str(account.address()))
+        self.assertEqual(in_bcs, in_json)
+
+    async def test_a_resource_account_is_where_the_sdk_derives_it(self):
+        creator = await self.funded()
+        payload = call("0x1::resource_account::create_resource_account", [], data(b"a seed"), data(b""))
+        await self.run_call(creator, payload)
+        made = AccountAddress.for_resource_account(creator.address(), b"a seed")
+        account = await self.rest.account_resource(made, "0x1::account::Account")
+        # Without a key of its own it has its creator's.
+        self.assertEqual(account["data"]["authentication_key"], creator.auth_key())
+
+    async def test_the_modules_are_listed_page_by_page(self):
+        framework = AccountAddress.from_str("0x1")
+        everything = await self.rest.account_modules(framework, limit=1000)
+        names = [module["abi"]["name"] for module in everything]
+        self.assertIn("registry", names)
+        self.assertEqual(len(names), len(set(names)))
+        first = await self.rest.account_modules(framework, limit=3)
+        self.assertEqual(first, everything[:3])
+
+
+if __name__ == "__main__":
+    unittest.main()
