@@ -116,6 +116,8 @@ fn creations() -> Vec<Case> {
                 );
                 assert_eq!(bound[0], true);
                 let (store, to) = (store(world, 1, asset), world.address(2));
+            world.must(0, MINT, &[], args![asset, to, 7u64]);
+            assert_eq!(balance(world, to, asset), 7);
                 let given = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
                 assert!(!given.info.v0().status.is_success());
                 let bound = world.view("0x1::object::is_untransferable", &[STORE], args![store]);
