@@ -79,7 +79,7 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "EventHandle",
         abilities: &["store"],
         is_event: false,
-        type_parameters: vec![&[]],
+        type_parameters: vec![&["drop", "store"]],
         is_group_member: false,
         fields: vec![("counter", u64::signature()), ("guid", Guid::signature())],
     };

@@ -48,11 +48,6 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
         self.length
     }
 
-    /// The table of the items.
-    pub fn inner(&self) -> &Table<K, V> {
-        &self.inner
-    }
-
     /// The value under `key`.
     ///
     /// # Errors
