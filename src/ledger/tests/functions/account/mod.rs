@@ -1,21 +1,48 @@
 //! Accounts: their keys and who may change them, and the rights that they offer.
 
+mod delegated;
 mod offers;
 mod rotations;
+mod unproven;
 mod views;
 
-use crate::{Case, Newest, World};
+use crate::{Case, Expected, Newest, World, args};
 use ledger::{
     AccountAddress, ExecutedTransaction, HashValue,
     crypto::Ed25519PrivateKey,
     transaction::{Scheme, authentication_key},
 };
 
+const BAD_KEY_SIZE: Expected =
+    Expected::Abort("0x1::ed25519: E_WRONG_PUBKEY_SIZE(0x10001): an ed25519 public key has 32 bytes");
+const BAD_MULTI_KEY_SIZE: Expected = Expected::Abort(
+    "0x1::multi_ed25519: E_WRONG_PUBKEY_SIZE(0x10001): a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
+);
+const BAD_PROOF: Expected = Expected::Abort(
+    "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
+);
+const BAD_SCHEME: Expected = Expected::Abort(
+    "0x1::account: EINVALID_SCHEME(0x1000c): proofs are signed with scheme 0 (ed25519) or 1 (multi-ed25519)",
+);
+const PROVEN: Expected = Expected::Success(&[
+    "0x1::account::KeyRotationEvent",
+    "0x1::account::KeyRotation",
+    "0x1::account::KeyRotationToPublicKey",
+]);
+const MALFORMED: Expected = Expected::Abort(
+    "0x1::account: EMALFORMED_AUTHENTICATION_KEY(0x10004): an authentication key has 32 bytes",
+);
+
 pub fn cases() -> Vec<Case> {
-    [rotations::cases(), offers::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        rotations::cases(),
+        unproven::cases(),
+        delegated::cases(),
+        offers::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// A key that no development account has.
@@ -94,4 +121,25 @@ fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_jso
 
 fn in_hex(bytes: &[u8]) -> serde_json::Value {
     format!("0x{}", hex::encode(bytes)).into()
+}
+
+/// What is signed when a transaction of `sender` changes the key of `originator`, which is `current`.
+fn challenge(
+    world: &World,
+    sender: AccountAddress,
+    originator: AccountAddress,
+    current: &[u8],
+    new_public_key: &[u8],
+) -> Vec<u8> {
+    let sequence_number = world.chain.facts(&sender).sequence_number;
+    let current = AccountAddress::new(current.try_into().unwrap());
+    let mut bytes = signed_prefix("RotationProofChallenge");
+    bytes.extend(bcs::to_bytes(&(sequence_number, originator, current, new_public_key)).unwrap());
+    bytes
+}
+
+/// The account of a key by the table.
+fn recorded(world: &World, key: &[u8]) -> serde_json::Value {
+    let key = AccountAddress::new(key.try_into().unwrap());
+    world.view("0x1::account::originating_address", &[], args![key])[0]["vec"].clone()
 }

@@ -1,6 +1,6 @@
 //! Rights that accounts offer and take back.
 
-use super::{fresh_key, public_bytes, signature, signed_prefix};
+use super::{BAD_PROOF, BAD_SCHEME, fresh_key, public_bytes, signature, signed_prefix};
 use crate::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
 use serde_json::json;
@@ -15,12 +15,6 @@ const REVOKE_ANY_SIGNER: &str = "0x1::account::revoke_any_signer_capability";
 const SUCCESS: Expected = Expected::Success(&[]);
 const WRONG_KEY: Expected = Expected::Abort(
     "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x10007): the public key is not the account's current one",
-);
-const BAD_PROOF: Expected = Expected::Abort(
-    "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
-);
-const BAD_SCHEME: Expected = Expected::Abort(
-    "0x1::account: EINVALID_SCHEME(0x1000c): proofs are signed with scheme 0 (ed25519) or 1 (multi-ed25519)",
 );
 const NOT_OFFERED_ROTATION: Expected = Expected::Abort(
     "0x1::account: ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address",
