@@ -45,3 +45,88 @@ pub fn balance(
         other => StateError(format!("the balance of {owner}: {other:?}")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Genesis, Parameters, StateKey, Vendor,
+        framework::modules::{
+            coin::{CoinStore, PairedCoinType},
+            type_info::TypeInfo,
+        },
+    };
+    use bytes::Bytes;
+    use std::collections::BTreeMap;
+
+    const OWNER: AccountAddress = AccountAddress::from_low_u64(0x77);
+    const METADATA: AccountAddress = AccountAddress::from_low_u64(0x88);
+
+    fn chain() -> Chain {
+        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        genesis.chain().unwrap()
+    }
+
+    fn native(chain: &Chain) -> AssetType {
+        AssetType::Coin(chain.framework().native_coin().to_string().parse().unwrap())
+    }
+
+    /// A state in which only `key` has a value.
+    fn state_with(key: StateKey, value: Vec<u8>) -> impl StateView {
+        let value = Bytes::from(value);
+        move |asked: &StateKey| Ok((*asked == key).then(|| value.clone()))
+    }
+
+    #[test]
+    fn who_has_nothing_holds_zero_of_everything() {
+        let chain = chain();
+        let empty = |_: &StateKey| Ok(None);
+        for asset in [
+            native(&chain),
+            AssetType::Coin("0x5::moon::Coin<u8>".parse().unwrap()),
+            AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
+            AssetType::FungibleAsset(METADATA),
+        ] {
+            assert_eq!(balance(&chain, &empty, &OWNER, &asset).unwrap(), 0, "{asset:?}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_does_not_decode_is_an_error_not_a_balance() {
+        let chain = chain();
+        let coin = std::slice::from_ref(chain.framework().native_coin());
+        let key = chain.framework().resource_key::<CoinStore>(&OWNER, coin);
+        let broken = state_with(key, vec![1, 2, 3]);
+        for asset in [
+            native(&chain),
+            AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
+        ] {
+            assert!(balance(&chain, &broken, &OWNER, &asset).is_err());
+        }
+        let group = chain.framework().group_key(&METADATA);
+        let broken = state_with(group, vec![0xff]);
+        assert!(balance(&chain, &broken, &OWNER, &AssetType::FungibleAsset(METADATA)).is_err());
+    }
+
+    #[test]
+    fn a_pair_that_names_no_type_is_an_error() {
+        let chain = chain();
+        let named = |struct_name: &str| {
+            let pair = PairedCoinType {
+                r#type: TypeInfo {
+                    account_address: OWNER,
+                    module_name: b"moon".to_vec(),
+                    struct_name: struct_name.into(),
+                },
+            };
+            let tag = chain.framework().tag_of::<PairedCoinType>(&[]);
+            let group = BTreeMap::from([(tag, bcs::to_bytes(&pair).unwrap())]);
+            let key = chain.framework().group_key(&METADATA);
+            let state = state_with(key, bcs::to_bytes(&group).unwrap());
+            balance(&chain, &state, &OWNER, &AssetType::FungibleAsset(METADATA))
+        };
+        assert_eq!(named("Coin<u8>").unwrap(), 0);
+        assert!(named("Coin<u8").is_err());
+        assert!(named("").is_err());
+    }
+}

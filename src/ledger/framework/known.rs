@@ -4,7 +4,7 @@
 use super::{
     Framework, MoveStruct,
     modules::{
-        account::Account,
+        account::{Account, CoinRegisterEvent},
         block::{BlockResource, NewBlockEvent},
         coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
         timestamp::CurrentTimeMicroseconds,
@@ -43,6 +43,7 @@ impl KnownStructs {
         known.insert::<BlockResource>(framework, &[]);
         known.insert::<CurrentTimeMicroseconds>(framework, &[]);
         known.insert::<NewBlockEvent>(framework, &[]);
+        known.insert::<CoinRegisterEvent>(framework, &[]);
         known.insert::<DepositEvent>(framework, &[]);
         known.insert::<WithdrawEvent>(framework, &[]);
         known.insert::<FeeStatement>(framework, &[]);

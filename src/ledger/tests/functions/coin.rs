@@ -1,7 +1,7 @@
 //! Cases of `0x1::coin`, and what the cases of other coin modules share.
 
 use crate::{Case, Expected, World, args};
-use ledger::{AccountAddress, Genesis};
+use ledger::{AccountAddress, AssetType, Genesis, framework::balance};
 use serde_json::{Value, json};
 
 /// An address without an account.
@@ -77,6 +77,11 @@ pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>
 pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
     let paired = view(world, "paired_metadata", coin, vec![]);
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
+}
+
+/// What the balances of the interface say of an asset.
+pub(crate) fn balance_of(world: &World, owner: AccountAddress, asset: &AssetType) -> u64 {
+    balance(world.chain(), &world.chain, &owner, asset).unwrap()
 }
 
 /// Asserts what `owner` holds, by the name of the coin and by that of its paired asset.

@@ -3,9 +3,12 @@
 use super::MISMATCH;
 use crate::{
     Case, Expected, World, args,
-    coin::{FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, freeze, funded},
+    coin::{
+        FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of, freeze,
+        funded,
+    },
 };
-use ledger::{AccountAddress, ExecutedTransaction};
+use ledger::{AccountAddress, AssetType, ExecutedTransaction};
 use serde_json::json;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -65,14 +68,15 @@ fn pay_asset_to_all(
     )
 }
 
-fn held(world: &World, metadata: AccountAddress, owner: AccountAddress) -> serde_json::Value {
-    world
-        .view(
-            "0x1::primary_fungible_store::balance",
-            &["0x1::fungible_asset::Metadata"],
-            args![owner, metadata],
-        )
-        .remove(0)
+fn held(world: &World, metadata: AccountAddress, owner: AccountAddress) -> u64 {
+    let seen = world.view(
+        "0x1::primary_fungible_store::balance",
+        &["0x1::fungible_asset::Metadata"],
+        args![owner, metadata],
+    );
+    let held = balance_of(world, owner, &AssetType::FungibleAsset(metadata));
+    assert_eq!(seen, [json!(held.to_string())]);
+    held
 }
 
 fn assets() -> Vec<Case> {
@@ -88,8 +92,8 @@ fn assets() -> Vec<Case> {
             |world| {
                 let metadata = plain_asset(world);
                 let executed = pay_asset(world, metadata, NOBODY, 4);
-                assert_eq!(held(world, metadata, NOBODY), json!("4"));
-                assert_eq!(held(world, metadata, account(0)), json!("6"));
+                assert_eq!(held(world, metadata, NOBODY), 4);
+                assert_eq!(held(world, metadata, account(0)), 6);
                 executed
             },
         ),
@@ -124,8 +128,8 @@ fn assets() -> Vec<Case> {
                 let metadata = plain_asset(world);
                 let recipients = [NOBODY, account(1)];
                 let executed = pay_asset_to_all(world, metadata, &recipients, &[3, 7]);
-                assert_eq!(held(world, metadata, NOBODY), json!("3"));
-                assert_eq!(held(world, metadata, account(1)), json!("7"));
+                assert_eq!(held(world, metadata, NOBODY), 3);
+                assert_eq!(held(world, metadata, account(1)), 7);
                 executed
             },
         ),
