@@ -69,7 +69,7 @@ impl MemoryChain {
         this
     }
 
-    fn apply(&mut self, block: ExecutedBlock) {
+    pub fn apply(&mut self, block: ExecutedBlock) {
         for (key, op) in block.transactions.iter().flat_map(|t| t.writes.iter()) {
             match op.value() {
                 Some(value) => self.state.insert(key.clone(), value.clone()),
