@@ -7,7 +7,7 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::{Format, JSON},
-    json::value_or_hex,
+    json::{CallRequest, value_or_hex},
     large,
 };
 use bytes::Bytes;
@@ -16,26 +16,18 @@ use ledger::{
     execute::{self, ViewError, Viewed},
     transaction::SIGNED_TRANSACTION_DEPTH_MAX,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 /// The reference's number of an abort, and of a view that used up its gas.
 const ABORTED: u64 = 4016;
 const OUT_OF_GAS: u64 = 4002;
 
-#[derive(Deserialize)]
-struct ViewRequest {
-    function: String,
-    type_arguments: Vec<String>,
-    arguments: Vec<Value>,
-}
-
 /// `POST /v1/view`
 pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     let state = call.state.clone();
     let (media_type, body) = call.body(&[JSON, state.view_function_media_type()]).await?;
     let function = match media_type {
-        0 => from_json(call.chain(), &body)?,
+        0 => body::parse_json::<CallRequest>(&body)?.view_function(call.chain())?,
         _ => from_bcs(&body)?,
     };
     let chain = call.chain().clone();
@@ -49,14 +41,6 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     let place = call.state.large_answers().place_for(size_bytes)?;
     let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || render(&chain, format, ledger_info, &viewed)).await
-}
-
-fn from_json(chain: &Chain, body: &[u8]) -> Result<EntryFunction, Problem> {
-    let request: ViewRequest = body::parse_json(body)?;
-    chain
-        .framework()
-        .view_from_json(&request.function, &request.type_arguments, &request.arguments)
-        .map_err(|cause| Problem::InvalidInput(cause.to_string()))
 }
 
 fn from_bcs(body: &[u8]) -> Result<EntryFunction, Problem> {

@@ -5,6 +5,7 @@
 //! it falls, as the order of members has no meaning.
 
 mod block;
+mod call;
 mod changes;
 mod events;
 mod hex_form;
@@ -15,6 +16,7 @@ mod submission;
 mod transaction;
 
 pub(crate) use block::BlockJson;
+pub(crate) use call::CallRequest;
 pub(crate) use changes::{ModuleJson, ResourceJson};
 pub(crate) use events::{EventHandleJson, VersionedEventJson};
 pub(crate) use hex_form::HexBytes;

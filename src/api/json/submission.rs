@@ -1,14 +1,15 @@
 //! The JSON form of a submission (interface section 2.4). Members that are not in the interface
 //! are ignored, as in the reference. Nesting is bounded by serde_json, at 128.
 
-use super::{Text, signature::SignatureJson};
+use super::{CallRequest, Text, signature::SignatureJson};
 use crate::{decimal::Decimal, error::Problem};
 use ledger::{
     AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+    },
 };
 use serde::Deserialize;
-use serde_json::Value;
 
 /// The body of a submission.
 #[derive(Deserialize)]
@@ -29,38 +30,88 @@ pub(crate) struct SubmitRequest {
 #[serde(tag = "type")]
 enum SubmittedPayload {
     #[serde(rename = "entry_function_payload")]
-    EntryFunction {
-        function: String,
-        type_arguments: Vec<String>,
-        arguments: Vec<Value>,
-    },
+    EntryFunction(CallRequest),
     #[serde(rename = "script_payload")]
     Script,
     #[serde(rename = "module_bundle_payload")]
     ModuleBundle,
     #[serde(rename = "multisig_payload")]
-    Multisig,
+    Multisig {
+        multisig_address: Text<AccountAddress>,
+        transaction_payload: Option<MultisigCall>,
+    },
     #[serde(rename = "encrypted_transaction_payload")]
     EncryptedTransaction,
 }
 
+/// What a multisig account is to do, where the transaction says so and not the account's own proposal.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum MultisigCall {
+    #[serde(rename = "entry_function_payload")]
+    EntryFunction(CallRequest),
+    #[serde(rename = "script_payload")]
+    Script,
+}
+
+/// What a payload asks for, whatever its wire form.
+enum Order {
+    Call(EntryFunction),
+    Multisig {
+        account: AccountAddress,
+        call: Option<EntryFunction>,
+    },
+}
+
 impl SubmittedPayload {
-    fn call(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
+    fn order(&self, chain: &Chain) -> Result<Order, Problem> {
         let refused = |what| Err(Discard::not_supported(what).into());
         match self {
-            Self::EntryFunction {
-                function,
-                type_arguments,
-                arguments,
-            } => chain
-                .framework()
-                .call_from_json(function, type_arguments, arguments)
-                .map_err(|error| Problem::InvalidInput(error.to_string())),
+            Self::EntryFunction(call) => call.entry_function(chain).map(Order::Call),
+            Self::Multisig {
+                multisig_address,
+                transaction_payload,
+            } => {
+                let call = match transaction_payload {
+                    Some(MultisigCall::EntryFunction(call)) => Some(call.entry_function(chain)?),
+                    Some(MultisigCall::Script) => return refused("a script payload"),
+                    None => None,
+                };
+                let account = multisig_address.0;
+                Ok(Order::Multisig { account, call })
+            }
             Self::Script => refused("a script payload"),
             Self::ModuleBundle => refused("a module bundle payload"),
-            Self::Multisig => refused("a multisig payload"),
             Self::EncryptedTransaction => refused("an encrypted payload"),
         }
+    }
+}
+
+impl Order {
+    /// The wire form of what a sequence number protects.
+    fn sequential(self) -> TransactionPayload {
+        match self {
+            Self::Call(call) => TransactionPayload::EntryFunction(call),
+            Self::Multisig { account, call } => TransactionPayload::Multisig(Multisig {
+                multisig_address: account,
+                payload: call.map(MultisigPayload::EntryFunction),
+            }),
+        }
+    }
+
+    /// The wire form of what a nonce protects.
+    fn orderless(self, nonce: u64) -> TransactionPayload {
+        let (multisig_address, call) = match self {
+            Self::Call(call) => (None, Some(call)),
+            Self::Multisig { account, call } => (Some(account), call),
+        };
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: call.map_or(TransactionExecutable::Empty, TransactionExecutable::EntryFunction),
+            extra_config: ExtraConfig::V1 {
+                multisig_address,
+                replay_protection_nonce: Some(nonce),
+            },
+        })
     }
 }
 
@@ -72,10 +123,11 @@ impl SubmitRequest {
     /// 400: a call that the framework does not know or that does not fit it, a kind of payload that
     /// is not executed, an assertion that is none.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
-        let call = self.payload.call(chain)?;
+        let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
-            None => (TransactionPayload::EntryFunction(call), self.sequence_number.0),
-            Some(Decimal(nonce)) => (orderless(call, nonce), u64::MAX),
+            None => (order.sequential(), self.sequence_number.0),
+            // Whatever the client wrote for it (rest-behaviour section 4).
+            Some(Decimal(nonce)) => (order.orderless(nonce), u64::MAX),
         };
         let authenticator = self
             .signature
@@ -94,16 +146,4 @@ impl SubmitRequest {
             authenticator,
         })
     }
-}
-
-/// The wire form of a transaction that a nonce protects; its sequence number is the largest one
-/// whatever the client wrote (rest-behaviour section 4).
-fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
-    TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    })
 }

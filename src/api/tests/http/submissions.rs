@@ -24,6 +24,7 @@ async fn json_submissions() {
     without_sender.as_object_mut().unwrap().remove("sender");
     let invalid = (400, "invalid_input");
     let vm_error = (400, "vm_error");
+    let multisig = |address: Value| json!({ "type": "multisig_payload", "multisig_address": address });
     let rows = [
         (json!([]), SYNTAX),
         (json!({}), SYNTAX),
@@ -50,9 +51,20 @@ async fn json_submissions() {
         (changed(&good, "/payload/arguments/1", json!(7)), invalid),
         (changed(&good, "/payload/type_arguments", json!(["u8"])), invalid),
         (changed(&good, "/payload/type", json!("script_payload")), vm_error),
+        (changed(&good, "/payload/type", json!("multisig_payload")), SYNTAX),
+        (changed(&good, "/payload", multisig(json!("0xg"))), SYNTAX),
+        (changed(&good, "/payload", multisig(json!("0xdead"))), vm_error),
         (
-            changed(&good, "/payload/type", json!("multisig_payload")),
-            vm_error,
+            changed(
+                &good,
+                "/payload",
+                json!({
+                    "type": "multisig_payload",
+                    "multisig_address": "0x1",
+                    "transaction_payload": multisig(json!("0x1")),
+                }),
+            ),
+            SYNTAX,
         ),
         // The signature no longer holds.
         (changed(&good, "/max_gas_amount", json!("100001")), vm_error),

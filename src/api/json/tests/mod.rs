@@ -1,5 +1,7 @@
 //! The shapes of transactions and blocks, on blocks that the ledger really executed.
 
+mod submissions;
+
 use super::{changes::ChangeJson, *};
 use crate::tables::TableTypes;
 use bytes::Bytes;
@@ -181,31 +183,6 @@ fn a_pending_transaction_with_and_without_type() {
 }
 
 #[test]
-fn what_is_shown_can_be_submitted_again() {
-    let fixture = Fixture::new();
-    let checked = fixture.check(7);
-    let shown = serde_json::to_string(&PendingJson::new(&fixture.chain, &checked)).unwrap();
-    let request: SubmitRequest = serde_json::from_str(&shown).unwrap();
-    let signed = request.into_signed(&fixture.chain).unwrap();
-    assert_eq!(&signed, checked.transaction());
-}
-
-#[test]
-fn a_nonce_makes_an_orderless_transaction_whatever_the_sequence_number() {
-    let fixture = Fixture::new();
-    let mut shown = serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
-    shown["replay_protection_nonce"] = json!("5");
-    let request: SubmitRequest = serde_json::from_value(shown).unwrap();
-    let signed = request.into_signed(&fixture.chain).unwrap();
-    assert_eq!(signed.raw.sequence_number, u64::MAX);
-    assert_eq!(signed.raw.payload.replay_protection_nonce(), Some(5));
-    let view = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
-    assert_eq!(view["replay_protection_nonce"], "5");
-    assert_eq!(view["sequence_number"], "18446744073709551615");
-    assert_eq!(view["payload"]["type"], "entry_function_payload");
-}
-
-#[test]
 fn a_committed_transfer() {
     let fixture = Fixture::new();
     let block = fixture.block(7);
@@ -325,43 +302,6 @@ fn a_block_shows_transactions_only_when_asked() {
         "last_version": "3",
     });
     assert_eq!(bare, expected);
-}
-
-#[test]
-fn bodies_that_are_no_submission() {
-    let fixture = Fixture::new();
-    let good = serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
-    let changed = |name: &str, value: Value| {
-        let mut body = good.clone();
-        body[name] = value;
-        serde_json::from_value::<SubmitRequest>(body)
-    };
-    assert!(
-        changed("unknown", json!(1)).is_ok(),
-        "unknown members are ignored"
-    );
-    for (name, value) in [
-        ("sender", json!("0xzz")),
-        ("sequence_number", json!(0)),
-        ("sequence_number", json!("-1")),
-        ("gas_unit_price", json!("18446744073709551616")),
-        ("payload", json!({ "type": "nothing" })),
-        (
-            "signature",
-            json!({ "type": "ed25519_signature", "public_key": "0x00", "signature": "0x00" }),
-        ),
-        ("signature", Value::Null),
-    ] {
-        assert!(changed(name, value.clone()).is_err(), "{name}: {value}");
-    }
-    for name in REQUEST {
-        let mut body = good.clone();
-        body.as_object_mut().unwrap().remove(name);
-        assert!(
-            serde_json::from_value::<SubmitRequest>(body).is_err(),
-            "without {name}"
-        );
-    }
 }
 
 #[test]

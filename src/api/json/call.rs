@@ -1,0 +1,40 @@
+//! A call of a function as a client writes it, in a payload or as the body of a view.
+
+use crate::error::Problem;
+use ledger::{Chain, EntryFunction, FormError};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A call of a function.
+#[derive(Deserialize)]
+pub(crate) struct CallRequest {
+    function: String,
+    type_arguments: Vec<String>,
+    arguments: Vec<Value>,
+}
+
+impl CallRequest {
+    /// The call of an entry function.
+    ///
+    /// # Errors
+    /// 400 when the framework does not know the function or the arguments do not fit it.
+    pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
+        let framework = chain.framework();
+        let call = framework.call_from_json(&self.function, &self.type_arguments, &self.arguments);
+        call.map_err(|cause| misfit(&cause))
+    }
+
+    /// The call of a view function.
+    ///
+    /// # Errors
+    /// As [`Self::entry_function`].
+    pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
+        let framework = chain.framework();
+        let call = framework.view_from_json(&self.function, &self.type_arguments, &self.arguments);
+        call.map_err(|cause| misfit(&cause))
+    }
+}
+
+fn misfit(cause: &FormError) -> Problem {
+    Problem::InvalidInput(cause.to_string())
+}
