@@ -7,7 +7,7 @@ from aptos_sdk.account import Account
 from aptos_sdk.async_client import ApiError
 from aptos_sdk.bcs import Serializer
 
-from session import COIN_STORE, SessionTestCase, call, vector
+from session import COIN_STORE, SessionTestCase, call, data, vector
 
 # How many events an answer holds where no limit is given, and at most.
 PAGE = 25
@@ -18,6 +18,7 @@ LENGTH = sum(BATCHES)
 # A coin store's streams: deposits first. Number 0 is the account's stream of registrations and number
 # 1 that of its keys.
 DEPOSITS = 2
+REGISTRY = "0x1::registry::Registry"
 
 
 class EventsOfLongStreams(SessionTestCase):
@@ -28,15 +29,20 @@ class EventsOfLongStreams(SessionTestCase):
         self.recipient = Account.generate().address()
         sender = await self.funded()
         amounts = iter(range(1, LENGTH + 1))
-        self.versions = []
-        for count in BATCHES:
+        hashes = []
+        for sequence_number, count in enumerate(BATCHES):
             payload = call(
                 "0x1::aptos_account::batch_transfer",
                 [],
                 vector([self.recipient] * count, Serializer.struct),
                 vector([next(amounts) for _ in range(count)], Serializer.u64),
             )
-            done = await self.run_call(sender, payload)
+            signed = await self.rest.create_bcs_signed_transaction(sender, payload, sequence_number)
+            hashes.append(await self.rest.submit_bcs_transaction(signed))
+        self.versions = []
+        for transaction_hash, count in zip(hashes, BATCHES):
+            await self.rest.wait_for_transaction(transaction_hash)
+            done = await self.rest.transaction_by_hash(transaction_hash)
             self.versions += [done["version"]] * count
 
     async def by_creation_number(self, **page):
@@ -91,11 +97,31 @@ class EventsOfLongStreams(SessionTestCase):
         self.assertEqual(handle["guid"]["id"]["creation_num"], str(DEPOSITS))
         self.assert_same_address(handle["guid"]["id"]["addr"], self.recipient)
 
+
+class EventsOfShortStreams(SessionTestCase):
+    """Streams that fit a page, and none at all."""
+
+    async def test_a_program_has_streams_of_its_own(self):
+        owner = await self.funded()
+        await self.run_call(owner, call("0x1::registry::initialize", []))
+        for content in (b"first", b"second"):
+            await self.run_call(owner, call("0x1::registry::set", [], data(b"name"), data(content)))
+        await self.run_call(owner, call("0x1::registry::remove", [], data(b"name")))
+
+        registry = await self.rest.account_resource(owner.address(), REGISTRY)
+        for field, revisions in [("set_events", ["1", "2"]), ("removed_events", ["2"])]:
+            by_handle = await self.rest.events_by_event_handle(owner.address(), REGISTRY, field)
+            self.assertEqual([event["data"]["record"]["revision"] for event in by_handle], revisions)
+            number = int(registry["data"][field]["guid"]["id"]["creation_num"])
+            by_number = await self.rest.event_by_creation_number(owner.address(), number)
+            self.assertEqual(by_number, by_handle)
+
     async def test_a_stream_or_handle_that_does_not_exist_is_empty_or_not_found(self):
-        self.assertEqual(await self.rest.event_by_creation_number(self.recipient, 77), [])
+        account = (await self.funded()).address()
+        self.assertEqual(await self.rest.event_by_creation_number(account, 77), [])
         for handle, field in [(COIN_STORE, "no_such_field"), ("0x1::account::NoSuchStruct", "deposit_events")]:
             with self.assertRaises(ApiError) as refused:
-                await self.rest.events_by_event_handle(self.recipient, handle, field)
+                await self.rest.events_by_event_handle(account, handle, field)
             self.assertEqual(refused.exception.status_code, 404)
 
 

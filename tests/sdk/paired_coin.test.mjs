@@ -63,6 +63,17 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     await assertBalance(recipient, COIN, ASSET, FUNDED + 18);
   });
 
+  test("many accounts are paid at once, in coins or in assets", async () => {
+    const recipients = [Account.generate(), Account.generate()];
+    const addresses = recipients.map(({ accountAddress }) => accountAddress);
+    await session.call(owner, "0x1::aptos_account::batch_transfer", [addresses, [10, 20]]);
+    await session.call(owner, "0x1::aptos_account::batch_transfer_coins", [addresses, [1, 2]], [COIN]);
+    await session.call(owner, "0x1::aptos_account::batch_transfer_fungible_assets", [ASSET, addresses, [100, 200]]);
+    await session.call(owner, "0x1::aptos_account::transfer_fungible_assets", [ASSET, addresses[1], 1000]);
+    await assertBalance(recipients[0], COIN, ASSET, 111);
+    await assertBalance(recipients[1], COIN, ASSET, 1222);
+  });
+
   test("an account made by a transfer of the asset has the coin", async () => {
     const [byAsset, byCoin] = [Account.generate(), Account.generate()];
     await transferAsset(owner, byAsset, ASSET, 12_345);
