@@ -68,6 +68,7 @@ fn keep_refs(context: &mut Context<'_>, owner: AccountAddress, made: &Constructo
     context.emit(&ObjectCreation { object, owner })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn create_named(
     context: &mut Context<'_>,
     _: &[TypeTag],

@@ -59,12 +59,12 @@ fn create_at_symbol(
     let seed = metadata.symbol.clone();
     let asset = object::create_named_object(context, creator, seed.as_bytes())?.self_;
     primary_fungible_store::create_asset(context, asset, metadata, maximum_supply)?;
-    let metadata = || Object::at(asset);
+    let metadata = Object::at(asset);
     let powers = ManagedFungibleAsset {
-        mint_ref: MintRef { metadata: metadata() },
-        transfer_ref: TransferRef { metadata: metadata() },
-        burn_ref: BurnRef { metadata: metadata() },
-        mutate_metadata_ref: MutateMetadataRef { metadata: metadata() },
+        mint_ref: MintRef { metadata },
+        transfer_ref: TransferRef { metadata },
+        burn_ref: BurnRef { metadata },
+        mutate_metadata_ref: MutateMetadataRef { metadata },
     };
     context.write_resource(asset, &[], &powers)?;
     Ok(asset)

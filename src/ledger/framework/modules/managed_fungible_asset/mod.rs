@@ -25,6 +25,7 @@ use crate::{
 
 const MODULE: &str = "managed_fungible_asset";
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn asset_address(
     context: &mut Context<'_>,
     _: &[TypeTag],

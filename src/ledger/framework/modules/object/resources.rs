@@ -147,7 +147,7 @@ impl<const NUMBER: usize> MoveType for TypeParameter<NUMBER> {
 }
 
 /// An object that has a resource `T`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Object<T> {
     /// Where it is.
@@ -155,6 +155,23 @@ pub struct Object<T> {
     #[serde(skip)]
     resource: PhantomData<fn() -> T>,
 }
+
+// Not derived: what an object is copied and compared by is its address, whatever `T` can do.
+impl<T> Clone for Object<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Object<T> {}
+
+impl<T> PartialEq for Object<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+}
+
+impl<T> Eq for Object<T> {}
 
 impl<T> Object<T> {
     /// The object at an address, which the caller knows to have a `T`.

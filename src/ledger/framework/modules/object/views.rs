@@ -73,6 +73,7 @@ fn object_exists(
         && resource_is_there(context, object, type_args.first())?)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn create_object_address(
     context: &mut Context<'_>,
     _: &[TypeTag],

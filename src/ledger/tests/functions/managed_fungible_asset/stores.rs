@@ -1,0 +1,108 @@
+//! Stores that owners make and remove.
+
+use super::{
+    NATIVE,
+    powers::{FREEZE, IS_FROZEN},
+};
+use crate::{
+    Case, Expected, args,
+    fungible_asset::{METADATA, MOON_HELD, held, moon, primary, store},
+    managed_object::event_field,
+    object::owner,
+};
+
+const CREATE_STORE: &str = "0x1::managed_fungible_asset::create_store";
+const REMOVE_STORE: &str = "0x1::managed_fungible_asset::remove_store";
+
+pub(super) fn cases() -> Vec<Case> {
+    [created_stores(), removed_stores()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn created_stores() -> Vec<Case> {
+    vec![
+        Case::new(
+            CREATE_STORE,
+            "of another's asset",
+            Expected::Success(&["0x1::managed_fungible_asset::StoreCreation"]),
+            |world| {
+                let asset = moon(world);
+                let executed = world.call(1, CREATE_STORE, &[], args![asset]);
+                let event = "0x1::managed_fungible_asset::StoreCreation";
+                let store = event_field(world, &executed, event, "store");
+                assert_eq!(held(world, store), 0);
+                assert_eq!(owner(world, store), world.address(1).to_string());
+                executed
+            },
+        ),
+        Case::new(
+            CREATE_STORE,
+            "of a coin's asset",
+            Expected::Abort(
+                "0x1::managed_fungible_asset: EPAIRED_WITH_COIN(0x10003): this asset is a coin's, which lies \
+                 in coin stores alone",
+            ),
+            |world| world.call(0, CREATE_STORE, &[], args![NATIVE]),
+        ),
+    ]
+}
+
+fn removed_stores() -> Vec<Case> {
+    const REMOVED: Expected = Expected::Success(&["0x1::fungible_asset::FungibleStoreDeletion"]);
+    vec![
+        Case::new(REMOVE_STORE, "its room is given back", REMOVED, |world| {
+            let asset = moon(world);
+            let store = store(world, 1, asset);
+            let executed = world.call(1, REMOVE_STORE, &[], args![store]);
+            let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
+            assert_eq!(exists[0], false);
+            assert!(world.paid(&executed) < 0, "the deposit is more than the fee");
+            executed
+        }),
+        Case::new(
+            REMOVE_STORE,
+            "a primary store, which comes back when it is needed",
+            REMOVED,
+            |world| {
+                let (asset, me, to) = (moon(world), world.address(0), world.address(1));
+                let transfer = "0x1::primary_fungible_store::transfer";
+                world.must(0, transfer, &[METADATA], args![asset, to, MOON_HELD]);
+                let store = primary(world, me, asset);
+                let executed = world.call(0, REMOVE_STORE, &[], args![store]);
+                world.must(1, transfer, &[METADATA], args![asset, me, 1u64]);
+                assert_eq!(held(world, store), 1);
+                executed
+            },
+        ),
+        Case::new(
+            REMOVE_STORE,
+            "that is not empty",
+            Expected::Abort("0x1::fungible_asset: EBALANCE_IS_NOT_ZERO(0x5000e): the store is not empty"),
+            |world| {
+                let asset = moon(world);
+                let store = primary(world, world.address(0), asset);
+                world.call(0, REMOVE_STORE, &[], args![store])
+            },
+        ),
+        Case::new(REMOVE_STORE, "that is frozen", IS_FROZEN, |world| {
+            let (asset, owner) = (moon(world), world.address(1));
+            world.must(0, FREEZE, &[], args![asset, owner]);
+            let store = primary(world, owner, asset);
+            world.call(1, REMOVE_STORE, &[], args![store])
+        }),
+        Case::new(
+            REMOVE_STORE,
+            "by one who does not own it",
+            Expected::Abort(
+                "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
+            ),
+            |world| {
+                let asset = moon(world);
+                let store = store(world, 1, asset);
+                world.call(0, REMOVE_STORE, &[], args![store])
+            },
+        ),
+    ]
+}
