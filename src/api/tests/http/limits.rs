@@ -156,6 +156,40 @@ async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() 
 }
 
 #[actix_web::test]
+async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+    let api = TestApi::start(Settings::default()).await;
+    let made = Transfer::new(0, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
+    api.commit_signed(&made).await;
+    // 40 times 8 KB are more than 256 KB.
+    for number in 1..=40 {
+        let arguments = [json!("name"), json!("ab".repeat(8_000))];
+        let set = Transfer::new(0, number).sign_call(&api.chain, "0x1::registry::set", &arguments);
+        let set = api.commit_signed(&set).await;
+        assert_eq!(set["success"], true, "{}", set["vm_status"]);
+    }
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+    let stream = format!(
+        "/v1/accounts/{}/events/0x1::registry::Registry/set_events",
+        made.raw.sender
+    );
+    let (small, large) = (format!("{stream}?limit=5"), format!("{stream}?limit=100"));
+    // They take the places when they are polled first and keep them, as nothing polls them again.
+    let mut blocks: Vec<_> = (0..8)
+        .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
+        .collect();
+    for block in &mut blocks {
+        assert!(poll!(block).is_pending());
+    }
+    assert_eq!(get(&small).await.status(), StatusCode::OK);
+    assert_eq!(get(&large).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    drop(blocks);
+    // A question that nobody waits for any more is still answered, which gives its place back.
+    while get(&large).await.status() != StatusCode::OK {}
+    api.stop().await;
+}
+
+#[actix_web::test]
 async fn what_is_below_the_window_is_gone() {
     let settings = Settings {
         node: NodeConfig {
