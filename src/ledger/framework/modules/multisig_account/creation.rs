@@ -3,7 +3,7 @@
 
 use super::{
     errors::EINVALID_SIGNATURES_REQUIRED,
-    owners::{Change, change, check_owners, paired_metadata},
+    owners::{Change, change, check_owner_count, check_owners, paired_metadata},
     types::{CreationMessage, CreationWithAuthKeyRevocationMessage, MultisigAccount},
 };
 use crate::{
@@ -89,6 +89,7 @@ fn publish(
     if required == 0 || required > terms.owners.len() as u64 {
         return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
     }
+    check_owner_count(context, terms.owners.len())?;
     check_owners(context, &terms.owners, address)?;
     let metadata = paired_metadata(context, terms.metadata_keys, terms.metadata_values)?;
     if context.read_resource::<MultisigAccount>(address, &[])?.is_some() {

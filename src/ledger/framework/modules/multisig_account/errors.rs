@@ -87,6 +87,20 @@ pub const EMAX_PENDING_TRANSACTIONS_EXCEEDED: ErrorConstant = ErrorConstant::new
     19,
     "the multisig account has as many pending transactions as it may have",
 );
+/// More owners than [`super::OWNERS_MAX`]; the reference has no such limit.
+pub const ETOO_MANY_OWNERS: ErrorConstant = ErrorConstant::new(
+    "ETOO_MANY_OWNERS",
+    Category::InvalidArgument,
+    101,
+    "a multisig account has at most 100 owners",
+);
+/// More pairs of metadata than [`super::METADATA_PAIRS_MAX`]; the reference has no such limit.
+pub const ETOO_MANY_METADATA_PAIRS: ErrorConstant = ErrorConstant::new(
+    "ETOO_MANY_METADATA_PAIRS",
+    Category::InvalidArgument,
+    102,
+    "a multisig account has at most 100 pairs of metadata",
+);
 /// There is no multisig account at the address.
 pub const EACCOUNT_NOT_MULTISIG: ErrorConstant = ErrorConstant::new(
     "EACCOUNT_NOT_MULTISIG",
@@ -144,6 +158,8 @@ pub(super) const ALL_ERRORS: &[ErrorConstant] = &[
     EINVALID_SEQUENCE_NUMBER,
     EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
     EMAX_PENDING_TRANSACTIONS_EXCEEDED,
+    ETOO_MANY_OWNERS,
+    ETOO_MANY_METADATA_PAIRS,
     EACCOUNT_NOT_MULTISIG,
     ENOT_OWNER,
     ETRANSACTION_NOT_FOUND,

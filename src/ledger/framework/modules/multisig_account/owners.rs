@@ -5,10 +5,10 @@ use super::{
     errors::{
         EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
         ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-        EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
+        EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS,
     },
     events::{AddOwners, MetadataUpdated, RemoveOwners, UpdateSignaturesRequired},
-    types::{self, MultisigAccount},
+    types::{self, METADATA_PAIRS_MAX, MultisigAccount, OWNERS_MAX},
 };
 use crate::{
     AccountAddress, TypeTag,
@@ -57,7 +57,7 @@ pub(super) struct Change {
 ///
 /// # Errors
 /// When owners would stand twice, be the account itself, be added and removed at once, or be fewer than
-/// the required signatures; when these are none; `EACCOUNT_NOT_MULTISIG`.
+/// the required signatures or more than may be; when these are none; `EACCOUNT_NOT_MULTISIG`.
 pub(super) fn change(context: &mut Context<'_>, address: Address, change: Change) -> Result<(), Failure> {
     let mut multisig = types::load(context, address)?;
     check_overlap(context, &change)?;
@@ -82,6 +82,7 @@ pub(super) fn change(context: &mut Context<'_>, address: Address, change: Change
     if (multisig.owners.len() as u64) < multisig.num_signatures_required {
         return context.abort("multisig_account", &ENOT_ENOUGH_OWNERS);
     }
+    check_owner_count(context, multisig.owners.len())?;
     context.write_resource(address, &[], &multisig)
 }
 
@@ -163,6 +164,18 @@ pub(super) fn check_owners(
     Ok(())
 }
 
+/// There may be so many owners.
+///
+/// # Errors
+/// `ETOO_MANY_OWNERS` if not.
+pub(super) fn check_owner_count(context: &Context<'_>, owners: usize) -> Result<(), Failure> {
+    if owners > OWNERS_MAX {
+        context.abort("multisig_account", &ETOO_MANY_OWNERS)
+    } else {
+        Ok(())
+    }
+}
+
 fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), Failure> {
     context.charge(cost::STEP.saturating_mul(count as u64))
 }
@@ -170,7 +183,7 @@ fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), Failure> 
 /// Pairs keys of metadata with their values.
 ///
 /// # Errors
-/// When there are not as many of both, or a key stands twice.
+/// When there are not as many of both, more than may be, or a key stands twice.
 pub(super) fn paired_metadata(
     context: &mut Context<'_>,
     keys: Vec<String>,
@@ -182,8 +195,10 @@ pub(super) fn paired_metadata(
             &ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
         );
     }
+    if keys.len() > METADATA_PAIRS_MAX {
+        return context.abort("multisig_account", &ETOO_MANY_METADATA_PAIRS);
+    }
     charge_steps(context, keys.len())?;
-    // The map itself finds a key by walking: adding one by one would take the square of the time.
     let different: BTreeSet<&String> = keys.iter().collect();
     if different.len() != keys.len() {
         return context.abort("multisig_account", &EDUPLICATE_METADATA_KEY);

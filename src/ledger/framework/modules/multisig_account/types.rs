@@ -21,12 +21,16 @@ use std::collections::BTreeSet;
 
 /// The most transactions that may wait; the reference's.
 pub const PENDING_TRANSACTIONS_MAX: u64 = 20;
+/// The most owners. The check before a payload runs reads and counts them, and nobody pays for a check
+/// that refuses, so it must be quick.
+pub const OWNERS_MAX: usize = 100;
+/// The most pairs of metadata, for the same reason: they are read with the owners.
+pub const METADATA_PAIRS_MAX: usize = 100;
 
 move_structs! {
     module "multisig_account";
 
-    /// A multisig account. Its resource bounds the number of owners: it fits a slot of the state. No
-    /// function takes time that grows faster than the bytes that are read.
+    /// A multisig account.
     MultisigAccount as "MultisigAccount" has ["key"] {
         /// Who may propose, vote and execute.
         owners: Vec<AccountAddress>,
@@ -177,7 +181,7 @@ impl MultisigAccount {
         }
     }
 
-    /// Counts the votes of those who are owners now.
+    /// Counts the votes of those who are owners now. Former owners may have left any number of votes.
     pub(super) fn tally(&self, transaction: &MultisigTransaction) -> Tally {
         let owners: BTreeSet<&AccountAddress> = self.owners.iter().collect();
         let votes = |approves: bool| {

@@ -2,8 +2,8 @@
 
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
-    ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, NO_KEYS,
-    NO_VALUES, addresses, call, next_address, owners, view, with_key,
+    ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, next_address, owners, view, with_key,
 };
 use crate::{Case, Expected, World, args};
 use ledger::{AccountAddress, HashValue};
@@ -88,6 +88,32 @@ pub(super) fn creation() -> Vec<Case> {
                     json!(false)
                 );
                 executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners",
+            "a hundred owners with the creator",
+            Expected::Success(&[]),
+            |world| {
+                call(
+                    world,
+                    0,
+                    "create_with_owners",
+                    args![many(99), 100u64, NO_KEYS, NO_VALUES],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::create_with_owners",
+            "no more than a hundred owners",
+            ETOO_MANY_OWNERS,
+            |world| {
+                call(
+                    world,
+                    0,
+                    "create_with_owners",
+                    args![many(100), 1u64, NO_KEYS, NO_VALUES],
+                )
             },
         ),
         Case::new(

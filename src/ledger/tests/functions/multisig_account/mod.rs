@@ -58,6 +58,19 @@ const EPAYLOAD_CANNOT_BE_EMPTY: Expected = Expected::Abort(
 const ETRANSACTION_NOT_FOUND: Expected = Expected::Abort(
     "0x1::multisig_account: ETRANSACTION_NOT_FOUND(0x607d6): the multisig account has no pending transaction with this number",
 );
+const ETOO_MANY_METADATA_PAIRS: Expected = Expected::Abort(
+    "0x1::multisig_account: ETOO_MANY_METADATA_PAIRS(0x10066): a multisig account has at most 100 pairs of metadata",
+);
+const ETOO_MANY_OWNERS: Expected = Expected::Abort(
+    "0x1::multisig_account: ETOO_MANY_OWNERS(0x10065): a multisig account has at most 100 owners",
+);
+
+/// Accounts that are nobody's.
+fn many(count: u64) -> Vec<AccountAddress> {
+    (0..count)
+        .map(|number| AccountAddress::from_low_u64(0x1000 + number))
+        .collect()
+}
 
 /// The address of the multisig account that a development account makes next.
 fn next_address(world: &World, creator: usize) -> AccountAddress {

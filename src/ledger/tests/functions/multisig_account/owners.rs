@@ -2,8 +2,8 @@
 
 use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
-    EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, NO_KEYS, NO_VALUES,
-    addresses, call, owners, view, with_key,
+    EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, ETOO_MANY_METADATA_PAIRS,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, owners, view, with_key,
 };
 use crate::{Case, Expected, args};
 use serde_json::json;
@@ -56,6 +56,15 @@ pub(super) fn owner_changes() -> Vec<Case> {
             |world| {
                 with_key(world);
                 call(world, 3, "add_owners", args![vec![world.address(3)]])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::add_owners",
+            "no more than a hundred owners",
+            ETOO_MANY_OWNERS,
+            |world| {
+                with_key(world);
+                call(world, 3, "add_owners", args![many(99)])
             },
         ),
         Case::new(
@@ -149,6 +158,21 @@ pub(super) fn owner_changes() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::swap_owners",
+            "a full house",
+            SWAPPED,
+            |world| {
+                with_key(world);
+                world.must(3, "0x1::multisig_account::add_owners", &[], args![many(98)]);
+                call(
+                    world,
+                    3,
+                    "swap_owners",
+                    args![vec![world.address(4)], vec![world.address(0)]],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::swap_owners",
             "not the same in and out",
             EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
             |world| {
@@ -220,6 +244,16 @@ pub(super) fn metadata() -> Vec<Case> {
                 let metadata = json!({"data": [{"key": "c", "value": "0x03"}]});
                 assert_eq!(view(world, "metadata", args![account]), metadata);
                 executed
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::update_metadata",
+            "no more than a hundred pairs",
+            ETOO_MANY_METADATA_PAIRS,
+            |world| {
+                with_key(world);
+                let keys: Vec<String> = (0..101).map(|number| number.to_string()).collect();
+                call(world, 3, "update_metadata", args![keys, vec![vec![1u8]; 101]])
             },
         ),
         Case::new(
