@@ -5,6 +5,7 @@
 
 mod declared;
 mod generate;
+mod rust_forms;
 
 use declared::{DECLARED, FRAMEWORK, instances};
 use generate::values;
