@@ -3,23 +3,23 @@
 //!
 //! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger --test functions` writes it anew.
 
-mod account;
-mod coin;
-mod coverage;
-mod escrow;
-mod fungible_asset;
+pub(crate) mod account;
+pub(crate) mod coin;
+pub(crate) mod coverage;
+pub(crate) mod escrow;
+pub(crate) mod fungible_asset;
 #[path = "../kit/mod.rs"]
 pub(crate) mod kit;
-mod managed_coin;
-mod managed_fungible_asset;
-mod managed_object;
-mod multisig_account;
-mod object;
-mod primary_fungible_store;
-mod registry;
-mod resource_account;
-mod vendor_account;
-mod world;
+pub(crate) mod managed_coin;
+pub(crate) mod managed_fungible_asset;
+pub(crate) mod managed_object;
+pub(crate) mod multisig_account;
+pub(crate) mod object;
+pub(crate) mod primary_fungible_store;
+pub(crate) mod registry;
+pub(crate) mod resource_account;
+pub(crate) mod vendor_account;
+pub(crate) mod world;
 
 use ledger::ExecutedTransaction;
 use std::{collections::BTreeMap, path::Path};
