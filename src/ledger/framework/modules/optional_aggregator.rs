@@ -117,3 +117,38 @@ pub(super) fn aggregator_module() -> ModuleDeclaration {
         errors: &[],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Chain, HashValue, Parameters, StateKey, Vendor,
+        execute::{BlockState, Environment},
+    };
+
+    #[test]
+    fn sums_end_at_the_limit_and_at_zero() {
+        let chain = Chain::new(4, Vendor::default(), Parameters::default());
+        let empty = |_: &StateKey| Ok(None);
+        let state = BlockState::new(&empty);
+        let nowhere = Environment {
+            height: 0,
+            timestamp_usecs: 0,
+            transaction_hash: HashValue::ZERO,
+        };
+        let context = Context::unmetered(&chain, &state, nowhere);
+        let mut number = OptionalAggregator::unlimited(u128::MAX - 5);
+        number.add(&context, 5).unwrap();
+        assert_eq!(number.value(), Some(u128::MAX));
+        assert!(matches!(number.add(&context, 1), Err(Failure::Abort { .. })));
+        number.sub(u128::MAX).unwrap();
+        assert_eq!(number.value(), Some(0));
+        assert!(matches!(number.sub(1), Err(Failure::Arithmetic)));
+        assert_eq!(number.value(), Some(0), "what fails changes nothing");
+        if let Some(integer) = &mut number.integer {
+            integer.limit = 9;
+        }
+        assert!(matches!(number.add(&context, 10), Err(Failure::Abort { .. })));
+        number.add(&context, 9).unwrap();
+    }
+}

@@ -137,3 +137,67 @@ pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Resul
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Parameters;
+    use proptest::prelude::*;
+
+    fn chain() -> Chain {
+        Chain::new(4, crate::Vendor::default(), Parameters::default())
+    }
+
+    fn coin(text: &str) -> TypeTag {
+        text.parse().unwrap()
+    }
+
+    /// The paired asset that this coin has on the reference's main network.
+    const BRIDGED_COIN: &str =
+        "0xf22bede237a07e121b56d91a491eb7bcdfd1f5907926a9e58338f964a01b17fa::asset::USDC";
+    const BRIDGED_ASSET: &str = "0x2b3be0a97a73c87ff62cbdd36837a9fb5bbd1d7f06a73b7ed62ec15c5326c1b8";
+
+    #[test]
+    fn paired_assets_are_where_the_reference_has_them() {
+        let chain = chain();
+        let address = |text| paired_metadata_address(&chain, &coin(text)).to_string();
+        assert_eq!(address(BRIDGED_COIN), BRIDGED_ASSET);
+        assert_eq!(address("0x1::node_coin::NodeCoin"), "0xa");
+        // Leading zeros and spaces are no part of a type's name.
+        assert_eq!(
+            address("0x05::pool::Share<u8,0x01::m::A>"),
+            address("0x5::pool::Share<u8, 0x1::m::A>")
+        );
+    }
+
+    #[test]
+    fn types_that_are_no_structs_have_no_type_info() {
+        for text in ["u8", "vector<0x1::node_coin::NodeCoin>", "signer"] {
+            assert_eq!(type_info_of(&coin(text)), None);
+        }
+    }
+
+    fn any_struct() -> impl Strategy<Value = String> {
+        let name = || "[A-Za-z_][A-Za-z0-9_]{1,8}";
+        let argument = prop::sample::select(vec!["u8", "vector<address>", "0x1::m::A<bool, u256>"]);
+        (
+            any::<u64>(),
+            name(),
+            name(),
+            prop::collection::vec(argument, 0..3),
+        )
+            .prop_map(|(address, module, name, arguments)| match arguments.as_slice() {
+                [] => format!("{address:#x}::{module}::{name}"),
+                some => format!("{address:#x}::{module}::{name}<{}>", some.join(", ")),
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn a_pair_names_its_coin(text in any_struct()) {
+            let coin = coin(&text);
+            let info = type_info_of(&coin).unwrap();
+            prop_assert_eq!(coin_named(&info).unwrap(), coin);
+        }
+    }
+}
