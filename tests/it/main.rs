@@ -7,6 +7,7 @@ mod config;
 mod crash;
 mod faucet;
 mod run;
+mod upgrades;
 
 #[path = "../kit/mod.rs"]
 mod kit;

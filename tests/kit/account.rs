@@ -42,23 +42,29 @@ impl Account {
         to: AccountAddress,
         amount: u64,
     ) -> SignedTransaction {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let name = |text: &str| Identifier::new(text).unwrap();
+        let call = EntryFunction {
+            module: ModuleId {
+                address: AccountAddress::ONE,
+                name: name(&format!("{}_account", chain.vendor.lower())),
+            },
+            function: name("transfer"),
+            type_args: vec![],
+            args: vec![
+                bcs::to_bytes(&to).unwrap().into(),
+                bcs::to_bytes(&amount).unwrap().into(),
+            ],
+        };
+        self.call(chain, sequence_number, call)
+    }
+
+    /// A signed call of a function that expires in ten minutes.
+    pub fn call(&self, chain: &ChainFacts, sequence_number: u64, call: EntryFunction) -> SignedTransaction {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let raw = RawTransaction {
             sender: self.address,
             sequence_number,
-            payload: TransactionPayload::EntryFunction(EntryFunction {
-                module: ModuleId {
-                    address: AccountAddress::ONE,
-                    name: name(&format!("{}_account", chain.vendor.lower())),
-                },
-                function: name("transfer"),
-                type_args: vec![],
-                args: vec![
-                    bcs::to_bytes(&to).unwrap().into(),
-                    bcs::to_bytes(&amount).unwrap().into(),
-                ],
-            }),
+            payload: TransactionPayload::EntryFunction(call),
             max_gas_amount: 100_000,
             gas_unit_price: chain.gas_unit_price,
             expiration_timestamp_secs: now + 600,

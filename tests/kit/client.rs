@@ -1,7 +1,7 @@
 //! What tests ask of a node: the calls that most of them make.
 
 use super::{Account, Answer, ChainFacts, Http};
-use ledger::{AccountAddress, HashValue, SignedTransaction};
+use ledger::{AccountAddress, HashValue, SignedTransaction, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -56,11 +56,14 @@ impl Client {
         self.http.try_send(request).await
     }
 
-    /// The vendor word as the transaction's own call names it.
+    /// The vendor word as the transaction's own call names it; the built-in one where it names none.
     fn vendor_lower(&self, transaction: &SignedTransaction) -> String {
         let call = transaction.raw.entry_function().unwrap();
         let module = call.module.name.as_str();
-        module.strip_suffix("_account").unwrap().to_owned()
+        match module.strip_suffix("_account") {
+            Some(vendor) => vendor.to_owned(),
+            None => Vendor::default().lower().to_owned(),
+        }
     }
 
     /// Submits; gives the hash.

@@ -131,6 +131,12 @@ impl TestNode {
         Self::start_in(Arc::clone(&self.directory), self.settings.clone())
     }
 
+    /// As [`TestNode::restart`], with other settings than this one had.
+    pub fn restart_with(self, settings: &[&str]) -> Self {
+        let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        Self::start_in(Arc::clone(&self.directory), settings)
+    }
+
     /// As [`TestNode::restart`], on a disk where no file can have more than this many bytes.
     pub fn restart_with_full_disk(self, file_bytes_max: u64) -> Self {
         let inner = Self::command(self.directory.path(), &self.settings);
