@@ -9,17 +9,14 @@ import {
   Account,
   AccountAddress,
   Aptos,
-  AptosApiError,
   AptosConfig,
   Network,
   generateUserTransactionHash,
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
+import { ASSET, COIN, refusal, sameAddress } from "./session.mjs";
 
-const COIN = "0x1::aptos_coin::AptosCoin";
 const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
-/** The same coin under its other name, as a fungible asset. */
-const ASSET = "0xa";
 /** The preset promises that an account funded with this can use the SDK's default options. */
 const FUNDED = 100_000_000;
 const AMOUNT = 1_234_567;
@@ -30,19 +27,6 @@ let node;
 let aptos;
 const alice = Account.generate();
 const bob = Account.generate();
-
-const sameAddress = (left, right, message) =>
-  assert.equal(AccountAddress.from(left).toStringLong(), AccountAddress.from(right).toStringLong(), message);
-
-/** Runs `call`, which the node must refuse, and gives the refusal. */
-async function refusal(call) {
-  const error = await call.then(
-    (value) => assert.fail(`the node accepted it: ${JSON.stringify(value)}`),
-    (reason) => reason,
-  );
-  assert.ok(error instanceof AptosApiError, `not an answer of the node: ${error.stack}`);
-  return error;
-}
 
 function assertRefusal(error, status, errorCode, vmErrorCode) {
   assert.equal(error.status, status, `status of ${JSON.stringify(error.data)}`);

@@ -200,6 +200,7 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     assert.equal(foretold.success, true, foretold.vm_status);
     assert.equal(eventOf(foretold, "0x1::coin::DepositEvent").data.amount, "400000");
     eventOf(foretold, `${MODULE}::TransactionExecutionSucceeded`);
+    assert.equal((await simulate(owners[1], stored(account))).changes.length, foretold.changes.length);
     assert.equal(await balance(recipient), 0, "a simulation changes nothing");
     const done = await execute(owners[1], payload);
     assert.equal(done.gas_used, foretold.gas_used);
