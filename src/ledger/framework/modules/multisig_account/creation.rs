@@ -242,7 +242,11 @@ fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), Fa
 
 /// Anyone may send the message that the key of the account signed. It covers owners and required
 /// signatures; the metadata are the sender's.
-#[expect(clippy::too_many_arguments, reason = "the interface's function has them")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "they are the parameters of the entry function"
+)]
 fn create_with_existing_account(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -275,7 +279,11 @@ fn create_with_existing_account(
 }
 
 /// As [`create_with_existing_account`], for a message that also gives up the key.
-#[expect(clippy::too_many_arguments, reason = "the interface's function has them")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "they are the parameters of the entry function"
+)]
 fn create_with_existing_account_and_revoke_auth_key(
     context: &mut Context<'_>,
     _: &[TypeTag],
