@@ -10,6 +10,10 @@ use serde_json::json;
 
 const WITH_CAPABILITY: &str = "0x1::account::rotate_authentication_key_with_rotation_capability";
 
+const NOT_OFFERED: Expected = Expected::Abort(
+    "0x1::account: ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address",
+);
+
 /// Account 0 offers account 1 the right to change its key.
 fn offered(world: &mut World) {
     let args = rotation_offer(world, 1);
@@ -55,13 +59,18 @@ pub fn cases() -> Vec<Case> {
                 executed
             },
         ),
+        Case::new(WITH_CAPABILITY, "nothing is offered", NOT_OFFERED, |world| {
+            by_delegate(world, None)
+        }),
         Case::new(
             WITH_CAPABILITY,
-            "nothing is offered",
-            Expected::Abort(
-                "0x1::account: ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address",
-            ),
-            |world| by_delegate(world, None),
+            "another is offered the right",
+            NOT_OFFERED,
+            |world| {
+                let args = rotation_offer(world, 2);
+                world.must(0, "0x1::account::offer_rotation_capability", &[], args);
+                by_delegate(world, None)
+            },
         ),
         Case::new(
             WITH_CAPABILITY,
