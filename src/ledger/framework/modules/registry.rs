@@ -153,6 +153,7 @@ fn registry_of(context: &mut Context<'_>, owner: Signer) -> Result<Registry, Fai
 }
 
 /// The record `name` of `owner`; none where there is no registry either.
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn get(
     context: &mut Context<'_>,
     _: &[TypeTag],

@@ -23,7 +23,7 @@ pub struct Element<K, V> {
     deserialize = "K: DeserializeOwned, V: DeserializeOwned"
 ))]
 pub struct SimpleMap<K, V> {
-    /// The elements; a removal puts the last in the place of the removed one.
+    /// The elements.
     pub data: Vec<Element<K, V>>,
 }
 
@@ -54,38 +54,12 @@ impl<K: MoveType, V: MoveType> MoveType for SimpleMap<K, V> {
 }
 
 impl<K: PartialEq, V> SimpleMap<K, V> {
-    /// How many elements there are.
-    pub fn len(&self) -> usize {
-        self.data.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
-    }
-
     /// The value under `key`.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.data
             .iter()
             .find(|element| element.key == *key)
             .map(|element| &element.value)
-    }
-
-    /// Whether there is a value under `key`.
-    pub fn contains_key(&self, key: &K) -> bool {
-        self.get(key).is_some()
-    }
-
-    /// Puts a value under a key that has none; gives whether it did: where the key has a value, that
-    /// one stays.
-    #[must_use]
-    pub fn add(&mut self, key: K, value: V) -> bool {
-        let is_new = !self.contains_key(&key);
-        if is_new {
-            self.data.push(Element { key, value });
-        }
-        is_new
     }
 
     /// Puts a value under a key; gives the value that was there, whose place it takes.
@@ -97,12 +71,6 @@ impl<K: PartialEq, V> SimpleMap<K, V> {
                 None
             }
         }
-    }
-
-    /// Takes the value under `key` out; the last element moves to its place.
-    pub fn remove(&mut self, key: &K) -> Option<V> {
-        let place = self.data.iter().position(|element| element.key == *key)?;
-        Some(self.data.swap_remove(place).value)
     }
 }
 
@@ -134,31 +102,20 @@ mod tests {
     use crate::{Framework, TypeTag, Vendor};
     use serde_json::json;
 
-    fn map(pairs: &[(&str, u64)]) -> SimpleMap<String, u64> {
+    #[test]
+    fn keys_stay_in_the_order_in_which_they_came() {
         let mut map = SimpleMap::default();
-        for (key, value) in pairs {
-            assert!(map.add((*key).to_owned(), *value));
+        for (key, value) in [("b", 1), ("a", 2)] {
+            assert_eq!(map.upsert(key, value), None);
         }
-        map
-    }
-
-    #[test]
-    fn removal_moves_the_last_to_the_gap() {
-        let mut map = map(&[("a", 1), ("b", 2), ("c", 3)]);
-        assert_eq!(map.remove(&"a".to_owned()), Some(1));
-        assert_eq!(map.remove(&"a".to_owned()), None);
-        let order: Vec<&str> = map.data.iter().map(|element| element.key.as_str()).collect();
-        assert_eq!(order, ["c", "b"]);
-    }
-
-    #[test]
-    fn a_key_has_one_value() {
-        let mut map = map(&[("a", 1)]);
-        assert!(!map.add("a".to_owned(), 2));
-        assert_eq!(map.get(&"a".to_owned()), Some(&1));
-        assert_eq!(map.upsert("a".to_owned(), 3), Some(1));
-        assert_eq!(map.upsert("b".to_owned(), 4), None);
-        assert_eq!((map.get(&"a".to_owned()), map.len()), (Some(&3), 2));
+        assert_eq!(map.upsert("b", 3), Some(1));
+        let pairs: Vec<_> = map
+            .data
+            .iter()
+            .map(|element| (element.key, element.value))
+            .collect();
+        assert_eq!(pairs, [("b", 3), ("a", 2)]);
+        assert_eq!((map.get(&"b"), map.get(&"c")), (Some(&3), None));
     }
 
     #[test]
@@ -169,7 +126,7 @@ mod tests {
             .resolve(&[], &vendor)
             .unwrap();
         let mut map = SimpleMap::default();
-        assert!(map.add("a".to_owned(), vec![1u64, 2]));
+        map.upsert("a".to_owned(), vec![1u64, 2]);
         let bytes = bcs::to_bytes(&map).unwrap();
         let json = json!({"data": [{"key": "a", "value": ["1", "2"]}]});
         assert_eq!(framework.value_to_json(&tag, &bytes).unwrap(), json);
