@@ -45,18 +45,29 @@ impl Wallet {
     ) -> CheckedTransaction {
         let argument = |bytes: Vec<u8>| bytes.into();
         let module = format!("0x1::{}_account", chain.vendor().lower());
+        let payload = TransactionPayload::EntryFunction(EntryFunction {
+            module: module.parse().expect("a module"),
+            function: Identifier::new("transfer").expect("a name"),
+            type_args: Vec::new(),
+            args: vec![
+                argument(bcs::to_bytes(&to).expect("an address")),
+                argument(bcs::to_bytes(&amount).expect("an amount")),
+            ],
+        });
+        self.sign(chain, payload, expiration_secs)
+    }
+
+    /// A transaction that expires at `expiration_secs`; takes the next sequence number.
+    pub fn sign(
+        &mut self,
+        chain: &Chain,
+        payload: TransactionPayload,
+        expiration_secs: u64,
+    ) -> CheckedTransaction {
         let raw = RawTransaction {
             sender: self.address,
             sequence_number: self.sequence_number,
-            payload: TransactionPayload::EntryFunction(EntryFunction {
-                module: module.parse().expect("a module"),
-                function: Identifier::new("transfer").expect("a name"),
-                type_args: Vec::new(),
-                args: vec![
-                    argument(bcs::to_bytes(&to).expect("an address")),
-                    argument(bcs::to_bytes(&amount).expect("an amount")),
-                ],
-            }),
+            payload,
             max_gas_amount: 20_000,
             gas_unit_price: 100,
             expiration_timestamp_secs: expiration_secs,

@@ -4,7 +4,10 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger::{AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus};
+use ledger::{
+    AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
+    transaction::{Multisig, TransactionPayload},
+};
 use ledger_actors::{
     Clock, LeaveReason, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, TuneError,
 };
@@ -211,6 +214,29 @@ async fn a_wait_ends_when_its_transaction_leaves() {
     };
     let (outcome, by) = futures::join!(waiting, replacing);
     assert!(matches!(outcome.unwrap().1, Lookup::Left(LeaveReason::Replaced(hash)) if hash == by));
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), patient()).await;
+    let handle = node.handle();
+    let mut wallets = funded();
+    let payload = TransactionPayload::Multisig(Multisig {
+        multisig_address: wallets[1].address,
+        payload: None,
+    });
+    let transaction = wallets[0].sign(handle.chain(), payload, 4_000_000_000);
+    let hash = transaction.hash();
+    match handle.submit(transaction).await {
+        Err(SubmitError::Invalid(discard)) => {
+            assert_eq!(discard.status, ValidationStatus::AccountNotMultisig);
+        }
+        other => panic!("{other:?}"),
+    }
+    let (_, lookup) = handle.transaction_by_hash(hash).await.unwrap();
+    assert!(matches!(lookup, Lookup::Unknown), "{lookup:?}");
     node.stop().await.unwrap();
 }
 
