@@ -107,7 +107,7 @@ impl Vault {
         assert_eq!(self.status(&executed), SUCCESS, "{function}");
     }
 
-    fn propose(&mut self, who: usize, payload: Vec<u8>) {
+    fn propose(&mut self, who: usize, payload: &[u8]) {
         let args = vec![bcs_of(&self.address), bcs_of(&payload)];
         self.must(who, "create_transaction", args);
     }
@@ -210,7 +210,7 @@ const PAID_OUT: [&str; 5] = [
 fn two_of_three_pay_out_by_a_stored_payload() {
     let mut vault = Vault::requiring(2);
     let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
-    vault.propose(0, payload.clone());
+    vault.propose(0, &payload);
     let executed = vault.send(1, vault.payload(None));
     assert_eq!(vault.status(&executed), SUCCESS);
     assert_eq!(vault.event_names(&executed), PAID_OUT);
@@ -250,7 +250,7 @@ fn two_of_three_pay_out_by_a_stored_payload() {
 fn an_approval_given_before_is_not_given_again() {
     let mut vault = Vault::requiring(2);
     let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
-    vault.propose(0, payload);
+    vault.propose(0, &payload);
     vault.vote(1, 1, true);
     let executed = vault.send(0, vault.payload(None));
     let names = vault.event_names(&executed);
@@ -266,9 +266,9 @@ fn both_wire_forms_match_what_was_proposed() {
     for form in [Vault::payload, Vault::inner_payload] {
         let mut vault = Vault::requiring(2);
         let call = vault.chain.transfer(NOBODY, 1_000);
-        vault.propose(0, stored_form(&call));
+        vault.propose(0, &stored_form(&call));
         vault.propose_hash(0, &stored_form(&call));
-        vault.propose(0, stored_form(&call));
+        vault.propose(0, &stored_form(&call));
         for (payload, holds) in [
             (form(&vault, Some(call.clone())), FUNDS - 1_000),
             (form(&vault, Some(call.clone())), FUNDS - 2_000),
@@ -291,7 +291,7 @@ fn what_the_owners_did_not_agree_to_is_refused_and_costs_nothing() {
         vault.refusal(1, next.clone()),
         ValidationStatus::MultisigTransactionNotFound
     );
-    vault.propose(0, stored_form(&call));
+    vault.propose(0, &stored_form(&call));
     vault.propose_hash(0, &stored_form(&call));
     assert_eq!(vault.refusal(3, next.clone()), ValidationStatus::NotMultisigOwner);
     assert_eq!(
@@ -322,8 +322,8 @@ fn votes_of_former_owners_do_not_count() {
     let mut vault = Vault::requiring(2);
     let leave = vault.call("remove_owner", vec![bcs_of(&address(1))]);
     let pay = vault.chain.transfer(NOBODY, 1_000);
-    vault.propose(0, stored_form(&leave));
-    vault.propose(1, stored_form(&pay));
+    vault.propose(0, &stored_form(&leave));
+    vault.propose(1, &stored_form(&pay));
     let executed = vault.send(2, vault.payload(None));
     let removed = "0x1::multisig_account::RemoveOwners";
     assert_eq!(vault.event_names(&executed)[0], removed);
@@ -348,7 +348,7 @@ fn votes_of_former_owners_do_not_count() {
 fn who_removes_itself_by_the_payload_has_still_executed_it() {
     let mut vault = Vault::requiring(2);
     let leave = vault.call("remove_owner", vec![bcs_of(&address(1))]);
-    vault.propose(0, stored_form(&leave));
+    vault.propose(0, &stored_form(&leave));
     let executed = vault.send(1, vault.payload(None));
     let (name, closing) = vault.events(&executed).pop().unwrap();
     assert_eq!(
@@ -362,8 +362,8 @@ fn rejected_transactions_make_room_for_the_next() {
     let mut vault = Vault::requiring(2);
     let bad = stored_form(&vault.chain.transfer(NOBODY, FUNDS));
     let good = stored_form(&vault.chain.transfer(NOBODY, 1_000));
-    vault.propose(0, bad);
-    vault.propose(0, good);
+    vault.propose(0, &bad);
+    vault.propose(0, &good);
     vault.vote(1, 1, false);
     vault.must(2, "execute_rejected_transaction", vec![bcs_of(&vault.address)]);
     assert_eq!(vault.last_resolved(), json!("1"));
@@ -408,7 +408,7 @@ fn a_failed_payload_leaves_an_event_and_is_done_with() {
         (vec![7, 7, 7], ("", "VMError", "1124")),
     ];
     for (number, (payload, (location, kind, code))) in (1u64..).zip(cases) {
-        vault.propose(0, payload);
+        vault.propose(0, &payload);
         let executed = vault.send(1, vault.payload(None));
         let error = vault.execution_error(&executed);
         assert_eq!(
@@ -431,7 +431,7 @@ fn what_a_payload_did_before_it_failed_is_undone() {
         &[],
         vec![bcs_of(&to), bcs_of(&amounts)],
     );
-    vault.propose(0, stored_form(&batch));
+    vault.propose(0, &stored_form(&batch));
     let executed = vault.send(1, vault.payload(None));
     let error = vault.execution_error(&executed);
     assert_eq!((error.0.as_str(), error.1.as_str()), ("0x1::coin", "MoveAbort"));
@@ -445,7 +445,7 @@ fn what_a_payload_did_before_it_failed_is_undone() {
 fn a_payload_out_of_gas_ends_the_transaction() {
     let mut vault = Vault::requiring(2);
     let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
-    vault.propose(0, payload);
+    vault.propose(0, &payload);
     let (mut limit, mut out_of_gas) = (30, 0);
     let gas_used = loop {
         let executed = vault.try_send(1, vault.payload(None), limit).unwrap();
@@ -469,7 +469,7 @@ fn a_payload_out_of_gas_ends_the_transaction() {
 fn a_simulation_tells_what_the_payload_will_do() {
     let mut vault = Vault::requiring(2);
     let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
-    vault.propose(0, payload);
+    vault.propose(0, &payload);
     let mut raw = vault.chain.raw(&key(1), vault.chain.transfer(NOBODY, 0));
     raw.payload = vault.payload(None);
     let signed = vault.chain.sign(&key(1), raw).into_transaction();

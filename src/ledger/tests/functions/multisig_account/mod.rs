@@ -7,7 +7,7 @@ mod proposals;
 mod votes;
 
 use crate::{Case, Expected, World, args};
-use ledger::{AccountAddress, ExecutedTransaction};
+use ledger::{AccountAddress, ExecutedTransaction, HashValue};
 use serde_json::Value;
 
 const NO_KEYS: &[String] = &[];
@@ -179,5 +179,23 @@ fn views_know_the_numbers_given_out() {
             let failed = world.try_view(&name, &[], args![vault, number]).unwrap_err();
             assert!(failed.contains("EINVALID_SEQUENCE_NUMBER(0x10011)"), "{failed}");
         }
+    }
+}
+
+/// SDKs ask for the address; it is that of a resource account with the vendor's word in its seed.
+#[test]
+fn the_next_address_follows_from_creator_and_sequence_number() {
+    let mut world = World::new();
+    for sequence_number in 0..3u64 {
+        let creator = world.address(0);
+        let seed = [
+            b"node_framework::multisig_account".as_slice(),
+            &sequence_number.to_le_bytes(),
+        ];
+        let hash = HashValue::sha3_of(&[creator.as_bytes(), seed[0], seed[1], &[0xff]]);
+        assert_eq!(next_address(&world, 0), AccountAddress::new(*hash.as_bytes()));
+        let made = vault(&mut world, 1);
+        assert_eq!(made.as_bytes(), hash.as_bytes());
+        assert_eq!(view(&world, "is_owner", args![creator, made]), true);
     }
 }
