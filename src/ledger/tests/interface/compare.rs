@@ -1,0 +1,196 @@
+//! What two modules of the same name have otherwise.
+
+use super::module::{ErrorCodes, Function, Module, Struct};
+use std::{collections::BTreeMap, fmt};
+
+/// One fact that is otherwise in our framework.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    pub kind: String,
+    /// `module`, `module::name` or `module::Struct.field`.
+    pub item: String,
+    /// Both sides, where both have one.
+    detail: String,
+}
+
+impl Difference {
+    pub fn new(kind: &str, item: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            item: item.to_owned(),
+            detail: String::new(),
+        }
+    }
+
+    /// Makes the kind more exact by what else the reference says of the item.
+    fn say_more(&mut self, module: &str, theirs: &Module) {
+        let name = self
+            .item
+            .strip_prefix(module)
+            .and_then(|rest| rest.strip_prefix("::"));
+        let name = name.unwrap_or_default();
+        let never_raised = |error: &ErrorCodes| error.codes.is_empty();
+        match self.kind.as_str() {
+            "error absent" if theirs.errors.get(name).is_some_and(never_raised) => {
+                self.kind = "unused error absent".to_owned();
+            }
+            "entry added" | "view added" if theirs.other_public_functions.contains(name) => {
+                self.kind = format!(
+                    "{} made of a public function",
+                    self.kind.trim_end_matches(" added")
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Kind and item.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.kind, self.item)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())?;
+        f.write_str(&self.detail)
+    }
+}
+
+/// Collects differences.
+#[derive(Default)]
+struct Found(Vec<Difference>);
+
+impl Found {
+    fn check<T: PartialEq + fmt::Debug>(&mut self, kind: &str, item: &str, ours: &T, theirs: &T) {
+        if ours != theirs {
+            self.0.push(Difference {
+                detail: format!(" (ours {ours:?}, reference {theirs:?})"),
+                ..Difference::new(kind, item)
+            });
+        }
+    }
+
+    /// Goes through two maps; `both` compares what stands in both.
+    fn each<T>(
+        &mut self,
+        kind: &str,
+        module: &str,
+        (ours, theirs): (&BTreeMap<String, T>, &BTreeMap<String, T>),
+        both: impl Fn(&mut Self, &str, &T, &T),
+    ) {
+        for (name, theirs) in theirs {
+            let item = format!("{module}::{name}");
+            match ours.get(name) {
+                Some(ours) => both(self, &item, ours, theirs),
+                None => self.0.push(Difference::new(&format!("{kind} absent"), &item)),
+            }
+        }
+        let added = ours.keys().filter(|name| !theirs.contains_key(*name));
+        for name in added {
+            self.0.push(Difference::new(
+                &format!("{kind} added"),
+                &format!("{module}::{name}"),
+            ));
+        }
+    }
+
+    fn structs(&mut self, item: &str, ours: &Struct, theirs: &Struct) {
+        self.check("struct abilities", item, &ours.abilities, &theirs.abilities);
+        self.check(
+            "struct type parameters",
+            item,
+            &ours.type_params,
+            &theirs.type_params,
+        );
+        self.check("struct is_event", item, &ours.is_event, &theirs.is_event);
+        self.check("struct group", item, &ours.group, &theirs.group);
+        self.check("enum variants", item, &ours.variants, &theirs.variants);
+        self.fields(item, ours, theirs);
+    }
+
+    fn fields(&mut self, item: &str, ours: &Struct, theirs: &Struct) {
+        fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a String> {
+            fields.iter().find(|(field, _)| field == name).map(|(_, of)| of)
+        }
+        for (name, theirs) in &theirs.fields {
+            let item = format!("{item}.{name}");
+            match find(&ours.fields, name) {
+                Some(ours) => self.check("field type", &item, ours, theirs),
+                None => self.0.push(Difference::new("field absent", &item)),
+            }
+        }
+        let added = ours
+            .fields
+            .iter()
+            .filter(|(name, _)| find(&theirs.fields, name).is_none());
+        for (name, _) in added {
+            self.0
+                .push(Difference::new("field added", &format!("{item}.{name}")));
+        }
+        let common = |fields: &[(String, String)], others: &[(String, String)]| -> Vec<String> {
+            let names = fields.iter().map(|(name, _)| name);
+            names
+                .filter(|name| find(others, name).is_some())
+                .cloned()
+                .collect()
+        };
+        let (order, reference) = (
+            common(&ours.fields, &theirs.fields),
+            common(&theirs.fields, &ours.fields),
+        );
+        self.check("field order", item, &order, &reference);
+    }
+
+    fn functions(&mut self, kind: &str, item: &str, ours: &Function, theirs: &Function) {
+        let mut check = |what: &str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
+            self.check(
+                &format!("{kind} {what}"),
+                item,
+                &format!("{ours:?}"),
+                &format!("{theirs:?}"),
+            );
+        };
+        check("visibility", &ours.visibility, &theirs.visibility);
+        check("type parameters", &ours.type_params, &theirs.type_params);
+        check("parameters", &ours.params, &theirs.params);
+        check("returns", &ours.returns, &theirs.returns);
+    }
+
+    fn errors(&mut self, item: &str, ours: &ErrorCodes, theirs: &ErrorCodes) {
+        self.check("error value", item, &ours.value, &theirs.value);
+        // Ours may raise it with fewer categories, not with others.
+        if !ours.codes.is_subset(&theirs.codes) {
+            self.check("error code", item, &ours.codes, &theirs.codes);
+        }
+    }
+}
+
+/// All that `ours` has otherwise than `theirs`.
+pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> {
+    let mut found = Found::default();
+    found.each("struct", module, (&ours.structs, &theirs.structs), Found::structs);
+    let (entries, views) = (
+        (&ours.entry_functions, &theirs.entry_functions),
+        (&ours.view_functions, &theirs.view_functions),
+    );
+    found.each("entry", module, entries, |found, item, ours, theirs| {
+        found.functions("entry", item, ours, theirs);
+    });
+    found.each("view", module, views, |found, item, ours, theirs| {
+        found.functions("view", item, ours, theirs);
+    });
+    found.each("error", module, (&ours.errors, &theirs.errors), Found::errors);
+    let mut found = found.0;
+    for difference in &mut found {
+        difference.say_more(module, theirs);
+    }
+    let callable =
+        |name: &&String| ours.entry_functions.contains_key(*name) || ours.view_functions.contains_key(*name);
+    let absent = theirs
+        .other_public_functions
+        .iter()
+        .filter(|name| !callable(name));
+    found.extend(absent.map(|name| Difference::new("public function absent", &format!("{module}::{name}"))));
+    found
+}
