@@ -17,6 +17,16 @@ pub const EAGGREGATOR_OVERFLOW: ErrorConstant = ErrorConstant::new(
     1,
     "the supply would exceed its limit",
 );
+/// A number would fall below zero.
+pub const EAGGREGATOR_UNDERFLOW: ErrorConstant = ErrorConstant::new(
+    "EAGGREGATOR_UNDERFLOW",
+    Category::OutOfRange,
+    2,
+    "more would be destroyed than the supply counts",
+);
+
+/// The module's own name, for aborts.
+const MODULE: &str = "optional_aggregator";
 
 mod aggregator {
     use super::*;
@@ -85,27 +95,33 @@ impl OptionalAggregator {
                 integer.value = value;
                 Ok(())
             }
-            _ => context.abort("optional_aggregator", &EAGGREGATOR_OVERFLOW),
+            _ => context.abort(MODULE, &EAGGREGATOR_OVERFLOW),
         }
     }
 
     /// Takes from the number.
     ///
     /// # Errors
-    /// [`Failure::Arithmetic`] below zero, which what is held keeps from happening.
-    pub fn sub(&mut self, amount: u128) -> Result<(), Failure> {
+    /// `EAGGREGATOR_UNDERFLOW` below zero, which no sequence of calls brings about: what is destroyed
+    /// was held, and what is held was counted.
+    pub fn sub(&mut self, context: &Context<'_>, amount: u128) -> Result<(), Failure> {
         let integer = self.integer.as_mut().ok_or(Failure::MissingResource)?;
-        integer.value = integer.value.checked_sub(amount).ok_or(Failure::Arithmetic)?;
-        Ok(())
+        match integer.value.checked_sub(amount) {
+            Some(value) => {
+                integer.value = value;
+                Ok(())
+            }
+            None => context.abort(MODULE, &EAGGREGATOR_UNDERFLOW),
+        }
     }
 }
 
 pub(super) fn module() -> ModuleDeclaration {
     ModuleDeclaration {
-        name: "optional_aggregator",
+        name: MODULE,
         structs: vec![Integer::declaration(), OptionalAggregator::declaration()],
         functions: vec![],
-        errors: &[EAGGREGATOR_OVERFLOW],
+        errors: &[EAGGREGATOR_OVERFLOW, EAGGREGATOR_UNDERFLOW],
     }
 }
 
@@ -141,9 +157,9 @@ mod tests {
         number.add(&context, 5).unwrap();
         assert_eq!(number.value(), Some(u128::MAX));
         assert!(matches!(number.add(&context, 1), Err(Failure::Abort { .. })));
-        number.sub(u128::MAX).unwrap();
+        number.sub(&context, u128::MAX).unwrap();
         assert_eq!(number.value(), Some(0));
-        assert!(matches!(number.sub(1), Err(Failure::Arithmetic)));
+        assert!(matches!(number.sub(&context, 1), Err(Failure::Abort { .. })));
         assert_eq!(number.value(), Some(0), "what fails changes nothing");
         if let Some(integer) = &mut number.integer {
             integer.limit = 9;

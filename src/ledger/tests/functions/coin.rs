@@ -1,7 +1,7 @@
 //! Cases of `0x1::coin`, and what the cases of other coin modules share.
 
 use crate::{Case, Expected, World, args};
-use ledger::{AccountAddress, AssetType, Genesis, framework::balance};
+use ledger::{AccountAddress, AssetType, Genesis, StateKeyParts, framework::balance};
 use serde_json::{Value, json};
 
 /// An address without an account.
@@ -77,6 +77,26 @@ pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>
 pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
     let paired = view(world, "paired_metadata", coin, vec![]);
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
+}
+
+/// An asset that is no coin's, of which account 0 holds 10.
+pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
+    let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
+    world.must(
+        0,
+        "0x1::managed_fungible_asset::create",
+        &[],
+        args![name, symbol, 8u8, String::new(), String::new(), None::<u128>],
+    );
+    let at = world.view(
+        "0x1::managed_fungible_asset::asset_address",
+        &[],
+        args![account(0), symbol],
+    );
+    let at: AccountAddress = at[0].as_str().unwrap().parse().unwrap();
+    let arguments = args![at, account(0), 10u64];
+    world.must(0, "0x1::managed_fungible_asset::mint", &[], arguments);
+    at
 }
 
 /// What the balances of the interface say of an asset.
@@ -285,4 +305,79 @@ fn refused_transfers() -> Vec<Case> {
             pay(world, "u8", NOBODY, 1)
         }),
     ]
+}
+
+#[test]
+fn the_chains_coin_is_described_under_both_names() {
+    let world = World::new();
+    let seen = |name: &str| view(&world, name, NATIVE, vec![]);
+    assert_eq!(seen("name"), "Node Coin");
+    assert_eq!(seen("symbol"), "NODE");
+    assert_eq!(seen("decimals"), 8);
+    assert_eq!(seen("is_coin_initialized"), true);
+    assert_eq!(seen("paired_metadata"), json!({"vec": [{"inner": "0xa"}]}));
+    let accounts = Genesis::DEVELOPMENT_BALANCE * u64::from(Genesis::DEVELOPMENT_ACCOUNTS);
+    let supply = Genesis::FAUCET_BALANCE + accounts;
+    assert_eq!(seen("supply"), json!({"vec": [supply.to_string()]}));
+    for name in ["name", "symbol", "decimals", "supply"] {
+        let of_asset = world.view(
+            &format!("0x1::fungible_asset::{name}"),
+            &["0x1::object::ObjectCore"],
+            args![AccountAddress::NATIVE_ASSET],
+        );
+        assert_eq!(of_asset, [seen(name)], "{name}");
+    }
+    let paired = world.view("0x1::coin::paired_coin", &[], args![AccountAddress::NATIVE_ASSET]);
+    let struct_name = format!("0x{}", hex::encode("NodeCoin"));
+    assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
+    // No program may take the asset's powers, which lie with the coin's capabilities alone.
+    for power in ["mint", "transfer", "burn"] {
+        assert_eq!(seen(&format!("paired_{power}_ref_exists")), false);
+    }
+    let owner = world.view(
+        "0x1::object::owner",
+        &["0x1::fungible_asset::Metadata"],
+        args![AccountAddress::NATIVE_ASSET],
+    );
+    assert_eq!(owner, ["0x1"]);
+}
+
+#[test]
+fn an_asset_that_is_no_coins_is_paired_with_none() {
+    let mut world = World::new();
+    let at = plain_asset(&mut world);
+    let paired = world.view("0x1::coin::paired_coin", &[], args![at]);
+    assert_eq!(paired, [json!({"vec": []})]);
+}
+
+/// The slots that a transaction wrote, as addresses with the names of what lies there.
+fn written(executed: &ledger::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
+    let place = |key: &ledger::StateKey| match key.parts().unwrap() {
+        StateKeyParts::Resource { address, tag } | StateKeyParts::ResourceGroup { address, tag } => {
+            (address, tag.name.to_string())
+        }
+        other => panic!("{other:?}"),
+    };
+    let mut places: Vec<_> = executed.writes.iter().map(|(key, _)| place(key)).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn transfers_write_what_belongs_to_the_two_accounts_and_nothing_else() {
+    let mut world = World::new();
+    let coin = funded(&mut world, &[10, 10]);
+    let mut expected = vec![
+        (account(0), "Account".to_owned()),
+        (account(0), "CoinStore".to_owned()),
+        (account(1), "CoinStore".to_owned()),
+    ];
+    expected.sort();
+    let native = pay(&mut world, NATIVE, account(1), 1);
+    assert_eq!(written(&native), expected);
+    // Another coin has stores of its own beside the one that pays the fee.
+    expected.push((account(0), "CoinStore".to_owned()));
+    expected.sort();
+    let other = pay(&mut world, &coin, account(1), 1);
+    assert_eq!(written(&other), expected);
 }

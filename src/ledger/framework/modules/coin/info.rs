@@ -122,7 +122,7 @@ pub fn mint(
 /// Ends `amount` of the `coin` that `from` holds. The caller knows who may.
 ///
 /// # Errors
-/// Those of [`withdraw`].
+/// Those of [`withdraw`], and `EAGGREGATOR_UNDERFLOW`.
 pub fn burn(
     context: &mut Context<'_>,
     coin: &TypeTag,
@@ -131,7 +131,9 @@ pub fn burn(
 ) -> Result<(), Failure> {
     withdraw(context, from, coin, amount)?;
     if amount > 0 {
-        change_supply(context, coin, |_, supply| supply.sub(amount.into()))?;
+        change_supply(context, coin, |context, supply| {
+            supply.sub(context, amount.into())
+        })?;
     }
     Ok(())
 }

@@ -97,6 +97,12 @@ fn paired_coin(
     Ok(coin.as_ref().and_then(type_info_of))
 }
 
+/// Whether a program could take the paired asset's power to mint, move or burn: there are no such
+/// references, the capabilities of the coin are the only power over the one pot.
+fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, Failure> {
+    Ok(false)
+}
+
 pub(super) fn functions() -> Vec<Function> {
     let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
     vec![
@@ -108,8 +114,11 @@ pub(super) fn functions() -> Vec<Function> {
         of_coin(Function::view("is_coin_initialized", is_coin_initialized)),
         of_coin(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
         of_coin(Function::view("name", name)),
+        of_coin(Function::view("paired_burn_ref_exists", paired_ref_exists)),
         Function::view("paired_coin", paired_coin),
         of_coin(Function::view("paired_metadata", paired_metadata)),
+        of_coin(Function::view("paired_mint_ref_exists", paired_ref_exists)),
+        of_coin(Function::view("paired_transfer_ref_exists", paired_ref_exists)),
         of_coin(Function::view("supply", supply)),
         of_coin(Function::view("symbol", symbol)),
     ]

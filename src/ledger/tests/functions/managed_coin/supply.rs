@@ -181,7 +181,9 @@ fn burning() -> Vec<Case> {
         Case::new(
             function,
             "more than was counted",
-            Expected::Status("Execution failed in 0x1::managed_coin::burn at code offset 0"),
+            Expected::Abort(
+                "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
+            ),
             |world| {
                 let coin = initialise(world, true);
                 mint(world, &coin, account(0), 10);

@@ -20,26 +20,6 @@ pub(super) fn cases() -> Vec<Case> {
 /// What a payment of an asset that is no coin's tells, where both stores are there.
 const ASSET_PAID: &[&str] = &["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"];
 
-/// An asset that is no coin's, of which account 0 holds 10.
-fn plain_asset(world: &mut World) -> AccountAddress {
-    let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
-    world.must(
-        0,
-        "0x1::managed_fungible_asset::create",
-        &[],
-        args![name, symbol, 8u8, String::new(), String::new(), None::<u128>],
-    );
-    let at = world.view(
-        "0x1::managed_fungible_asset::asset_address",
-        &[],
-        args![account(0), symbol],
-    );
-    let at: AccountAddress = at[0].as_str().unwrap().parse().unwrap();
-    let to = account(0);
-    world.must(0, "0x1::managed_fungible_asset::mint", &[], args![at, to, 10u64]);
-    at
-}
-
 fn pay_asset(
     world: &mut World,
     metadata: AccountAddress,
