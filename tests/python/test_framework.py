@@ -2,8 +2,10 @@
 
 import unittest
 
-from aptos_sdk.account import Account
+from aptos_sdk.account import Account, RotationProofChallenge
 from aptos_sdk.account_address import AccountAddress
+from aptos_sdk.async_client import ApiError
+from aptos_sdk.bcs import Serializer
 from aptos_sdk.type_tag import StructTag, TypeTag
 
 from session import COIN, SessionTestCase, address, boolean, call, data, u8, u64
@@ -11,6 +13,8 @@ from session import COIN, SessionTestCase, address, boolean, call, data, u8, u64
 METADATA = "0x1::fungible_asset::Metadata"
 RECORD = "0x1::registry::Record"
 MANAGED_ASSET = "0x1::managed_fungible_asset"
+# The number of the ed25519 scheme.
+ED25519 = 0
 
 
 def text(value: str):
@@ -91,6 +95,29 @@ class Framework(SessionTestCase):
         account = await self.rest.account_resource(made, "0x1::account::Account")
         # Without a key of its own it has its creator's.
         self.assertEqual(account["data"]["authentication_key"], creator.auth_key())
+
+    async def test_a_key_is_changed_with_proofs_by_both_keys(self):
+        account, other = await self.funded(), Account.generate()
+        challenge = RotationProofChallenge(
+            sequence_number=0,
+            originator=account.address(),
+            current_auth_key=AccountAddress.from_str(account.auth_key()),
+            new_public_key=other.public_key(),
+        )
+        serializer = Serializer()
+        challenge.serialize(serializer)
+        keys = [holder.public_key().to_crypto_bytes() for holder in (account, other)]
+        proofs = [holder.sign(serializer.output()).data() for holder in (account, other)]
+        arguments = [argument for key in keys for argument in (u8(ED25519), data(key))]
+        arguments += [data(proof) for proof in proofs]
+        await self.run_call(account, call("0x1::account::rotate_authentication_key", [], *arguments))
+
+        rotated = Account(account.address(), other.private_key)
+        transfer = call("0x1::aptos_account::transfer", [], address(other.address()), u64(1))
+        await self.run_call(rotated, transfer)
+        with self.assertRaises(ApiError) as refused:
+            await self.run_call(account, transfer)
+        self.assertIn("INVALID_AUTH_KEY", str(refused.exception))
 
     async def test_the_modules_are_listed_page_by_page(self):
         framework = AccountAddress.from_str("0x1")
