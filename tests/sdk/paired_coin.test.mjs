@@ -110,10 +110,12 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     assert.deepEqual(await session.view("0x1::fungible_asset::supply", [metadata], [METADATA]), [{ vec: ["1000"] }]);
   });
 
-  test("a coin that nobody made has no balance", async () => {
+  test("nobody has a coin that nobody made, and an unknown account has nothing", async () => {
     const { accountAddress } = owner;
     const coinType = `${accountAddress}::moon::Nothing`;
     assert.equal(await session.aptos.getBalance({ accountAddress, asset: coinType }), 0);
+    const nobody = Account.generate().accountAddress;
+    assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress: nobody }), 0);
     const refused = await session.attempt(
       owner,
       "0x1::aptos_account::transfer_coins",
