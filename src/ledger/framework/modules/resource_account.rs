@@ -24,6 +24,7 @@ move_structs! {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn create_resource_account(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -35,6 +36,7 @@ fn create_resource_account(
     hand_over(context, origin.0, address, optional_auth_key)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn create_resource_account_and_fund(
     context: &mut Context<'_>,
     _: &[TypeTag],

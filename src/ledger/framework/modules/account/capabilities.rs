@@ -79,6 +79,7 @@ impl Right {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn offer_rotation_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -100,6 +101,7 @@ pub(super) fn offer_rotation_capability(
     context.write_resource(signer.0, &[], &account)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn offer_signer_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],

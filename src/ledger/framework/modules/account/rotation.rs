@@ -113,7 +113,11 @@ fn rotate_to(
 }
 
 /// The entry function: both keys sign.
-#[expect(clippy::too_many_arguments, reason = "the interface's function has them")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "the interface's function has them, and arguments come by value"
+)]
 pub(super) fn rotate_authentication_key(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -142,6 +146,7 @@ pub(super) fn rotate_authentication_key(
 
 /// The entry function: who was offered the right rotates the key of the account that offered it. The new
 /// key alone signs, with the sequence number of who calls.
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn rotate_authentication_key_with_rotation_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
