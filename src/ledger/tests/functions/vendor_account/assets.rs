@@ -5,7 +5,7 @@ use crate::{
     Case, Expected, World, args,
     coin::{
         FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of, freeze,
-        funded,
+        funded, plain_asset,
     },
 };
 use ledger::{AccountAddress, AssetType, ExecutedTransaction};
