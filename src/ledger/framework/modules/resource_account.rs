@@ -17,7 +17,7 @@ use crate::{
 move_structs! {
     module "resource_account";
 
-    /// The resource accounts that an account made.
+    /// The resource accounts that an account made: as many as fit into one slot.
     Container as "Container" has ["key"] {
         /// The right to sign for each, under its address.
         store: SimpleMap<AccountAddress, SignerCapability>,

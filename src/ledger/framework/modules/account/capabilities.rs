@@ -71,6 +71,15 @@ impl Right {
         }
     }
 
+    /// The error of the view that asks an account that was never written.
+    pub(super) fn absent_account(self) -> &'static ErrorConstant {
+        match self {
+            Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,
+            Self::Signer => &errors::ENO_SIGNER_CAPABILITY_OFFERED,
+        }
+    }
+
+    /// The error of taking back what was not offered.
     fn absent(self) -> &'static ErrorConstant {
         match self {
             Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,

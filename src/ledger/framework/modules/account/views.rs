@@ -45,13 +45,17 @@ fn offer(
     Ok(right.offer(&load(context, address)?))
 }
 
-/// Both views name the signer capability where nobody is offered anything, as the reference does.
+/// To whom a right is offered. Where there is an account and nobody is offered anything, the reference
+/// names the signer capability for either right; where there is no account, the right that was asked for.
 fn offered_for(
     context: &mut Context<'_>,
     right: Right,
     address: AccountAddress,
 ) -> Result<AccountAddress, Failure> {
-    match offer(context, right, address)? {
+    let Some(account) = context.read_resource::<Account>(address, &[])? else {
+        return context.abort("account", right.absent_account());
+    };
+    match right.offer(&account) {
         Some(holder) => Ok(holder),
         None => context.abort("account", &errors::ENO_SIGNER_CAPABILITY_OFFERED),
     }

@@ -49,12 +49,20 @@ fn an_account_reads_as_written() {
 #[test]
 fn who_is_offered_nothing_cannot_be_named() {
     let world = World::new();
-    for name in [
-        "get_rotation_capability_offer_for",
-        "get_signer_capability_offer_for",
+    let nobody = AccountAddress::from_low_u64(0xabcdef);
+    let offered = "ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
+    let to_this = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
+    for (name, address, error) in [
+        ("get_rotation_capability_offer_for", world.address(0), offered),
+        ("get_signer_capability_offer_for", world.address(0), offered),
+        ("get_rotation_capability_offer_for", nobody, to_this),
+        ("get_signer_capability_offer_for", nobody, offered),
     ] {
-        let failed = world.try_view(&format!("0x1::account::{name}"), &[], args![world.address(0)]);
-        let abort = "Move abort in 0x1::account: ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
-        assert_eq!(failed, Err(abort.to_owned()));
+        let failed = world.try_view(&format!("0x1::account::{name}"), &[], args![address]);
+        assert_eq!(
+            failed,
+            Err(format!("Move abort in 0x1::account: {error}")),
+            "{name}"
+        );
     }
 }
