@@ -8,11 +8,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A function as its ABI shows it, with types for its type parameters that it takes.
+#[derive(Clone)]
 pub struct Callable {
     pub name: String,
     pub is_entry: bool,
     pub constraints: Vec<Vec<String>>,
-    parameters: Vec<String>,
+    pub parameters: Vec<String>,
 }
 
 /// A type with all the abilities asked for.

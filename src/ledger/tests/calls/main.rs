@@ -4,6 +4,7 @@
 
 mod caller;
 mod functions;
+mod json;
 #[path = "../kit/mod.rs"]
 mod kit;
 
