@@ -1,13 +1,17 @@
 //! `0x1::escrow`: coins that wait for their recipient, and where they are meanwhile.
 
-use crate::{Case, Expected, World, args};
+use crate::{
+    Case, Expected, World, args,
+    coin::{
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze, funded, mint,
+    },
+};
 use ledger::ExecutedTransaction;
 use serde_json::{Value, json};
 
 const OPEN: &str = "0x1::escrow::open";
 const RELEASE: &str = "0x1::escrow::release";
 const CANCEL: &str = "0x1::escrow::cancel";
-const COIN: &str = "0x1::node_coin::NodeCoin";
 const AMOUNT: u64 = 1_000;
 const DEADLINE: &str =
     "0x1::escrow: EDEADLINE(0x10002): the deadline must lie ahead of the block's time, by at most 365 days";
@@ -19,11 +23,21 @@ fn next_secs(world: &World) -> u64 {
     crate::kit::START_SECS + world.chain.tip.height
 }
 
-/// The deadline of an escrow that is opened now: two blocks later.
+/// Opens an escrow for account 1, with a deadline two blocks later.
 fn open(world: &mut World) -> ExecutedTransaction {
+    open_of(world, COIN, AMOUNT)
+}
+
+fn open_of(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
-    world.must(0, OPEN, &[COIN], args![recipient, AMOUNT, deadline_secs])
+    world.must(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
+}
+
+fn try_open(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+    let deadline_secs = next_secs(world) + 2;
+    let recipient = world.address(1);
+    world.call(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
 fn locked(world: &World) -> Value {
@@ -46,6 +60,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut cases = openings();
     cases.extend(releases());
     cases.extend(cancellations());
+    cases.extend(other_coins());
     cases
 }
 
@@ -112,17 +127,10 @@ fn openings() -> Vec<Case> {
             let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
             world.call(0, OPEN, &[COIN], args![world.address(1), AMOUNT, deadline_secs])
         }),
-        Case::new(
-            OPEN,
-            "more than there is",
-            Expected::Abort(
-                "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
-            ),
-            |world| {
-                let deadline_secs = next_secs(world) + 2;
-                world.call(0, OPEN, &[COIN], args![world.address(1), u64::MAX, deadline_secs])
-            },
-        ),
+        Case::new(OPEN, "more than there is", INSUFFICIENT, |world| {
+            let deadline_secs = next_secs(world) + 2;
+            world.call(0, OPEN, &[COIN], args![world.address(1), u64::MAX, deadline_secs])
+        }),
     ]
 }
 
@@ -217,5 +225,71 @@ fn cancellations() -> Vec<Case> {
             world.chain.execute(vec![]);
             world.call(1, CANCEL, &[COIN], args![0u64])
         }),
+    ]
+}
+
+/// Of the coin of account 0, which can be frozen and minted without end.
+fn other_coins() -> Vec<Case> {
+    vec![
+        Case::new(OPEN, "of a type that is no coin", NOT_PUBLISHED, |world| {
+            try_open(world, "0xabc::moon::Coin", 1)
+        }),
+        Case::new(OPEN, "by who is frozen", FROZEN, |world| {
+            let coin = funded(world, &[10]);
+            freeze(world, &coin, 0);
+            try_open(world, &coin, 1)
+        }),
+        Case::new(
+            OPEN,
+            "more than fits beside what is locked",
+            Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
+            |world| {
+                let coin = funded(world, &[u64::MAX]);
+                open_of(world, &coin, u64::MAX);
+                let payer = world.address(0);
+                mint(world, &coin, payer, 1);
+                let executed = try_open(world, &coin, 1);
+                assert_holds(world, &coin, payer, 1);
+                executed
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "to who had no store of the coin",
+            Expected::Success(&[
+                "0x1::account::CoinRegisterEvent",
+                "0x1::coin::DepositEvent",
+                "0x1::escrow::Closed",
+            ]),
+            |world| {
+                let coin = funded(world, &[10]);
+                open_of(world, &coin, 4);
+                let (payer, recipient) = (world.address(0), world.address(1));
+                let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+                assert_holds(world, &coin, payer, 6);
+                assert_holds(world, &coin, recipient, 4);
+                executed
+            },
+        ),
+        Case::new(RELEASE, "to who is frozen", FROZEN, |world| {
+            let coin = funded(world, &[10, 1]);
+            open_of(world, &coin, 4);
+            freeze(world, &coin, 1);
+            let payer = world.address(0);
+            let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+            let locked = world.view("0x1::escrow::locked", &[&coin], args![payer]);
+            assert_eq!(locked, [json!("4")], "for the payer to cancel");
+            executed
+        }),
+        Case::new(
+            RELEASE,
+            "more than fits beside what is there",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[10, u64::MAX]);
+                open_of(world, &coin, 4);
+                world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
+            },
+        ),
     ]
 }
