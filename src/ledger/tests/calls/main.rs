@@ -10,7 +10,10 @@ mod kit;
 
 use caller::Caller;
 use functions::{Callable, WITHOUT_ABILITIES, callables};
-use ledger::{StructTag, TYPE_DEPTH_MAX, TypeTag};
+use ledger::{
+    Chain, Parameters, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor,
+    framework::modules::coin::paired_metadata_address,
+};
 
 /// Runs `check` on every function; there must be some.
 fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
@@ -167,4 +170,40 @@ fn type_arguments_that_nest_too_deep() {
     let allowed = nested(TYPE_DEPTH_MAX - 1);
     let status = caller.transact("0x1::coin::register", &[&allowed], vec![]);
     assert!(status.contains("ECOIN_INFO_NOT_PUBLISHED"), "{status}");
+}
+
+/// A coin type that could not be read back would make each touch of its paired asset an error of the
+/// state, which stops the chain.
+#[test]
+fn coins_of_the_deepest_and_longest_types_can_be_read_back() {
+    let mut caller = Caller::new();
+    let owner = caller.key.public_key().account_address();
+    let longest = vec![format!("0x2::m::{}", "N".repeat(92)); 17].join(", ");
+    for type_args in [nested(TYPE_DEPTH_MAX - 2), longest] {
+        let coin = format!("{owner}::m::Coin<{type_args}>");
+        let mut call = |function: &str, type_args: &[&str], args: Vec<Vec<u8>>| {
+            let call = caller.chain.call(function, type_args, args);
+            let executed = caller.chain.run(&caller.key, call).transactions[1].clone();
+            let status = executed.info.v0().status.vm_status(&caller.chain.chain);
+            assert_eq!(status, "Executed successfully", "{function} of {coin}");
+        };
+        let name = bcs::to_bytes("C").unwrap();
+        let initialize = vec![name.clone(), name, vec![0], vec![1]];
+        call("0x1::managed_coin::initialize", &[&coin], initialize);
+        let (to, amount) = (owner.as_bytes().to_vec(), bcs::to_bytes(&5u64).unwrap());
+        call(
+            "0x1::managed_coin::mint",
+            &[&coin],
+            vec![to.clone(), amount.clone()],
+        );
+        let tag: TypeTag = coin.parse().unwrap();
+        let metadata =
+            paired_metadata_address(&Chain::new(4, Vendor::default(), Parameters::default()), &tag);
+        let transfer = vec![metadata.as_bytes().to_vec(), to, amount];
+        call(
+            "0x1::primary_fungible_store::transfer",
+            &["0x1::fungible_asset::Metadata"],
+            transfer,
+        );
+    }
 }
