@@ -2,6 +2,9 @@
 //!
 //! An address without an `Account` resource reads as sequence number 0 with its own address as
 //! authentication key; the resource appears at the first write.
+//!
+//! Changes of keys are in `rotation`, what they are proven with in `proof`, which account a key belongs
+//! to in `originating`, rights offered to others in `capabilities`, resource accounts in `resource`.
 
 mod capabilities;
 mod errors;
@@ -21,9 +24,7 @@ pub use resource::resource_address;
 pub(crate) use rotation::rotate_without_proof;
 pub use rotation::{KeyRotation, KeyRotationToPublicKey, RotationProofChallenge};
 
-pub use super::type_info::TypeInfo;
-
-use super::event::EventHandle;
+use super::{event::EventHandle, type_info::TypeInfo};
 use crate::{
     AccountAddress,
     execute::{Context, Failure},
