@@ -12,7 +12,9 @@ use crate::{
         abort::{Category, ErrorConstant},
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
-        modules::optional_aggregator::OptionalAggregator,
+        modules::{
+            fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator, primary_fungible_store,
+        },
     },
 };
 
@@ -108,6 +110,21 @@ fn destroy_caps(context: &mut Context<'_>, type_args: &[TypeTag], account: Signe
     context.remove_resource::<Capabilities>(account.0, type_args)
 }
 
+/// Freezes a store or lets it go, and tells so by the store's name as a primary store of the paired
+/// asset, as the reference does.
+fn set_frozen(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    owner: AccountAddress,
+    frozen: bool,
+) -> Result<(), Failure> {
+    coin::set_frozen(context, owner, coin, frozen)?;
+    object::charge_derivation(context, coin.to_string().len())?;
+    let metadata = coin::paired_metadata_address(context.chain(), coin);
+    let store = primary_fungible_store::store_address(context, owner, metadata)?;
+    context.emit(&Frozen { store, frozen })
+}
+
 fn freeze_coin_store(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -115,7 +132,7 @@ fn freeze_coin_store(
     owner: AccountAddress,
 ) -> Result<(), Failure> {
     ensure_capabilities(context, account, type_args)?;
-    coin::set_frozen(context, owner, &type_args[0], true)
+    set_frozen(context, &type_args[0], owner, true)
 }
 
 fn unfreeze_coin_store(
@@ -125,7 +142,7 @@ fn unfreeze_coin_store(
     owner: AccountAddress,
 ) -> Result<(), Failure> {
     ensure_capabilities(context, account, type_args)?;
-    coin::set_frozen(context, owner, &type_args[0], false)
+    set_frozen(context, &type_args[0], owner, false)
 }
 
 pub(super) fn module() -> ModuleDeclaration {

@@ -14,6 +14,9 @@ const NO_CAPABILITIES: Expected = Expected::Abort(
     "0x1::managed_coin: ENO_CAPABILITIES(0x60001): the account does not hold the capabilities of this coin",
 );
 
+/// What a change of a store's frozen mark tells.
+const FROZEN_TOLD: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
+
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = initialize::cases();
     cases.extend(supply::cases());
@@ -41,7 +44,7 @@ fn freezing() -> Vec<Case> {
         Case::new(
             freeze_it,
             "stops the store under both names",
-            Expected::Success(&[]),
+            FROZEN_TOLD,
             |world| {
                 let coin = funded(world, &[10, 10]);
                 let executed = ask(world, 0, "freeze", &coin, 1);
@@ -53,6 +56,17 @@ fn freezing() -> Vec<Case> {
                     args![owner, asset(world, &coin)],
                 );
                 assert_eq!(by_asset, [json!(true)]);
+                let store = world.view(
+                    "0x1::primary_fungible_store::primary_store_address",
+                    &["0x1::fungible_asset::Metadata"],
+                    args![owner, asset(world, &coin)],
+                );
+                let told = &executed.events[0];
+                let told = world
+                    .chain()
+                    .framework()
+                    .value_to_json(told.type_tag(), told.data());
+                assert_eq!(told.unwrap(), json!({"store": store[0], "frozen": true}));
                 executed
             },
         ),
@@ -74,21 +88,16 @@ fn freezing() -> Vec<Case> {
                 ask(world, 0, "freeze", &coin, 1)
             },
         ),
-        Case::new(
-            unfreeze_it,
-            "lets the store go",
-            Expected::Success(&[]),
-            |world| {
-                let coin = funded(world, &[10, 10]);
-                freeze(world, &coin, 1);
-                let executed = ask(world, 0, "unfreeze", &coin, 1);
-                assert_eq!(
-                    view(world, "is_coin_store_frozen", &coin, args![account(1)]),
-                    false
-                );
-                executed
-            },
-        ),
+        Case::new(unfreeze_it, "lets the store go", FROZEN_TOLD, |world| {
+            let coin = funded(world, &[10, 10]);
+            freeze(world, &coin, 1);
+            let executed = ask(world, 0, "unfreeze", &coin, 1);
+            assert_eq!(
+                view(world, "is_coin_store_frozen", &coin, args![account(1)]),
+                false
+            );
+            executed
+        }),
         Case::new(
             unfreeze_it,
             "by the owner of the store",
