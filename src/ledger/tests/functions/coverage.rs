@@ -71,7 +71,7 @@ fn every_abort_code_has_a_case() {
     assert!(missing.is_empty(), "without a case: {missing:#?}");
 }
 
-/// Raised where no entry function is called; `execution.rs` and `multisig.rs` show them, and
+/// Raised where no entry function is called; `execution.rs` and `multisig/` show them, and
 /// `fungible_asset.rs` and `account/views.rs` those that views raise.
 const NOT_FROM_A_CALL: &[&str] = &[
     "EOUT_OF_GAS",

@@ -1,5 +1,5 @@
 //! Multisig accounts. The functions that the account itself must sign are called by an account with a
-//! key that became a multisig account; `../multisig.rs` shows them called by executed payloads.
+//! key that became a multisig account; `../multisig/` shows them called by executed payloads.
 
 mod creation;
 mod owners;

@@ -1,0 +1,75 @@
+//! Owners and others at random.
+
+// A failing run prints its seed.
+#![allow(clippy::print_stdout)]
+
+use crate::{
+    SUCCEEDED,
+    vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
+};
+
+/// SplitMix64: a fixed sequence from a seed, so that a failure can be run again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+/// Owners and others propose, vote, execute and drop at random: the account's coins leave it by
+/// executed payloads alone, each of which at least two of three owners approved.
+#[test]
+fn coins_leave_by_executed_payloads_alone() {
+    const SEED: u64 = 0x6d75_6c74;
+    println!("seed {SEED:#x}");
+    let mut random = Random(SEED);
+    let mut vault = Vault::requiring(2);
+    let (mut holds, mut paid_out, mut failed) = (FUNDS, 0, 0);
+    for _ in 0..400 {
+        let who = random.below(4) as usize;
+        let number = random.below(8) + 1;
+        let account = bcs_of(&vault.address);
+        let amount = [1_000, 2_000, FUNDS * 2][random.below(3) as usize];
+        let pay = vault.chain.transfer(NOBODY, amount);
+        let call = match random.below(7) {
+            0 => vault.call("create_transaction", vec![account, bcs_of(&stored_form(&pay))]),
+            1 => vault.call("approve_transaction", vec![account, bcs_of(&number)]),
+            2 => vault.call("reject_transaction", vec![account, bcs_of(&number)]),
+            3 => vault.call("execute_rejected_transaction", vec![account]),
+            4 => vault.chain.transfer(vault.address, amount),
+            _ => {
+                let payload = vault.payload((random.below(3) == 0).then_some(pay));
+                let Ok(executed) = vault.try_send(who, payload, 200_000) else {
+                    assert_eq!(vault.holds(), holds);
+                    continue;
+                };
+                let (name, data) = vault.events(&executed).pop().unwrap();
+                let approvals: u64 = data["num_approvals"].as_str().unwrap().parse().unwrap();
+                assert!((2..=3).contains(&approvals) && who < 3, "{approvals} {who}");
+                if name == SUCCEEDED {
+                    let before = holds;
+                    holds = vault.holds();
+                    assert!([1_000, 2_000, FUNDS * 2].contains(&(before - holds)));
+                    paid_out += before - holds;
+                } else {
+                    failed += 1;
+                }
+                assert_eq!(vault.holds(), holds);
+                continue;
+            }
+        };
+        let is_transfer = call.function == "transfer";
+        let executed = vault.chain.run(&key(who), call).transactions[1].clone();
+        if is_transfer && vault.status(&executed) == SUCCESS {
+            holds += amount;
+        }
+        assert_eq!(vault.holds(), holds);
+    }
+    assert_eq!(vault.chain.facts(&NOBODY).balance, paid_out);
+    assert!(paid_out > 0 && failed > 0, "{paid_out} {failed}");
+}
