@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure, MiscellaneousStatus},
+    execute::{Context, Failure},
     framework::modules::optional_aggregator::OptionalAggregator,
 };
 use std::slice;
@@ -37,8 +37,8 @@ pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> R
 /// Makes `coin`, described by `info`, with its paired asset. The caller keeps the right to mint.
 ///
 /// # Errors
-/// `ECOIN_INFO_ADDRESS_MISMATCH`, `ECOIN_INFO_ALREADY_PUBLISHED`, an abort for each part of `info` that
-/// is too long, and `TYPE_RESOLUTION_FAILURE` for a type that readers of the ledger could not name.
+/// `ECOIN_INFO_ADDRESS_MISMATCH`, `ECOIN_INFO_ALREADY_PUBLISHED`, and an abort for each part of `info`
+/// that is too long.
 pub fn initialize(
     context: &mut Context<'_>,
     account: AccountAddress,
@@ -62,14 +62,6 @@ pub fn initialize(
     }
     if info.decimals > DECIMALS_MAX {
         return context.abort(MODULE, &ECOIN_DECIMALS_TOO_LARGE);
-    }
-    // What no one can read back as text could be held but not asked for: the pair names the coin by it.
-    let store = context
-        .chain()
-        .framework()
-        .tag_of::<super::CoinStore>(slice::from_ref(coin));
-    if store.to_string().parse().as_ref() != Ok(&store) {
-        return Err(MiscellaneousStatus::TypeResolutionFailure.into());
     }
     context.write_resource(account, slice::from_ref(coin), info)?;
     pairing::create(context, coin, tag, info)
