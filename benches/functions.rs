@@ -6,7 +6,14 @@
 //! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
 //! the run fails where it is above 5.
 
-#[allow(dead_code, unused_imports)]
+// The bench prints its table.
+#![allow(clippy::print_stdout)]
+
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the bench uses a part of what the tests do"
+)]
 #[path = "../src/ledger/tests/functions/main.rs"]
 mod functions;
 
@@ -75,8 +82,8 @@ fn measure(case: &Case) -> Row {
     let mut world = World::new();
     let executed = case.run(&mut world);
     let newest = world.newest.as_ref().expect("a case runs a call");
-    let with = median(world.chain(), newest, vec![Arc::new(newest.transaction.clone())]);
-    let without = median(world.chain(), newest, Vec::new());
+    let with = median(world.chain(), newest, &[Arc::new(newest.transaction.clone())]);
+    let without = median(world.chain(), newest, &[]);
     Row {
         function: case.function(),
         gas_units: world.gas_without_storage(&executed),
@@ -84,12 +91,12 @@ fn measure(case: &Case) -> Row {
     }
 }
 
-fn median(chain: &Chain, newest: &Newest, transactions: Vec<Arc<ledger::CheckedTransaction>>) -> Duration {
+fn median(chain: &Chain, newest: &Newest, transactions: &[Arc<ledger::CheckedTransaction>]) -> Duration {
     let state = |key: &ledger::StateKey| Ok(newest.state.get(key).cloned());
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {
             let block = OrderedBlock {
-                transactions: transactions.clone(),
+                transactions: transactions.to_vec(),
                 ..kit::next_block(&newest.tip)
             };
             let begin = Instant::now();

@@ -76,10 +76,10 @@ impl<'a> ChangeSet<'a> {
     pub(super) fn put(
         &mut self,
         meter: &mut GasMeter,
-        key: StateKey,
+        key: &StateKey,
         value: Option<Bytes>,
     ) -> Result<(), Failure> {
-        self.slot(meter, &key)?.put = Some(value);
+        self.slot(meter, key)?.put = Some(value);
         Ok(())
     }
 
@@ -87,16 +87,16 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: StateKey,
+        key: &StateKey,
     ) -> Result<&mut Group, Failure> {
         if !self.groups.contains_key(&address) {
-            let members = match self.get(meter, &key)? {
+            let members = match self.get(meter, key)? {
                 Some(bytes) => bcs::from_bytes(&bytes)
                     .map_err(|error| StateError(format!("the resource group at {address}: {error}")))?,
                 None => Members::new(),
             };
             let group = Group {
-                key,
+                key: key.clone(),
                 members,
                 is_changed: false,
             };
@@ -110,7 +110,7 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: StateKey,
+        key: &StateKey,
         tag: &StructTag,
     ) -> Result<Option<Bytes>, Failure> {
         Ok(self.group(meter, address, key)?.members.get(tag).cloned())
@@ -121,7 +121,7 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: StateKey,
+        key: &StateKey,
         tag: StructTag,
         value: Option<Bytes>,
     ) -> Result<(), Failure> {

@@ -238,10 +238,11 @@ impl<'a> Context<'a> {
         if T::IS_GROUP_MEMBER {
             let tag = self.chain.framework().tag_of::<T>(type_args);
             let key = self.group_key(&address);
-            self.changes.put_member(&mut self.meter, address, &key, tag, value)
+            self.changes
+                .put_member(&mut self.meter, address, &key, tag, value)
         } else {
             let key = self.key_of::<T>(&address, type_args);
-            self.changes.put(&mut self.meter, key, value)
+            self.changes.put(&mut self.meter, &key, value)
         }
     }
 
@@ -269,7 +270,7 @@ impl<'a> Context<'a> {
         value: Option<Bytes>,
     ) -> Result<(), Failure> {
         let key = StateKey::table_item(handle, key);
-        self.changes.put(&mut self.meter, key, value)
+        self.changes.put(&mut self.meter, &key, value)
     }
 
     /// Emits an event into the stream of `handle`, whose counter goes up by one.

@@ -8,6 +8,8 @@ use super::{
         block::{BlockResource, NewBlockEvent},
         coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
         timestamp::CurrentTimeMicroseconds,
+        fungible_asset::{Deposit, FungibleStore, Metadata, Withdraw},
+        object::ObjectCore,
         transaction_fee::FeeStatement,
     },
 };
@@ -47,6 +49,11 @@ impl KnownStructs {
         known.insert::<DepositEvent>(framework, &[]);
         known.insert::<WithdrawEvent>(framework, &[]);
         known.insert::<FeeStatement>(framework, &[]);
+        known.insert::<ObjectCore>(framework, &[]);
+        known.insert::<Metadata>(framework, &[]);
+        known.insert::<FungibleStore>(framework, &[]);
+        known.insert::<Deposit>(framework, &[]);
+        known.insert::<Withdraw>(framework, &[]);
         known
     }
 

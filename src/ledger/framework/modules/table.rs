@@ -154,6 +154,6 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "table",
         structs: vec![table, TableInfo::declaration()],
         functions: vec![],
-        errors: &[EKEY_EXISTS, EKEY_ABSENT],
+        errors: &[],
     }
 }

@@ -66,6 +66,7 @@ impl Case {
     }
 
     /// The function that is called.
+    #[allow(dead_code, reason = "the bench of functions asks")]
     pub fn function(&self) -> &'static str {
         self.function
     }

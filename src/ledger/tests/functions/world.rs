@@ -23,6 +23,7 @@ pub struct World {
 }
 
 /// A transaction and the chain before it, so that it can be run again.
+#[allow(dead_code, reason = "the bench of functions runs it again")]
 pub struct Newest {
     pub tip: ChainTip,
     pub state: HashMap<StateKey, Bytes>,
@@ -154,6 +155,7 @@ impl World {
     }
 
     /// The gas units of a transaction without those for storage.
+    #[allow(dead_code, reason = "the bench of functions compares it with time")]
     pub fn gas_without_storage(&self, executed: &ExecutedTransaction) -> u64 {
         let statement = self.fee_statement(executed);
         let storage_fee: u64 = statement["storage_fee_octas"].as_str().unwrap().parse().unwrap();

@@ -391,7 +391,7 @@ fn multisig(program: &mut Program) -> Option<Sent> {
             number,
             "0x1::multisig_account::vote_transactions",
             &[],
-            args![multisig, next, next, program.chain.tip.height % 2 == 0],
+            args![multisig, next, next, program.chain.tip.height.is_multiple_of(2)],
         ),
         9 => program.sent(
             number,
