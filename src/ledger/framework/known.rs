@@ -7,9 +7,9 @@ use super::{
         account::{Account, CoinRegisterEvent},
         block::{BlockResource, NewBlockEvent},
         coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
-        timestamp::CurrentTimeMicroseconds,
         fungible_asset::{Deposit, FungibleStore, Metadata, Withdraw},
         object::ObjectCore,
+        timestamp::CurrentTimeMicroseconds,
         transaction_fee::FeeStatement,
     },
 };
