@@ -14,9 +14,7 @@ use crate::{
 };
 use ledger::{
     AccountAddress, AccountFacts, Chain, CheckedTransaction, ExecutedTransaction, LedgerInfo,
-    SignedTransaction,
-    execute::{self, SimulateError},
-    transaction::TransactionAuthenticator,
+    SignedTransaction, execute, transaction::TransactionAuthenticator,
 };
 use ledger_store::{Snapshot, StateAt, StoreError};
 use std::slice::from_ref;
@@ -33,7 +31,7 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     let signed = estimates.with_gas_price(&call, signed).await?;
     let chain = call.chain().clone();
     let (ledger_info, simulated) = call
-        .read(move |snapshot| run(&chain, snapshot, &estimates, signed))
+        .read(move |snapshot| run(&chain, snapshot, &estimates, signed).map(Ok))
         .await?;
     let place = call
         .state
@@ -91,20 +89,17 @@ fn run(
     snapshot: &Snapshot,
     estimates: &Estimates,
     mut signed: SignedTransaction,
-) -> Result<Result<Simulated, Problem>, StoreError> {
+) -> Result<Simulated, StoreError> {
     let ledger_info = snapshot.ledger_info();
     let state = snapshot.state_at(ledger_info.version);
     if estimates.max_gas_amount {
         signed.raw.max_gas_amount = max_gas_amount(chain, &state, &signed)?;
     }
-    let executed = match execute::simulate(chain, &state, ledger_info, &signed) {
-        Ok(executed) => executed,
-        Err(SimulateError::Discard(discard)) => return Ok(Err(discard.into())),
-        Err(SimulateError::State(cause)) => return Err(StoreError::Inconsistent(cause.0)),
-    };
+    let executed = execute::simulate(chain, &state, ledger_info, &signed)
+        .map_err(|cause| StoreError::Inconsistent(cause.0))?;
     let mut tables = TableTypes::default();
     tables.learn_all(chain, snapshot, &executed.writes, ledger_info.version)?;
-    Ok(Ok(Simulated { executed, tables }))
+    Ok(Simulated { executed, tables })
 }
 
 /// The most gas units that the chain allows and the payer can pay for. The zero address stands for a

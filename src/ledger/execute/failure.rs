@@ -1,5 +1,6 @@
 //! How a function of the framework fails: the transaction is kept, pays, and changes nothing else.
 
+use super::ValidationStatus;
 use crate::{
     Chain, EntryFunction, ExecutionStatus, ModuleId, StateError,
     framework::ErrorConstant,
@@ -150,9 +151,14 @@ impl ExecutionStatus {
                 };
                 format!("Execution failed in {place} at code offset {code_offset}")
             }
+            // Only a simulation has the status of a refusal: no refused transaction is in the ledger.
             Self::MiscellaneousError(code) => code
-                .and_then(MiscellaneousStatus::name_of)
-                .map_or_else(|| "UNKNOWN_STATUS".to_owned(), str::to_owned),
+                .and_then(|code| {
+                    let refusal = || ValidationStatus::from_code(code).map(ValidationStatus::name);
+                    MiscellaneousStatus::name_of(code).or_else(refusal)
+                })
+                .unwrap_or("UNKNOWN_STATUS")
+                .to_owned(),
         }
     }
 }

@@ -28,7 +28,7 @@ pub use failure::{Failure, MiscellaneousStatus};
 pub use gas::cost;
 pub(crate) use gas::gas_schedule;
 pub use multisig::validate_multisig_for_admission;
-pub use simulate::{SimulateError, simulate};
+pub use simulate::simulate;
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;
 pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, validate_for_admission};

@@ -128,9 +128,8 @@ async fn what_is_left_to_the_node_is_estimated() {
         ..Transfer::new(0, 0)
     };
     let signed = unsigned(&api, &cheap);
-    let refusal = simulate(&api, &signed, "", "*/*").await;
-    refused(&refusal, (400, "vm_error"), "below the least price");
-    assert_eq!(refusal.json()["vm_error_code"], 15);
+    let refusal = only(&simulate(&api, &signed, "", "*/*").await);
+    assert_eq!(refusal["vm_status"], "GAS_UNIT_PRICE_BELOW_MIN_BOUND");
 
     let estimate = good(&api.client.get("/v1/estimate_gas_price").await);
     let most = api.chain.parameters().max_gas_amount;
@@ -195,10 +194,17 @@ async fn what_is_not_simulated() {
         authenticator: unsigned(&api, &Transfer::new(1, 0)).authenticator,
         ..unsigned(&api, &transfer)
     };
-    for (signed, code) in [(&ahead, 4), (&other_key, 2)] {
-        let answer = simulate(&api, signed, "", "*/*").await;
-        refused(&answer, (400, "vm_error"), "discarded");
-        assert_eq!(answer.json()["vm_error_code"], code);
+    for (signed, status) in [
+        (&ahead, "SEQUENCE_NUMBER_TOO_NEW"),
+        (&other_key, "INVALID_AUTH_KEY"),
+    ] {
+        let refusal = only(&simulate(&api, signed, "", "*/*").await);
+        assert_eq!(refusal["vm_status"], status);
+        assert_eq!(refusal["success"], false);
+        assert_eq!(
+            (&refusal["gas_used"], &refusal["changes"]),
+            (&json!("0"), &json!([]))
+        );
     }
     let answer = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
     refused(&answer, (400, "web_framework_error"), "a flag that is none");
