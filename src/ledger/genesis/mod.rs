@@ -1,24 +1,25 @@
 //! Genesis: the state that a chain starts with, from a file or as a development chain.
 
+mod development;
+mod text;
+
+pub use development::DevelopmentAccount;
+
 use crate::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus,
-    FrameworkUpgrade, HashValue, Parameters, StateKey, Transaction, UpgradeError, Vendor,
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus, HashValue,
+    Parameters, StateKey, Transaction, UpgradeError, Vendor,
     accumulator::root_of,
-    crypto::Ed25519PrivateKey,
     execute::{BlockState, Context, Environment, Failure, Output, commit_output},
-    framework::{
-        FRAMEWORK_VERSION,
-        modules::{
-            account::{self, Account},
-            block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
-            chain_id, chain_status,
-            coin::{self, Coin, CoinInfo, CoinStore},
-            event::EventHandle,
-            gas_schedule,
-            optional_aggregator::OptionalAggregator,
-            timestamp,
-            vendor_coin::DECIMALS,
-        },
+    framework::modules::{
+        account::{self, Account},
+        block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
+        chain_id, chain_status,
+        coin::{self, Coin, CoinInfo, CoinStore},
+        event::EventHandle,
+        gas_schedule,
+        optional_aggregator::OptionalAggregator,
+        timestamp,
+        vendor_coin::DECIMALS,
     },
     transaction::GenesisPayload,
 };
@@ -61,7 +62,7 @@ pub struct GenesisAccount {
     /// What it holds, in the coin's smallest unit.
     pub balance: u64,
     /// Which key may sign for it; absent: the key whose hash is the address.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_text")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "text::optional")]
     pub authentication_key: Option<HashValue>,
 }
 
@@ -82,15 +83,6 @@ pub enum GenesisError {
     Upgrades(#[from] UpgradeError),
 }
 
-/// A funded account of a development chain; its key is known to everyone.
-#[derive(Clone, Debug)]
-pub struct DevelopmentAccount {
-    /// Its address.
-    pub address: AccountAddress,
-    /// Its private key.
-    pub private_key: Ed25519PrivateKey,
-}
-
 impl fmt::Debug for Genesis {
     /// Without the faucet's key, so that no log can hold it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,71 +97,6 @@ impl fmt::Debug for Genesis {
 }
 
 impl Genesis {
-    /// How many funded accounts a development chain starts with.
-    pub const DEVELOPMENT_ACCOUNTS: u8 = 5;
-    /// What each of them holds, in the coin's smallest unit.
-    pub const DEVELOPMENT_BALANCE: u64 = 1_000_000_000_000;
-    /// What the faucet of a development chain holds, in the coin's smallest unit.
-    pub const FAUCET_BALANCE: u64 = 1_000_000_000_000_000_000;
-
-    /// A development chain: a faucet and a few funded accounts, all with known keys. Where the
-    /// parameters name no framework upgrades, the newest version is on from the start; it is written
-    /// down, so that a later program does not take the chain to run its own newest one.
-    pub fn development(chain_id: u8, vendor: Vendor, mut parameters: Parameters) -> Self {
-        if parameters.framework_upgrades.is_empty() {
-            parameters.framework_upgrades.push(FrameworkUpgrade {
-                version: FRAMEWORK_VERSION,
-                height: 0,
-            });
-        }
-        let faucet = development_key("faucet");
-        let mut accounts = vec![GenesisAccount {
-            address: faucet.public_key().account_address(),
-            balance: Self::FAUCET_BALANCE,
-            authentication_key: None,
-        }];
-        accounts.extend(
-            Self::development_accounts()
-                .into_iter()
-                .map(|account| GenesisAccount {
-                    address: account.address,
-                    balance: Self::DEVELOPMENT_BALANCE,
-                    authentication_key: None,
-                }),
-        );
-        Self {
-            chain_id,
-            vendor,
-            development: true,
-            faucet_private_key: Some(hex::encode(faucet.seed())),
-            parameters,
-            accounts,
-        }
-    }
-
-    /// The funded accounts of a development chain; they are the same on every one.
-    pub fn development_accounts() -> Vec<DevelopmentAccount> {
-        let account = |number: u8| {
-            let private_key = development_key(&format!("account {number}"));
-            DevelopmentAccount {
-                address: private_key.public_key().account_address(),
-                private_key,
-            }
-        };
-        (0..Self::DEVELOPMENT_ACCOUNTS).map(account).collect()
-    }
-
-    /// The faucet's private key, on a development chain that has one.
-    pub fn faucet_key(&self) -> Option<Ed25519PrivateKey> {
-        if !self.development {
-            return None;
-        }
-        let digits = self.faucet_private_key.as_deref()?;
-        let mut seed = [0; 32];
-        hex::decode_to_slice(digits.strip_prefix("0x").unwrap_or(digits), &mut seed).ok()?;
-        Some(Ed25519PrivateKey::from_seed(&seed))
-    }
-
     /// Checks the genesis and gives the chain that it starts.
     ///
     /// # Errors
@@ -332,51 +259,6 @@ const TRANSACTION_BYTES_MIN: u64 = 512;
 /// The nominal length of an epoch, as the reference's main network has it: two hours.
 const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
 
-/// A key that everyone can compute; only for chains without value.
-fn development_key(role: &str) -> Ed25519PrivateKey {
-    let seed = HashValue::sha3_of(&[b"ledger-node development ", role.as_bytes()]);
-    Ed25519PrivateKey::from_seed(seed.as_bytes())
-}
-
-mod text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::{fmt::Display, str::FromStr};
-
-    pub fn serialize<T: Display, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(value)
-    }
-
-    pub fn deserialize<'de, T, D>(d: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(d)?.parse().map_err(D::Error::custom)
-    }
-}
-
-mod optional_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::{fmt::Display, str::FromStr};
-
-    pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, s: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => s.collect_str(value),
-            None => s.serialize_none(),
-        }
-    }
-
-    pub fn deserialize<'de, T, D>(d: D) -> Result<Option<T>, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let text = Option::<String>::deserialize(d)?;
-        text.map(|text| text.parse().map_err(D::Error::custom))
-            .transpose()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -386,16 +268,6 @@ mod tests {
     }
 
     #[test]
-    fn development_keys_do_not_change() {
-        // Users put these keys into their scripts: a change of the derivation must be deliberate.
-        let first = Genesis::development_accounts().remove(0);
-        assert_eq!(hex::encode(first.private_key.seed()), FIRST_SEED);
-        assert_eq!(first.address, first.private_key.public_key().account_address());
-    }
-
-    const FIRST_SEED: &str = "9fa385ca3ce16409177586c546dcd6270125ff28c8608247894941abcac1e5cb";
-
-    #[test]
     fn the_same_genesis_has_the_same_block() {
         let genesis = development();
         let block = |genesis: &Genesis| genesis.block(&genesis.chain().unwrap());
@@ -403,21 +275,6 @@ mod tests {
         let mut other = development();
         other.accounts[0].balance -= 1;
         assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
-    }
-
-    #[test]
-    fn a_development_chain_writes_down_the_version_it_starts_with() {
-        let newest = FrameworkUpgrade {
-            version: FRAMEWORK_VERSION,
-            height: 0,
-        };
-        assert_eq!(development().parameters.framework_upgrades, [newest]);
-        let later = Parameters {
-            framework_upgrades: vec![FrameworkUpgrade { height: 7, ..newest }],
-            ..Parameters::default()
-        };
-        let genesis = Genesis::development(4, Vendor::default(), later.clone());
-        assert_eq!(genesis.parameters, later);
     }
 
     #[test]

@@ -1,0 +1,58 @@
+//! The random calls: for each module what its users do, with now and then an amount or a name that
+//! cannot be.
+
+mod assets;
+mod others;
+
+use assets::{managed_asset, managed_coin, native, paired_asset, stores};
+use others::{accounts, descriptions, escrow, multisig, objects, registry, resource_accounts};
+
+use crate::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
+use ledger::AccountAddress;
+
+/// What an action makes: a call, or nothing where there is nothing to call it on.
+type Action = fn(&mut Program) -> Option<Sent>;
+
+/// The actions with how often each is taken.
+const ACTIONS: &[(usize, Action)] = &[
+    (6, native),
+    (6, managed_coin),
+    (4, paired_asset),
+    (8, managed_asset),
+    (4, stores),
+    (5, objects),
+    (4, escrow),
+    (3, registry),
+    (6, multisig),
+    (2, resource_accounts),
+    (1, accounts),
+    (1, descriptions),
+];
+
+/// The next call of a program.
+pub fn next(program: &mut Program) -> Option<Sent> {
+    let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
+    let mut place = program.random.below(all);
+    for (weight, action) in ACTIONS {
+        if place < *weight {
+            return action(program);
+        }
+        place -= weight;
+    }
+    None
+}
+
+fn who(program: &mut Program) -> usize {
+    program.random.below(ACCOUNTS)
+}
+
+/// Anyone who can get something and give it on: accounts, objects, resource accounts, the multisig account.
+fn anyone(program: &mut Program) -> AccountAddress {
+    let number = who(program);
+    match program.random.below(8) {
+        0 => object_of(number),
+        1 => resource_account_of(number),
+        2 => program.multisig,
+        _ => account(number),
+    }
+}

@@ -1,0 +1,200 @@
+//! Calls that do with objects, escrows, records and accounts what their users do.
+
+use super::{anyone, who};
+use crate::program::{NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of};
+use ledger::AccountAddress;
+
+/// Named objects go to accounts, or to named objects of a higher number: a circle of owners would lock
+/// what its objects hold, which is its makers' doing.
+pub(super) fn objects(program: &mut Program) -> Option<Sent> {
+    let (number, of, other) = (who(program), who(program), who(program));
+    let (object, flag) = (object_of(of), program.random.flag());
+    let core = "0x1::object::ObjectCore";
+    Some(match program.random.below(9) {
+        0 => program.sent(number, "0x1::object::burn", &[core], args![object_of(number)]),
+        1 => program.sent(number, "0x1::object::unburn", &[core], args![object_of(number)]),
+        2 if of < other => program.sent(
+            number,
+            "0x1::object::transfer_to_object",
+            &[core, core],
+            args![object, object_of(other)],
+        ),
+        3 => program.sent(
+            number,
+            "0x1::managed_object::set_ungated_transfer",
+            &[],
+            args![object, flag],
+        ),
+        4 => program.sent(number, "0x1::managed_object::create_generated", &[], args![]),
+        5 => program.sent(number, "0x1::managed_object::create_sticky", &[], args![]),
+        6 => {
+            let place = program.random.below(program.generated.len());
+            let delete = "0x1::managed_object::delete";
+            program.sent(number, delete, &[], args![program.generated[place]])
+        }
+        7 => program.sent(
+            number,
+            "0x1::object::transfer_call",
+            &[],
+            args![object, account(other)],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::object::transfer",
+            &[core],
+            args![object, account(other)],
+        ),
+    })
+}
+
+/// What an asset or an object is called or allowed, which moves nothing.
+pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let none = None::<String>;
+    Some(match program.random.below(4) {
+        0 => program.sent(
+            number,
+            "0x1::managed_object::set_untransferable",
+            &[],
+            args![object_of(number)],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::managed_fungible_asset::create_untransferable",
+            &[],
+            args!["U", "U", 0u8, "", "", None::<u128>],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::managed_fungible_asset::set_metadata",
+            &[],
+            args![asset_of(number), Some("B"), none, Some(3u8), none, none],
+        ),
+    })
+}
+
+pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
+    let (number, of, to) = (who(program), who(program), who(program));
+    // Few coins and low numbers, so that escrows that are released are ones that were opened.
+    let coin = if of > 0 { NATIVE.to_owned() } else { coin_of(0) };
+    let coin = &[coin.as_str()];
+    let number_of_escrow = program.random.below(3) as u64;
+    let amount = program.random.amount();
+    let now_secs = program.chain.tip.timestamp_usecs / 1_000_000;
+    let deadline_secs = now_secs + program.random.below(40) as u64;
+    Some(match program.random.below(4) {
+        0 => program.sent(number, "0x1::escrow::cancel", coin, args![number_of_escrow]),
+        1 => program.sent(
+            number,
+            "0x1::escrow::release",
+            coin,
+            args![account(to), number_of_escrow],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::escrow::open",
+            coin,
+            args![account(to), amount, deadline_secs],
+        ),
+    })
+}
+
+pub(super) fn registry(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let name = format!("n{}", program.random.below(4));
+    Some(if program.random.below(3) == 0 {
+        program.sent(number, "0x1::registry::remove", &[], args![name])
+    } else {
+        let content = vec![1u8; program.random.below(300)];
+        program.sent(number, "0x1::registry::set", &[], args![name, content])
+    })
+}
+
+/// Proposals move the chain's coin or an asset out of the multisig account.
+pub(super) fn multisig(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let multisig = program.multisig;
+    let numbers = program.view(
+        "0x1::multisig_account::last_resolved_sequence_number",
+        &[],
+        args![multisig],
+    );
+    let next: u64 = numbers[0].as_str().unwrap().parse::<u64>().unwrap() + 1;
+    Some(match program.random.below(11) {
+        7 => {
+            let vote = ["vote_transaction", "vote_transanction"][program.random.below(2)];
+            let vote = format!("0x1::multisig_account::{vote}");
+            let approved = program.random.flag();
+            program.sent(number, &vote, &[], args![multisig, next, approved])
+        }
+        8 => program.sent(
+            number,
+            "0x1::multisig_account::vote_transactions",
+            &[],
+            args![multisig, next, next, program.chain.tip.height.is_multiple_of(2)],
+        ),
+        9 => program.sent(
+            number,
+            "0x1::multisig_account::execute_rejected_transactions",
+            &[],
+            args![multisig, next],
+        ),
+        10 => program.sent(
+            number,
+            "0x1::multisig_account::create_transaction_with_hash",
+            &[],
+            args![multisig, vec![7u8; 32]],
+        ),
+        0 | 1 => {
+            let (to, amount) = (anyone(program), program.random.amount());
+            let call = program.call("0x1::node_account::transfer", &[], args![to, amount]);
+            let payload = ledger::transaction::MultisigPayload::EntryFunction(call);
+            let payload = bcs::to_bytes(&payload).unwrap();
+            let create = "0x1::multisig_account::create_transaction";
+            program.sent(number, create, &[], args![multisig, payload])
+        }
+        2 | 3 => program.sent(
+            number,
+            "0x1::multisig_account::approve_transaction",
+            &[],
+            args![multisig, next],
+        ),
+        4 => program.sent(
+            number,
+            "0x1::multisig_account::reject_transaction",
+            &[],
+            args![multisig, next],
+        ),
+        5 => program.sent(
+            number,
+            "0x1::multisig_account::execute_rejected_transaction",
+            &[],
+            args![multisig],
+        ),
+        _ => program.sent_as_multisig(number, None),
+    })
+}
+
+pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let seed = vec![program.random.below(3) as u8];
+    let no_key = Vec::<u8>::new();
+    Some(program.sent(
+        number,
+        "0x1::resource_account::create_resource_account",
+        &[],
+        args![seed, no_key],
+    ))
+}
+
+pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let key = AccountAddress::from_low_u64(0x1000 + program.random.below(20) as u64);
+    Some(if program.random.flag() {
+        program.sent(number, "0x1::node_account::create_account", &[], args![key])
+    } else {
+        let allow = program.random.flag();
+        let set = "0x1::node_account::set_allow_direct_coin_transfers";
+        program.sent(number, set, &[], args![allow])
+    })
+}
