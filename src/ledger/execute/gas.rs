@@ -59,7 +59,10 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
         ("txn.min_price_per_gas_unit", parameters.gas_unit_price_min),
         ("txn.max_price_per_gas_unit", parameters.gas_unit_price_max),
         ("txn.maximum_number_of_gas_units", parameters.max_gas_amount),
-        ("txn.max_transaction_size_in_bytes", parameters.transaction_bytes_max),
+        (
+            "txn.max_transaction_size_in_bytes",
+            parameters.transaction_bytes_max,
+        ),
         ("txn.min_transaction_gas_units", INTRINSIC),
         ("txn.intrinsic_gas_per_byte", INTRINSIC_PER_BYTE),
         ("txn.large_transaction_cutoff", FREE_BYTES),
@@ -72,14 +75,20 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
         ("txn.storage_fee_per_state_slot", storage_fee::PER_SLOT),
         ("txn.storage_fee_per_state_byte", storage_fee::PER_BYTE),
         ("txn.max_bytes_per_write_op", ITEM_BYTES_MAX as u64),
-        ("txn.max_bytes_all_write_ops_per_transaction", ALL_BYTES_MAX as u64),
+        (
+            "txn.max_bytes_all_write_ops_per_transaction",
+            ALL_BYTES_MAX as u64,
+        ),
         ("txn.max_write_ops_per_transaction", WRITES_MAX as u64),
         ("txn.max_bytes_per_event", ITEM_BYTES_MAX as u64),
         ("txn.max_bytes_all_events_per_transaction", ALL_BYTES_MAX as u64),
         ("txn.max_events_per_transaction", EVENTS_MAX as u64),
         ("move_stdlib.hash.sha3_256.base", cost::HASH_BASE),
         ("move_stdlib.hash.sha3_256.per_byte", cost::HASH_PER_BYTE),
-        ("{vendor}_framework.ed25519.per_sig_strict_verify", cost::SIGNATURE_CHECK),
+        (
+            "{vendor}_framework.ed25519.per_sig_strict_verify",
+            cost::SIGNATURE_CHECK,
+        ),
         ("{vendor}_framework.native.per_step", cost::STEP),
     ]
 }
