@@ -39,6 +39,11 @@ struct Group {
     is_changed: bool,
 }
 
+/// Charges for looking at or changing a value.
+fn charge_access(meter: &mut GasMeter, key: &StateKey, value: Option<&Bytes>) -> Result<(), Failure> {
+    meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
+}
+
 /// Everything that a transaction read and changed.
 #[derive(Clone)]
 pub(super) struct ChangeSet<'a> {
@@ -69,7 +74,9 @@ impl<'a> ChangeSet<'a> {
     /// The value of `key`.
     pub(super) fn get(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<Option<Bytes>, Failure> {
         let slot = self.slot(meter, key)?;
-        Ok(slot.put.as_ref().unwrap_or(&slot.before).clone())
+        let value = slot.put.as_ref().unwrap_or(&slot.before).clone();
+        charge_access(meter, key, value.as_ref())?;
+        Ok(value)
     }
 
     /// Puts a value under `key`; `None` removes what is there.
@@ -79,6 +86,7 @@ impl<'a> ChangeSet<'a> {
         key: &StateKey,
         value: Option<Bytes>,
     ) -> Result<(), Failure> {
+        charge_access(meter, key, value.as_ref())?;
         self.slot(meter, key)?.put = Some(value);
         Ok(())
     }
@@ -113,7 +121,9 @@ impl<'a> ChangeSet<'a> {
         key: &StateKey,
         tag: &StructTag,
     ) -> Result<Option<Bytes>, Failure> {
-        Ok(self.group(meter, address, key)?.members.get(tag).cloned())
+        let member = self.group(meter, address, key)?.members.get(tag).cloned();
+        charge_access(meter, key, member.as_ref())?;
+        Ok(member)
     }
 
     /// Puts the member `tag` into the group of `address`, whose slot is `key`; `None` removes it.
@@ -125,6 +135,7 @@ impl<'a> ChangeSet<'a> {
         tag: StructTag,
         value: Option<Bytes>,
     ) -> Result<(), Failure> {
+        charge_access(meter, key, value.as_ref())?;
         let group = self.group(meter, address, key)?;
         match value {
             Some(value) => group.members.insert(tag, value),

@@ -7,6 +7,7 @@ use super::{
     storage_fee::{self, SlotChange, StorageFee},
 };
 use crate::Parameters;
+use std::num::NonZeroU64;
 
 /// Internal units of one gas unit.
 const INTERNAL_PER_UNIT: u64 = 1_000_000;
@@ -26,6 +27,9 @@ const READ_STEP_BYTES: u64 = 4096;
 const WRITE_SLOT: u64 = 895_680;
 /// For each byte written, and for each byte of an event.
 const WRITE_PER_BYTE: u64 = 890;
+/// For an event, whatever its data: its row, its place in the index of its stream and its hash. The
+/// reference charges for the bytes alone.
+const EVENT: u64 = 1_000_000;
 
 /// The largest value of a slot or an event, in bytes (rest-behaviour section 3).
 const ITEM_BYTES_MAX: usize = 1 << 20;
@@ -37,9 +41,17 @@ const WRITES_MAX: usize = 8192;
 /// events would then fill memory at little cost.
 const EVENTS_MAX: usize = 8192;
 
-/// What work costs that no access to the state pays for, in internal gas units. Fitted to measured
-/// times, so that gas follows cost (the bench of functions in `benches/`).
+/// What work costs beside reading and writing slots, in internal gas units. Fitted to measured times,
+/// so that gas follows cost: a transfer takes 0.24 us per gas unit, and nothing may take more than five
+/// times that (`benches/functions.rs`, which also has the worst arguments; measured 2026-11-21).
 pub mod cost {
+    /// For looking at or changing a value, also one that the transaction looked at before: its key is
+    /// made and it is decoded or encoded each time.
+    pub const ACCESS: u64 = 500_000;
+    /// For each byte of the key and the value of an access.
+    pub const ACCESS_PER_BYTE: u64 = 3_000;
+    /// For each byte of a call that is stored on the ledger and executed from there: as if it were sent.
+    pub const PAYLOAD_PER_BYTE: u64 = super::INTRINSIC_PER_BYTE;
     /// For hashing, whatever the length.
     pub const HASH_BASE: u64 = 500_000;
     /// For each byte that is hashed.
@@ -71,6 +83,7 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
         ("txn.storage_io_state_read_step_bytes", READ_STEP_BYTES),
         ("txn.storage_io_per_state_slot_write", WRITE_SLOT),
         ("txn.storage_io_per_state_byte_write", WRITE_PER_BYTE),
+        ("txn.storage_io_per_event_write", EVENT),
         ("txn.storage_io_per_event_byte_write", WRITE_PER_BYTE),
         ("txn.storage_fee_per_state_slot", storage_fee::PER_SLOT),
         ("txn.storage_fee_per_state_byte", storage_fee::PER_BYTE),
@@ -90,6 +103,11 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
             cost::SIGNATURE_CHECK,
         ),
         ("{vendor}_framework.native.per_step", cost::STEP),
+        ("{vendor}_framework.state.per_access", cost::ACCESS),
+        (
+            "{vendor}_framework.state.per_byte_of_access",
+            cost::ACCESS_PER_BYTE,
+        ),
     ]
 }
 
@@ -189,18 +207,25 @@ impl GasMeter {
         self.check_limit()
     }
 
+    /// Charges for looking at or changing a value whose key and value have `bytes`.
+    pub(super) fn charge_access(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.charge_execution(
+            cost::ACCESS.saturating_add((bytes as u64).saturating_mul(cost::ACCESS_PER_BYTE)),
+        )
+    }
+
     /// Charges for reading a slot with a value of `bytes`.
     pub(super) fn charge_read(&mut self, bytes: usize) -> Result<(), Failure> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
         self.charge_io(READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)))
     }
 
-    /// Charges for the slots that the transaction changes: for writing them, and at `gas_unit_price`
-    /// for the room they take.
+    /// Charges for the slots that the transaction changes: for writing them, and for the room they
+    /// take, which has a price in coins, at `room_gas_price` coins for a gas unit; `None`: it is free.
     pub(super) fn charge_writes(
         &mut self,
         changes: impl Iterator<Item = SlotChange>,
-        gas_unit_price: u64,
+        room_gas_price: Option<NonZeroU64>,
     ) -> Result<(), Failure> {
         let mut storage_fee = StorageFee::default();
         for change in changes {
@@ -209,10 +234,8 @@ impl GasMeter {
             self.charge_io(WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))?;
             storage_fee.add(change);
         }
-        // What is free cannot be charged for, nor given back: else a slot made for nothing would pay
-        // its owner when it goes.
-        if gas_unit_price > 0 {
-            let storage_units = storage_fee.fee.div_ceil(gas_unit_price);
+        if let Some(price) = room_gas_price {
+            let storage_units = storage_fee.fee.div_ceil(price.get());
             self.storage = storage_units.saturating_mul(INTERNAL_PER_UNIT);
             self.check_limit()?;
             self.storage_fee = storage_fee;
@@ -223,7 +246,7 @@ impl GasMeter {
     /// Charges for an event with `bytes` of data.
     pub(super) fn charge_event(&mut self, bytes: usize) -> Result<(), Failure> {
         self.events.add(bytes, EVENTS_MAX)?;
-        self.charge_io((bytes as u64).saturating_mul(WRITE_PER_BYTE))
+        self.charge_io(EVENT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))
     }
 
     /// What was used, in whole units: at most the limit.

@@ -22,6 +22,7 @@ use crate::{
         },
     },
 };
+use std::num::NonZeroU64;
 
 const USECS_PER_SEC: u64 = 1_000_000;
 
@@ -116,9 +117,16 @@ fn call(context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(
             call_entry_function(context, raw.sender, call)?;
         }
     }
+    let price = room_gas_price(context.chain(), raw);
     context
         .meter
-        .charge_writes(context.changes.changed_slots(), raw.gas_unit_price)
+        .charge_writes(context.changes.changed_slots(), price)
+}
+
+/// The gas price at which the transaction pays for room. Where a chain takes transactions for nothing,
+/// room is free and nothing is given back: else a slot made for nothing would pay its owner when it goes.
+fn room_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
+    NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 
 /// Calls an entry function with `signer` as the one that signs.
