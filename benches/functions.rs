@@ -1,8 +1,9 @@
 //! Each entry function of the framework: how many a core executes per second, and its gas, so that gas
 //! follows cost. `cargo bench -p ledger --bench functions`.
 //!
-//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds; a call
-//! is run again and again on the state before it. Gas is without the fee for storage, which pays for
+//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds, and
+//! some with the worst arguments (`functions_worst.rs`); a call is run again and again on the state
+//! before it. Gas is without the fee for storage, which pays for
 //! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
 //! the run fails where it is above 5.
 
@@ -16,6 +17,8 @@
 )]
 #[path = "../src/ledger/tests/functions/main.rs"]
 mod functions;
+#[path = "functions_worst.rs"]
+mod worst;
 
 pub(crate) use functions::*;
 
@@ -27,7 +30,7 @@ use std::{
 };
 
 /// How often each block is run; the median counts.
-const ROUNDS: usize = 401;
+const ROUNDS: usize = 201;
 /// How much dearer in time than the transfer a unit of gas may be.
 const DEAR_MAX: f64 = 5.0;
 /// What all others are held against.
@@ -50,7 +53,7 @@ fn main() {
     let first = cases()
         .into_iter()
         .filter(|case| case.succeeds() && seen.insert(case.function()));
-    let rows: Vec<Row> = first.map(|case| measure(&case)).collect();
+    let rows: Vec<Row> = first.chain(worst::cases()).map(|case| measure(&case)).collect();
     let transfer = rows
         .iter()
         .find(|row| row.function == TRANSFER)

@@ -92,9 +92,44 @@ pub fn transfer_between(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), Failure> {
-    if let Some(coin) = coin::paired_coin(context, metadata)? {
-        return coin::transfer_between(context, &coin, from, to, amount);
+    let asset = Asset::at(context, metadata)?;
+    transfer_of(context, &asset, from, to, amount)
+}
+
+/// An asset by where its units lie.
+pub enum Asset {
+    /// In the coin stores of this coin, which it is paired with.
+    Coin(TypeTag),
+    /// In primary stores; the address is that of its metadata.
+    Plain(AccountAddress),
+}
+
+impl Asset {
+    /// The asset whose metadata is at this address.
+    ///
+    /// # Errors
+    /// When the state cannot be read or gas runs out.
+    pub fn at(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Self, Failure> {
+        let coin = coin::paired_coin(context, metadata)?;
+        Ok(coin.map_or(Self::Plain(metadata), Self::Coin))
     }
+}
+
+/// Moves `amount` of an asset that the caller looked up, which many transfers of one asset do once.
+///
+/// # Errors
+/// As [`transfer_between`].
+pub fn transfer_of(
+    context: &mut Context<'_>,
+    asset: &Asset,
+    from: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), Failure> {
+    let metadata = match asset {
+        Asset::Coin(coin) => return coin::transfer_between(context, coin, from, to, amount),
+        Asset::Plain(metadata) => *metadata,
+    };
     let from_store = ensure_store(context, from, metadata)?;
     if object::is_burnt(context, from_store)? {
         context.remove_resource::<TombStone>(from_store, &[])?;

@@ -140,8 +140,9 @@ fn batch_transfer_fungible_assets(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), Failure> {
+    let asset = primary_fungible_store::Asset::at(context, metadata.inner)?;
     for_each(context, recipients, amounts, |context, to, amount| {
-        primary_fungible_store::transfer_between(context, from.0, metadata.inner, to, amount)
+        primary_fungible_store::transfer_of(context, &asset, from.0, to, amount)
     })
 }
 

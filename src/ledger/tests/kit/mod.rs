@@ -124,7 +124,7 @@ impl MemoryChain {
             sender,
             sequence_number: self.facts(&sender).sequence_number,
             payload: TransactionPayload::EntryFunction(call),
-            max_gas_amount: 200_000,
+            max_gas_amount: 2_000_000,
             gas_unit_price: GAS_UNIT_PRICE,
             expiration_timestamp_secs: START_SECS + 1_000_000,
             chain_id: self.chain.id(),

@@ -1,0 +1,129 @@
+//! Calls with the worst arguments that a transaction of 64 KB can carry: many steps over the same
+//! slots, the longest type names, the largest values. Gas must follow their cost too.
+
+use crate::{Case, Expected, World, args};
+use ledger::{AccountAddress, ExecutedTransaction, transaction::MultisigPayload};
+
+/// As many transfers as fit into a transaction.
+const TRANSFERS: usize = 1_500;
+/// More type arguments than these, and the name of the type is too long to be read back.
+const TYPE_ARGUMENTS: usize = 38;
+/// A payload that nearly fills a transaction.
+const PAYLOAD_BYTES: usize = 60_000;
+
+/// The cases; their functions are the ones that are measured.
+pub fn cases() -> Vec<Case> {
+    let succeeds = Expected::Success(&[]);
+    vec![
+        Case::new(
+            "0x1::node_account::batch_transfer",
+            "1,500 to one",
+            succeeds,
+            |world| {
+                let to = world.address(1);
+                world.call(
+                    0,
+                    "0x1::node_account::batch_transfer",
+                    &[],
+                    args![vec![to; TRANSFERS], vec![1u64; TRANSFERS]],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::node_account::batch_transfer_coins",
+            "1,400 of a long type",
+            succeeds,
+            |world| {
+                let (coin, to) = (long_coin(world), world.address(1));
+                let recipients = vec![to; TRANSFERS - 100];
+                let amounts = vec![1u64; TRANSFERS - 100];
+                let function = "0x1::node_account::batch_transfer_coins";
+                world.call(0, function, &[&coin], args![recipients, amounts])
+            },
+        ),
+        Case::new(
+            "0x1::node_account::batch_transfer_fungible_assets",
+            "1,500 of the asset of a long type",
+            succeeds,
+            |world| long_assets(world, 1),
+        ),
+        Case::new(
+            "0x1::node_account::batch_transfer_fungible_assets",
+            "1,500 times nothing of it",
+            succeeds,
+            |world| long_assets(world, 0),
+        ),
+        Case::new("0x1::registry::set", "8 KB", succeeds, |world| {
+            world.must(0, "0x1::registry::initialize", &[], args![]);
+            let (name, content) = ("n".repeat(256), vec![7u8; 8_192]);
+            world.call(0, "0x1::registry::set", &[], args![name, content])
+        }),
+        Case::new(
+            "0x1::multisig_account::vote_transactions",
+            "20 of 60 KB",
+            succeeds,
+            |world| {
+                let multisig = vault(world);
+                let function = "0x1::multisig_account::vote_transactions";
+                world.call(0, function, &[], args![multisig, 1u64, 20u64, false])
+            },
+        ),
+        Case::new(
+            "0x1::multisig_account::execute_rejected_transactions",
+            "20 of 60 KB",
+            succeeds,
+            |world| {
+                let multisig = vault(world);
+                let function = "0x1::multisig_account::execute_rejected_transactions";
+                world.call(0, function, &[], args![multisig, 20u64])
+            },
+        ),
+    ]
+}
+
+/// A coin with a name as long as can be, some of it held by account 0 and some by account 1.
+fn long_coin(world: &mut World) -> String {
+    let markers = vec!["0x5::a::b"; TYPE_ARGUMENTS].join(", ");
+    let coin = format!("{}::m::C<{markers}>", world.address(0));
+    let (me, to) = (world.address(0), world.address(1));
+    world.must(
+        0,
+        "0x1::managed_coin::initialize",
+        &[&coin],
+        args!["C", "C", 2u8, true],
+    );
+    world.must(0, "0x1::managed_coin::mint", &[&coin], args![me, 1_000_000u64]);
+    world.must(0, "0x1::coin::transfer", &[&coin], args![to, 1u64]);
+    coin
+}
+
+fn long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
+    let coin = long_coin(world);
+    let metadata = world.view("0x1::coin::paired_metadata", &[&coin], args![]);
+    let metadata: AccountAddress = metadata[0]["vec"][0]["inner"].as_str().unwrap().parse().unwrap();
+    let recipients = vec![world.address(1); TRANSFERS];
+    let function = "0x1::node_account::batch_transfer_fungible_assets";
+    let arguments = args![metadata, recipients, vec![amount; TRANSFERS]];
+    world.call(0, function, &[], arguments)
+}
+
+/// A multisig account of account 0 alone with as many large proposals as may wait.
+fn vault(world: &mut World) -> AccountAddress {
+    let next = "0x1::multisig_account::get_next_multisig_account_address";
+    let made = world.view(next, &[], args![world.address(0)]);
+    let multisig: AccountAddress = made[0].as_str().unwrap().parse().unwrap();
+    let nothing = Vec::<Vec<u8>>::new();
+    world.must(
+        0,
+        "0x1::multisig_account::create",
+        &[],
+        args![1u64, nothing, nothing],
+    );
+    let call = world.entry("0x1::node_account::transfer", &[], vec![vec![7; PAYLOAD_BYTES]]);
+    let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();
+    for _ in 0..20 {
+        let create = "0x1::multisig_account::create_transaction";
+        world.must(0, create, &[], args![multisig, payload]);
+    }
+    multisig
+}
