@@ -5,6 +5,7 @@ use super::{Account, errors};
 use crate::{
     AccountAddress, HashValue,
     execute::{Context, Failure, cost},
+    framework::modules::multisig_account::MultisigAccount,
 };
 
 /// Closes what is hashed to the address of a resource account (framework-notes section 1).
@@ -20,7 +21,7 @@ pub fn resource_address(source: AccountAddress, seed: &[u8]) -> AccountAddress {
 }
 
 /// Creates the resource account of `source` and `seed`, with a key that nobody has and the right to sign
-/// offered to itself, which marks it as taken. The account may exist so far as others paid into it.
+/// offered to itself. The account may exist so far as others paid into it.
 ///
 /// # Errors
 /// `ERESOURCE_ACCCOUNT_EXISTS`, and `EACCOUNT_ALREADY_USED` where it has sent transactions.
@@ -39,10 +40,26 @@ pub(crate) fn create_resource_account(
     if account.sequence_number > 0 {
         return context.abort("account", &errors::EACCOUNT_ALREADY_USED);
     }
+    if was_created(context, address, &account)? {
+        return context.abort("account", &errors::ERESOURCE_ACCCOUNT_EXISTS);
+    }
     account.authentication_key = ZERO_AUTHENTICATION_KEY.to_vec();
     account.signer_capability_offer.r#for = Some(address);
     context.write_resource::<Account>(address, &[], &account)?;
     Ok(address)
+}
+
+/// Whether the account at `address`, which offers the right to sign to nobody and has sent nothing, was
+/// created all the same. A multisig account sends nothing when it acts: it can take back the offer and
+/// even set its key to that of a new account, and would be its creator's again. The reference looks at
+/// the offer and the sequence number alone.
+fn was_created(
+    context: &mut Context<'_>,
+    address: AccountAddress,
+    account: &Account,
+) -> Result<bool, Failure> {
+    Ok(account.authentication_key != address.as_bytes()
+        || context.read_resource::<MultisigAccount>(address, &[])?.is_some())
 }
 
 #[cfg(test)]
