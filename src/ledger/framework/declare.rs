@@ -7,6 +7,7 @@ use crate::{
     execute::{Context, Failure},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_bytes::ByteBuf;
 
 /// A Rust type that is the BCS form of a declared type.
 pub trait MoveType: Serialize + DeserializeOwned + 'static {
@@ -119,6 +120,14 @@ impl<T: MoveType> MoveType for Vec<T> {
     fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
         self.iter()
             .try_for_each(|item| item.check_argument(context, type_args))
+    }
+}
+
+/// For bytes that may be many: `Vec<u8>` has the same BCS form, which serde reads and writes byte by
+/// byte.
+impl MoveType for ByteBuf {
+    fn signature() -> Signature {
+        Vec::<u8>::signature()
     }
 }
 

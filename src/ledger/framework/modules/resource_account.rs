@@ -9,15 +9,28 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
+        abort::{Category, ErrorConstant},
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
 };
 
+/// The most resource accounts that one account makes: the list of them is one slot, which each creation
+/// reads and writes whole.
+pub const RESOURCE_ACCOUNTS_MAX: usize = 1000;
+
+/// An account that has made [`RESOURCE_ACCOUNTS_MAX`] makes another; the reference has no such limit.
+pub const ETOO_MANY_RESOURCE_ACCOUNTS: ErrorConstant = ErrorConstant::new(
+    "ETOO_MANY_RESOURCE_ACCOUNTS",
+    Category::ResourceExhausted,
+    101,
+    "an account makes at most 1000 resource accounts",
+);
+
 move_structs! {
     module "resource_account";
 
-    /// The resource accounts that an account made: as many as fit into one slot.
+    /// The resource accounts that an account made, at most [`RESOURCE_ACCOUNTS_MAX`].
     Container as "Container" has ["key"] {
         /// The right to sign for each, under its address.
         store: SimpleMap<AccountAddress, SignerCapability>,
@@ -64,7 +77,10 @@ fn hand_over(
         .unwrap_or_else(|| Container {
             store: SimpleMap::default(),
         });
-    // An account that is listed has sent transactions or is offered to itself: it was refused before.
+    if container.store.data.len() >= RESOURCE_ACCOUNTS_MAX {
+        return context.abort("resource_account", &ETOO_MANY_RESOURCE_ACCOUNTS);
+    }
+    // An account that is listed was created, and is not created again.
     container
         .store
         .upsert(address, SignerCapability { account: address });
@@ -88,6 +104,6 @@ pub(super) fn module() -> ModuleDeclaration {
                 create_resource_account_and_fund,
             ),
         ],
-        errors: &[],
+        errors: &[ETOO_MANY_RESOURCE_ACCOUNTS],
     }
 }

@@ -136,14 +136,27 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         context.put_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
     }
 
-    /// Takes the value under `key` out of the table.
+    /// Takes the value under `key` out of the table, where there is one.
+    ///
+    /// # Errors
+    /// Those of [`Table::get`].
+    pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+        let value = self.get(context, key)?;
+        if value.is_some() {
+            context.put_item(&self.handle, &Self::encoded(key), None)?;
+        }
+        Ok(value)
+    }
+
+    /// Takes the value under `key`, which must be there, out of the table.
     ///
     /// # Errors
     /// `EKEY_ABSENT`, and those of [`Table::get`].
     pub fn remove(&self, context: &mut Context<'_>, key: &K) -> Result<V, Failure> {
-        let value = self.borrow(context, key)?;
-        context.put_item(&self.handle, &Self::encoded(key), None)?;
-        Ok(value)
+        match self.take(context, key)? {
+            Some(value) => Ok(value),
+            None => context.abort("table", &EKEY_ABSENT),
+        }
     }
 }
 

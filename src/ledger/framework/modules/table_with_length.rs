@@ -76,11 +76,11 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
     /// # Errors
     /// When the state cannot be read or gas runs out.
     pub fn remove(&mut self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
-        if self.inner.get(context, key)?.is_none() {
-            return Ok(None);
+        let value = self.inner.take(context, key)?;
+        if value.is_some() {
+            self.length = self.length.checked_sub(1).ok_or(Failure::Arithmetic)?;
         }
-        self.length = self.length.checked_sub(1).ok_or(Failure::Arithmetic)?;
-        self.inner.remove(context, key).map(Some)
+        Ok(value)
     }
 }
 

@@ -101,6 +101,13 @@ pub const ETOO_MANY_METADATA_PAIRS: ErrorConstant = ErrorConstant::new(
     102,
     "a multisig account has at most 100 pairs of metadata",
 );
+/// More bytes of metadata than [`super::METADATA_BYTES_MAX`]; the reference has no such limit.
+pub const EMETADATA_TOO_LONG: ErrorConstant = ErrorConstant::new(
+    "EMETADATA_TOO_LONG",
+    Category::InvalidArgument,
+    103,
+    "the metadata of a multisig account have at most 4096 bytes in all",
+);
 /// There is no multisig account at the address.
 pub const EACCOUNT_NOT_MULTISIG: ErrorConstant = ErrorConstant::new(
     "EACCOUNT_NOT_MULTISIG",
@@ -160,6 +167,7 @@ pub(super) const ALL_ERRORS: &[ErrorConstant] = &[
     EMAX_PENDING_TRANSACTIONS_EXCEEDED,
     ETOO_MANY_OWNERS,
     ETOO_MANY_METADATA_PAIRS,
+    EMETADATA_TOO_LONG,
     EACCOUNT_NOT_MULTISIG,
     ENOT_OWNER,
     ETRANSACTION_NOT_FOUND,

@@ -9,6 +9,7 @@ use crate::{
         modules::simple_map::SimpleMap,
     },
 };
+use serde_bytes::ByteBuf;
 
 /// Declares an event twice: as the type of a handle, and as the module event with the account first.
 macro_rules! told_twice {
@@ -104,7 +105,7 @@ told_twice! {
         /// Its number.
         sequence_number: u64,
         /// The payload in its BCS form.
-        transaction_payload: Vec<u8>,
+        transaction_payload: ByteBuf,
         /// How many owners approved it, the executor included.
         num_approvals: u64,
     }
@@ -117,7 +118,7 @@ told_twice! {
         /// Its number.
         sequence_number: u64,
         /// The payload in its BCS form.
-        transaction_payload: Vec<u8>,
+        transaction_payload: ByteBuf,
         /// How many owners approved it, the executor included.
         num_approvals: u64,
         /// How it failed.

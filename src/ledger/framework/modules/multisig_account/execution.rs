@@ -11,6 +11,7 @@ use crate::{
     AccountAddress, HashValue,
     execute::{Context, Failure, cost},
 };
+use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;
 
@@ -30,7 +31,7 @@ pub(crate) fn check_payload(
     let multisig = load_for(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let mut transaction = pending(context, &multisig, number)?;
-    transaction.votes.upsert(executor, true);
+    multisig.vote(&mut transaction, executor, true);
     if multisig.tally(&transaction).approvals < multisig.num_signatures_required {
         return context.abort("multisig_account", &ENOT_ENOUGH_APPROVALS);
     }
@@ -56,8 +57,8 @@ fn check_match(
     }
 }
 
-/// The payload of the next transaction of a multisig account, which [`check_payload`] let pass: the
-/// stored one, else the one that was sent.
+/// The payload of the next transaction of a multisig account, which [`check_payload`] let pass: the one
+/// that was sent, else the stored one, which costs as much as if it were sent.
 ///
 /// # Errors
 /// As [`check_payload`]; when gas runs out.
@@ -75,7 +76,13 @@ pub(crate) fn next_payload(
         let bytes = provided.as_ref().map_or(0, Vec::len) as u64;
         context.charge(cost::HASH_BASE.saturating_add(bytes.saturating_mul(cost::HASH_PER_BYTE)))?;
     }
-    Ok(transaction.payload.or(provided).unwrap_or_default())
+    if let Some(provided) = provided {
+        // Its bytes were paid for with those of the transaction.
+        return Ok(provided);
+    }
+    let stored = transaction.payload.unwrap_or_default().into_vec();
+    context.charge(cost::PAYLOAD_PER_BYTE.saturating_mul(stored.len() as u64))?;
+    Ok(stored)
 }
 
 /// What an executed transaction is called in its event.
@@ -124,7 +131,7 @@ pub(crate) fn close_succeeded(
         multisig_account,
         executor,
         sequence_number: closed.sequence_number,
-        transaction_payload,
+        transaction_payload: ByteBuf::from(transaction_payload),
         num_approvals: closed.num_approvals,
     })
 }
@@ -145,7 +152,7 @@ pub(crate) fn close_failed(
         multisig_account,
         executor,
         sequence_number: closed.sequence_number,
-        transaction_payload,
+        transaction_payload: ByteBuf::from(transaction_payload),
         num_approvals: closed.num_approvals,
         execution_error,
     })

@@ -19,8 +19,8 @@ pub use errors::*;
 pub use events::*;
 pub(crate) use execution::{check_payload, close_failed, close_succeeded, next_payload};
 pub use types::{
-    CreationMessage, CreationWithAuthKeyRevocationMessage, ExecutionError, METADATA_PAIRS_MAX,
-    MultisigAccount, MultisigTransaction, OWNERS_MAX, PENDING_TRANSACTIONS_MAX,
+    CreationMessage, CreationWithAuthKeyRevocationMessage, ExecutionError, METADATA_BYTES_MAX,
+    METADATA_PAIRS_MAX, MultisigAccount, MultisigTransaction, OWNERS_MAX, PENDING_TRANSACTIONS_MAX,
 };
 
 use crate::framework::declare::{ModuleDeclaration, MoveStruct};

@@ -3,12 +3,13 @@
 
 use super::{
     errors::{
-        EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
-        ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-        EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS,
+        EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, EMETADATA_TOO_LONG,
+        ENOT_ENOUGH_OWNERS, ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
+        EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
+        ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS,
     },
     events::{AddOwners, MetadataUpdated, RemoveOwners, UpdateSignaturesRequired},
-    types::{self, METADATA_PAIRS_MAX, MultisigAccount, OWNERS_MAX},
+    types::{self, METADATA_BYTES_MAX, METADATA_PAIRS_MAX, MultisigAccount, OWNERS_MAX},
 };
 use crate::{
     AccountAddress, TypeTag,
@@ -183,7 +184,7 @@ fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), Failure> 
 /// Pairs keys of metadata with their values.
 ///
 /// # Errors
-/// When there are not as many of both, more than may be, or a key stands twice.
+/// When there are not as many of both, more or longer ones than may be, or a key stands twice.
 pub(super) fn paired_metadata(
     context: &mut Context<'_>,
     keys: Vec<String>,
@@ -197,6 +198,10 @@ pub(super) fn paired_metadata(
     }
     if keys.len() > METADATA_PAIRS_MAX {
         return context.abort("multisig_account", &ETOO_MANY_METADATA_PAIRS);
+    }
+    let bytes = keys.iter().map(String::len).chain(values.iter().map(Vec::len));
+    if bytes.sum::<usize>() > METADATA_BYTES_MAX {
+        return context.abort("multisig_account", &EMETADATA_TOO_LONG);
     }
     charge_steps(context, keys.len())?;
     let different: BTreeSet<&String> = keys.iter().collect();

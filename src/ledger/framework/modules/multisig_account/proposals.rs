@@ -14,6 +14,7 @@ use crate::{
     execute::{Context, Failure},
     framework::{Function, Signer, modules::simple_map::SimpleMap},
 };
+use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;
 
@@ -38,7 +39,7 @@ fn create_transaction(
     _: &[TypeTag],
     owner: Signer,
     multisig_account: Address,
-    payload: Vec<u8>,
+    payload: ByteBuf,
 ) -> Result<(), Failure> {
     if payload.is_empty() {
         return context.abort("multisig_account", &EPAYLOAD_CANNOT_BE_EMPTY);
@@ -64,7 +65,7 @@ fn propose(
     context: &mut Context<'_>,
     creator: Address,
     multisig_account: Address,
-    payload: Option<Vec<u8>>,
+    payload: Option<ByteBuf>,
     payload_hash: Option<Vec<u8>>,
 ) -> Result<(), Failure> {
     let mut multisig = load_for(context, multisig_account, creator)?;
@@ -179,7 +180,7 @@ fn vote(
     approved: bool,
 ) -> Result<(), Failure> {
     let mut transaction = pending(context, multisig, sequence_number)?;
-    transaction.votes.upsert(owner, approved);
+    multisig.vote(&mut transaction, owner, approved);
     multisig
         .transactions
         .upsert(context, &sequence_number, &transaction)?;
@@ -244,18 +245,17 @@ fn drop_next(
     multisig: &mut MultisigAccount,
 ) -> Result<(), Failure> {
     let sequence_number = multisig.next_to_resolve();
-    let transaction = pending(context, multisig, sequence_number)?;
-    if transaction.votes.get(&executor) != Some(&false) {
-        vote(
-            context,
-            executor,
+    let Some(mut transaction) = multisig.transactions.take(context, &sequence_number)? else {
+        return context.abort("multisig_account", &ETRANSACTION_NOT_FOUND);
+    };
+    if multisig.vote(&mut transaction, executor, false) != Some(false) {
+        context.emit(&Vote {
             multisig_account,
-            multisig,
+            owner: executor,
             sequence_number,
-            false,
-        )?;
+            approved: false,
+        })?;
     }
-    let transaction = multisig.transactions.remove(context, &sequence_number)?;
     multisig.last_executed_sequence_number = sequence_number;
     let num_rejections = multisig.tally(&transaction).rejections;
     if num_rejections < multisig.num_signatures_required {

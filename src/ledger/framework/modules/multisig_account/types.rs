@@ -17,6 +17,7 @@ use crate::{
         modules::{account::SignerCapability, event::EventHandle, simple_map::SimpleMap, table::Table},
     },
 };
+use serde_bytes::ByteBuf;
 use std::collections::BTreeSet;
 
 /// The most transactions that may wait; the reference's.
@@ -26,6 +27,9 @@ pub const PENDING_TRANSACTIONS_MAX: u64 = 20;
 pub const OWNERS_MAX: usize = 100;
 /// The most pairs of metadata, for the same reason: they are read with the owners.
 pub const METADATA_PAIRS_MAX: usize = 100;
+/// The most bytes of all keys and values of metadata, for the same reason: about as many as those of the
+/// owners.
+pub const METADATA_BYTES_MAX: usize = 4096;
 
 move_structs! {
     module "multisig_account";
@@ -69,11 +73,11 @@ move_structs! {
     /// A transaction that waits for votes.
     MultisigTransaction as "MultisigTransaction" has ["copy", "drop", "store"] {
         /// The payload in its BCS form, if it was proposed whole.
-        payload: Option<Vec<u8>>,
+        payload: Option<ByteBuf>,
         /// The SHA3-256 hash of the payload, if only that was proposed.
         payload_hash: Option<Vec<u8>>,
         /// Who approves (true) and who rejects (false), in the order of the first votes. Votes of
-        /// those who are owners no more do not count.
+        /// those who are owners no more do not count, and go where a hundred stand.
         votes: SimpleMap<AccountAddress, bool>,
         /// The owner who proposed it.
         creator: AccountAddress,
@@ -181,9 +185,30 @@ impl MultisigAccount {
         }
     }
 
-    /// Counts the votes of those who are owners now. Former owners may have left any number of votes.
+    /// Has an owner approve or reject a transaction; gives what it said before. Where as many have
+    /// voted as can be owners, the votes of former owners make room: a transaction that waits is read
+    /// with all its votes by a check that nobody pays for.
+    pub(super) fn vote(
+        &self,
+        transaction: &mut MultisigTransaction,
+        owner: AccountAddress,
+        approved: bool,
+    ) -> Option<bool> {
+        let votes = &mut transaction.votes;
+        if votes.data.len() >= OWNERS_MAX {
+            let owners = self.owner_set();
+            votes.data.retain(|vote| owners.contains(&vote.key));
+        }
+        votes.upsert(owner, approved)
+    }
+
+    fn owner_set(&self) -> BTreeSet<&AccountAddress> {
+        self.owners.iter().collect()
+    }
+
+    /// Counts the votes of those who are owners now. Former owners may have left votes.
     pub(super) fn tally(&self, transaction: &MultisigTransaction) -> Tally {
-        let owners: BTreeSet<&AccountAddress> = self.owners.iter().collect();
+        let owners = self.owner_set();
         let votes = |approves: bool| {
             let counted = transaction
                 .votes

@@ -9,6 +9,7 @@ use crate::{
     execute::{Context, Failure},
     framework::{Function, Values, modules::simple_map::SimpleMap},
 };
+use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;
 
@@ -108,8 +109,8 @@ fn get_next_transaction_payload(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-    provided_payload: Vec<u8>,
-) -> Result<Vec<u8>, Failure> {
+    provided_payload: ByteBuf,
+) -> Result<ByteBuf, Failure> {
     let multisig = read(context, address)?;
     let number = multisig.next_to_resolve();
     let transaction = multisig.transactions.borrow(context, &number)?;
@@ -138,7 +139,7 @@ fn can_be_resolved(
         if !multisig.owners.contains(&voter) {
             return Ok(false);
         }
-        transaction.votes.upsert(voter, way == Way::Executed);
+        multisig.vote(&mut transaction, voter, way == Way::Executed);
     }
     let tally = multisig.tally(&transaction);
     let votes = match way {
