@@ -212,8 +212,8 @@ impl Genesis {
                     value: account.balance,
                 },
                 frozen: false,
-                deposit_events: resource.new_event_handle(account.address),
-                withdraw_events: resource.new_event_handle(account.address),
+                deposit_events: resource.new_event_handle(account.address)?,
+                withdraw_events: resource.new_event_handle(account.address)?,
             };
             context.write_resource(account.address, &[], &resource)?;
             context.write_resource(account.address, native, &store)?;

@@ -11,6 +11,7 @@ use crate::{
         function::{Function, Signer},
     },
 };
+use serde_bytes::ByteBuf;
 
 /// The longest name, in bytes: room for a path or a domain name, small as a key.
 pub const NAME_BYTES_MAX: usize = 256;
@@ -59,7 +60,7 @@ move_structs! {
     /// What is recorded under a name.
     Record as "Record" has ["copy", "drop", "store"] {
         /// Whatever the owner wants it to be.
-        content: Vec<u8>,
+        content: ByteBuf,
         /// How often it was set since it was made, the first time included.
         revision: u64,
         /// The time of the block that set it last, in microseconds since 1970.
@@ -101,8 +102,8 @@ fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result
     let mut account = account::load(context, owner.0)?;
     let registry = Registry {
         records: TableWithLength::new(context)?,
-        set_events: account.new_event_handle(owner.0),
-        removed_events: account.new_event_handle(owner.0),
+        set_events: account.new_event_handle(owner.0)?,
+        removed_events: account.new_event_handle(owner.0)?,
     };
     context.write_resource(owner.0, &[], &account)?;
     context.write_resource(owner.0, &[], &registry)
@@ -114,7 +115,7 @@ fn set(
     _: &[TypeTag],
     owner: Signer,
     name: String,
-    content: Vec<u8>,
+    content: ByteBuf,
 ) -> Result<(), Failure> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return context.abort("registry", &ENAME_LENGTH);

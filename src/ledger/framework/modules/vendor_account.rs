@@ -187,7 +187,7 @@ fn set_allow_direct_coin_transfers(
             let mut account = account::load(context, address)?;
             let config = DirectTransferConfig {
                 allow_arbitrary_coin_transfers: allow,
-                update_coin_transfer_events: account.new_event_handle(address),
+                update_coin_transfer_events: account.new_event_handle(address)?,
             };
             context.write_resource(address, &[], &account)?;
             config

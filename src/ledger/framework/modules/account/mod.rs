@@ -135,10 +135,13 @@ impl Account {
     }
 
     /// Makes the handle of the next stream of the account at `address`.
-    pub fn new_event_handle<E>(&mut self, address: AccountAddress) -> EventHandle<E> {
+    ///
+    /// # Errors
+    /// [`Failure::Arithmetic`] when the account has no creation number left.
+    pub fn new_event_handle<E>(&mut self, address: AccountAddress) -> Result<EventHandle<E>, Failure> {
         let handle = EventHandle::new(address, self.guid_creation_num);
-        self.guid_creation_num += 1;
-        handle
+        self.guid_creation_num = self.guid_creation_num.checked_add(1).ok_or(Failure::Arithmetic)?;
+        Ok(handle)
     }
 }
 

@@ -102,8 +102,8 @@ fn new_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -
     let store = CoinStore {
         coin: Coin { value: 0 },
         frozen: false,
-        deposit_events: account.new_event_handle(owner),
-        withdraw_events: account.new_event_handle(owner),
+        deposit_events: account.new_event_handle(owner)?,
+        withdraw_events: account.new_event_handle(owner)?,
     };
     // An initialised coin is a struct, so that it has a type info.
     if let Some(type_info) = type_info_of(coin) {
