@@ -123,7 +123,7 @@ fn intrinsic(size_bytes: usize) -> u64 {
 }
 
 /// The least `max_gas_amount` with which a transaction of this size is taken at all.
-pub(super) fn intrinsic_units(size_bytes: usize) -> u64 {
+pub fn intrinsic_units(size_bytes: usize) -> u64 {
     units(intrinsic(size_bytes))
 }
 
