@@ -5,7 +5,8 @@ use crate::{
     kit::{GAS_UNIT_PRICE, MemoryChain},
 };
 use ledger::{
-    AccountAddress, ContractEvent, FrameworkUpgrade, Genesis, Parameters, StateKey, StructTag, Vendor,
+    AccountAddress, AccountFacts, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis, Parameters,
+    StateKey, StructTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
@@ -62,31 +63,33 @@ impl Caller {
         }
     }
 
-    /// The status of the transaction, which pays and leaves nothing else behind.
+    /// The status of the transaction; one that fails pays and leaves nothing else behind.
     pub fn transact(&mut self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
-        let sender = self.key.public_key().account_address();
-        let coin = self.chain.chain.framework().native_coin().clone();
-        let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
-        let account = StructTag::framework("account", "Account", vec![]);
-        let mut paid_from = [account, coin_store].map(|tag| StateKey::resource(&sender, &tag));
-        let before = self.chain.facts(&sender);
-
+        let before = self.chain.facts(&self.sender());
         let call = self.chain.call(function, type_args, args);
         let executed = self.chain.run(&self.key, call).transactions[1].clone();
-
         let info = executed.info.v0();
-        let after = self.chain.facts(&sender);
+        if !info.status.is_success() {
+            self.assert_only_paid(function, &before, &executed);
+        }
+        info.status.vm_status(&self.chain.chain)
+    }
+
+    fn sender(&self) -> AccountAddress {
+        self.key.public_key().account_address()
+    }
+
+    fn assert_only_paid(&self, function: &str, before: &AccountFacts, executed: &ExecutedTransaction) {
+        let info = executed.info.v0();
+        let after = self.chain.facts(&self.sender());
         assert_eq!(after.sequence_number, before.sequence_number + 1, "{function}");
         assert!(
             info.gas_used >= self.least_gas(),
             "{function}: {} gas units",
             info.gas_used
         );
-        assert_eq!(
-            before.balance - after.balance,
-            info.gas_used * GAS_UNIT_PRICE,
-            "{function}"
-        );
+        let fee = info.gas_used * GAS_UNIT_PRICE;
+        assert_eq!(before.balance - after.balance, fee, "{function}");
         let types: Vec<String> = executed
             .events
             .iter()
@@ -94,11 +97,14 @@ impl Caller {
             .map(ToString::to_string)
             .collect();
         assert_eq!(types, ["0x1::transaction_fee::FeeStatement"], "{function}");
+        let coin = self.chain.chain.framework().native_coin().clone();
+        let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
+        let account = StructTag::framework("account", "Account", vec![]);
+        let mut paid_from = [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
         let mut written: Vec<&StateKey> = executed.writes.iter().map(|(key, _)| key).collect();
         written.sort_unstable();
         paid_from.sort_unstable();
         assert_eq!(written, paid_from.iter().collect::<Vec<_>>(), "{function}");
-        info.status.vm_status(&self.chain.chain)
     }
 
     /// What any transaction costs, in gas units, by the schedule on the ledger.

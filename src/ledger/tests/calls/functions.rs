@@ -89,10 +89,14 @@ impl Callable {
 
     /// Arguments that decode.
     pub fn arguments(&self, framework: &Framework) -> Vec<Vec<u8>> {
-        let type_args = self.type_args();
-        let resolved = self.parameters.iter().map(|text| substitute(text, &type_args));
+        self.arguments_like(framework, &self.type_args(), LEAST)
+    }
+
+    /// Arguments that decode, made of `sample`.
+    pub fn arguments_like(&self, framework: &Framework, type_args: &[&str], sample: Sample) -> Vec<Vec<u8>> {
+        let resolved = self.parameters.iter().map(|text| substitute(text, type_args));
         resolved
-            .map(|text| least(framework, &text.parse().unwrap()))
+            .map(|text| sample.value(framework, &text.parse().unwrap()))
             .collect()
     }
 }
@@ -100,38 +104,78 @@ impl Callable {
 /// The object that stands for all: it has every resource that takes no type arguments.
 const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
 
-/// The least value of a type.
-fn least(framework: &Framework, tag: &TypeTag) -> Vec<u8> {
-    match tag {
-        TypeTag::Bool | TypeTag::U8 | TypeTag::I8 | TypeTag::Vector(_) => vec![0],
-        TypeTag::U16 | TypeTag::I16 => vec![0; 2],
-        TypeTag::U32 | TypeTag::I32 => vec![0; 4],
-        TypeTag::U64 | TypeTag::I64 => vec![0; 8],
-        TypeTag::U128 | TypeTag::I128 => vec![0; 16],
-        TypeTag::U256 | TypeTag::I256 | TypeTag::Address | TypeTag::Signer => vec![0; 32],
-        TypeTag::Struct(tag) => match (tag.module.as_str(), tag.name.as_str()) {
-            ("string", "String") | ("option", "Option") => vec![0],
-            ("object", "Object") => OBJECT.as_bytes().to_vec(),
-            _ => least_struct(framework, tag),
-        },
-        TypeTag::Function(never) => match *never {},
-    }
+/// The least value of each type.
+const LEAST: Sample = Sample {
+    object: OBJECT,
+    address: AccountAddress::ZERO,
+    number: 0,
+};
+
+/// The length of byte strings that are not empty: that of hashes and authentication keys.
+const BYTES: u8 = 32;
+
+/// What values are made of.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    /// Each object.
+    pub object: AccountAddress,
+    /// Each other address.
+    pub address: AccountAddress,
+    /// Each number, and the length of each vector and text; at most 1. Byte strings are empty or 32 long.
+    pub number: u8,
 }
 
-fn least_struct(framework: &Framework, tag: &StructTag) -> Vec<u8> {
-    let module = abi(framework, tag.module.as_str());
-    let mut structs = module["structs"].as_array().unwrap().iter();
-    let declared = structs
-        .find(|declared| declared["name"] == tag.name.as_str())
-        .unwrap();
-    let printed: Vec<String> = tag.type_args.iter().map(ToString::to_string).collect();
-    let type_args: Vec<&str> = printed.iter().map(String::as_str).collect();
-    let fields = declared["fields"].as_array().unwrap();
-    let least_field = |field: &Value| {
-        let text = substitute(field["type"].as_str().unwrap(), &type_args);
-        least(framework, &text.parse().unwrap())
-    };
-    fields.iter().flat_map(least_field).collect()
+impl Sample {
+    fn integer(self, bytes: usize) -> Vec<u8> {
+        let mut value = vec![0; bytes];
+        value[0] = self.number;
+        value
+    }
+
+    fn value(self, framework: &Framework, tag: &TypeTag) -> Vec<u8> {
+        match tag {
+            TypeTag::Bool | TypeTag::U8 | TypeTag::I8 => self.integer(1),
+            TypeTag::U16 | TypeTag::I16 => self.integer(2),
+            TypeTag::U32 | TypeTag::I32 => self.integer(4),
+            TypeTag::U64 | TypeTag::I64 => self.integer(8),
+            TypeTag::U128 | TypeTag::I128 => self.integer(16),
+            TypeTag::U256 | TypeTag::I256 => self.integer(32),
+            TypeTag::Address | TypeTag::Signer => self.address.as_bytes().to_vec(),
+            TypeTag::Vector(item) if **item == TypeTag::U8 => [
+                vec![self.number * BYTES],
+                vec![7; usize::from(self.number * BYTES)],
+            ]
+            .concat(),
+            TypeTag::Vector(item) => self.items(&self.value(framework, item)),
+            TypeTag::Struct(tag) => match (tag.module.as_str(), tag.name.as_str()) {
+                ("option", "Option") => vec![0],
+                ("string", "String") => self.items(b"a"),
+                ("object", "Object") => self.object.as_bytes().to_vec(),
+                _ => self.struct_value(framework, tag),
+            },
+            TypeTag::Function(never) => match *never {},
+        }
+    }
+
+    fn items(self, item: &[u8]) -> Vec<u8> {
+        [&[self.number], &item.repeat(usize::from(self.number))[..]].concat()
+    }
+
+    fn struct_value(self, framework: &Framework, tag: &StructTag) -> Vec<u8> {
+        let module = abi(framework, tag.module.as_str());
+        let mut structs = module["structs"].as_array().unwrap().iter();
+        let declared = structs
+            .find(|declared| declared["name"] == tag.name.as_str())
+            .unwrap();
+        let printed: Vec<String> = tag.type_args.iter().map(ToString::to_string).collect();
+        let type_args: Vec<&str> = printed.iter().map(String::as_str).collect();
+        let fields = declared["fields"].as_array().unwrap();
+        let field_value = |field: &Value| {
+            let text = substitute(field["type"].as_str().unwrap(), &type_args);
+            self.value(framework, &text.parse().unwrap())
+        };
+        fields.iter().flat_map(field_value).collect()
+    }
 }
 
 /// Puts [`OBJECT`] into the state.
@@ -147,7 +191,7 @@ pub fn put_object(chain: &mut MemoryChain) {
             if has_key && declared["generic_type_params"] == Value::Array(vec![]) {
                 let name = declared["name"].as_str().unwrap();
                 let tag: StructTag = format!("0x1::{module}::{name}").parse().unwrap();
-                let value = least_struct(framework, &tag);
+                let value = LEAST.struct_value(framework, &tag);
                 if framework.group_of(&tag).is_some() {
                     members.insert(tag, value);
                 } else {

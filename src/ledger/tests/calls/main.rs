@@ -1,12 +1,14 @@
 //! Calls that do not fit, of every entry function and every view function that the ABI shows: the
 //! number of arguments, an argument's bytes, the number of type arguments, their names and abilities,
-//! and the kind of the function. Each is kept, pays its gas, says why, and changes nothing.
+//! the kind of the function, and what the call needs and is not there. Each is kept, pays its gas, says
+//! why, and changes nothing.
 
 mod caller;
 mod functions;
 mod json;
 #[path = "../kit/mod.rs"]
 mod kit;
+mod missing;
 
 use caller::Caller;
 use functions::{Callable, WITHOUT_ABILITIES, callables};
