@@ -33,6 +33,13 @@ fn kept(world: &World) -> serde_json::Value {
 }
 
 pub fn cases() -> Vec<Case> {
+    [creation_as_asked(), creation_refused(), creation_with_funds()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn creation_as_asked() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
@@ -86,6 +93,11 @@ pub fn cases() -> Vec<Case> {
                 executed
             },
         ),
+    ]
+}
+
+fn creation_refused() -> Vec<Case> {
+    vec![
         Case::new(CREATE, "a second time", EXISTS, |world| {
             create(world, b"seed", b"");
             create(world, b"seed", b"")
@@ -104,7 +116,7 @@ pub fn cases() -> Vec<Case> {
                     0,
                     CREATE_AND_FUND,
                     &[],
-                    args![b"seed".to_vec(), b"".to_vec(), 100_000_000u64],
+                    args![b"seed".to_vec(), b"".to_vec(), 1_000_000_000u64],
                 );
                 // The creator's key signs for the resource account.
                 let revoke = world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
@@ -114,6 +126,11 @@ pub fn cases() -> Vec<Case> {
                 create(world, b"seed", b"")
             },
         ),
+    ]
+}
+
+fn creation_with_funds() -> Vec<Case> {
+    vec![
         Case::new(
             CREATE_AND_FUND,
             "coins move and a store is made",

@@ -48,6 +48,18 @@ fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
 }
 
 pub fn cases() -> Vec<Case> {
+    [
+        by_call(),
+        from_each_scheme(),
+        from_bad_keys(),
+        from_bad_sets_of_keys(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn by_call() -> Vec<Case> {
     vec![
         Case::new(CALL, "any 32 bytes", Expected::Success(&[]), |world| {
             let executed = world.call(0, CALL, &[], args![vec![9u8; 32]]);
@@ -61,6 +73,11 @@ pub fn cases() -> Vec<Case> {
         Case::new(CALL, "31 bytes", MALFORMED, |world| {
             world.call(0, CALL, &[], args![vec![9u8; 31]])
         }),
+    ]
+}
+
+fn from_each_scheme() -> Vec<Case> {
+    vec![
         Case::new(FROM_PUBLIC_KEY, "an ed25519 key", TO_PUBLIC_KEY, |world| {
             rotates(world, 0, &public_bytes(&fresh_key(101)))
         }),
@@ -73,43 +90,11 @@ pub fn cases() -> Vec<Case> {
         Case::new(FROM_PUBLIC_KEY, "a multi key", TO_PUBLIC_KEY, |world| {
             rotates(world, 3, &any_keys(3, 2))
         }),
-        Case::new(
-            FROM_PUBLIC_KEY,
-            "an unknown scheme",
-            Expected::Abort(
-                "0x1::account: EUNRECOGNIZED_SCHEME(0x10018): schemes are 0 (ed25519), 1 (multi-ed25519), 2 (single key), 3 (multi key)",
-            ),
-            |world| from_public_key(world, 4, &[]),
-        ),
-        Case::new(FROM_PUBLIC_KEY, "a short ed25519 key", BAD_KEY_SIZE, |world| {
-            from_public_key(world, 0, &[])
-        }),
-        Case::new(
-            FROM_PUBLIC_KEY,
-            "a multi-ed25519 key without threshold",
-            BAD_MULTI_KEY_SIZE,
-            |world| from_public_key(world, 1, &multi_key(2)[..96]),
-        ),
-        Case::new(
-            FROM_PUBLIC_KEY,
-            "a single key of an unknown kind",
-            BAD_SINGLE_KEY,
-            |world| from_public_key(world, 2, &[9]),
-        ),
-        Case::new(
-            FROM_PUBLIC_KEY,
-            "a short secp256k1 key",
-            BAD_SINGLE_KEY,
-            |world| from_public_key(world, 2, &[1, 2, 0, 0]),
-        ),
-        Case::new(
-            FROM_PUBLIC_KEY,
-            "a single key with more after it",
-            Expected::Abort(
-                "0x1::single_key: E_INVALID_SINGLE_KEY_EXTRA_BYTES(0x10002): bytes follow the key",
-            ),
-            |world| from_public_key(world, 2, &[any_key(), vec![0]].concat()),
-        ),
+    ]
+}
+
+fn from_bad_sets_of_keys() -> Vec<Case> {
+    vec![
         Case::new(
             FROM_PUBLIC_KEY,
             "a multi key without keys",
@@ -147,6 +132,48 @@ pub fn cases() -> Vec<Case> {
             "a multi key cut short",
             BAD_SINGLE_KEY,
             |world| from_public_key(world, 3, &any_keys(2, 1)[..40]),
+        ),
+    ]
+}
+
+fn from_bad_keys() -> Vec<Case> {
+    vec![
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "an unknown scheme",
+            Expected::Abort(
+                "0x1::account: EUNRECOGNIZED_SCHEME(0x10018): schemes are 0 (ed25519), 1 (multi-ed25519), 2 (single key), 3 (multi key)",
+            ),
+            |world| from_public_key(world, 4, &[]),
+        ),
+        Case::new(FROM_PUBLIC_KEY, "a short ed25519 key", BAD_KEY_SIZE, |world| {
+            from_public_key(world, 0, &[])
+        }),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a multi-ed25519 key without threshold",
+            BAD_MULTI_KEY_SIZE,
+            |world| from_public_key(world, 1, &multi_key(2)[..96]),
+        ),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a single key of an unknown kind",
+            BAD_SINGLE_KEY,
+            |world| from_public_key(world, 2, &[9]),
+        ),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a short secp256k1 key",
+            BAD_SINGLE_KEY,
+            |world| from_public_key(world, 2, &[1, 2, 0, 0]),
+        ),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a single key with more after it",
+            Expected::Abort(
+                "0x1::single_key: E_INVALID_SINGLE_KEY_EXTRA_BYTES(0x10002): bytes follow the key",
+            ),
+            |world| from_public_key(world, 2, &[any_key(), vec![0]].concat()),
         ),
     ]
 }

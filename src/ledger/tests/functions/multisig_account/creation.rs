@@ -10,6 +10,21 @@ use ledger::{AccountAddress, HashValue};
 use serde_json::json;
 
 pub(super) fn creation() -> Vec<Case> {
+    [
+        create(),
+        create_with_owners_as_asked(),
+        create_with_owners_refused(),
+        create_without_bootstrapper(),
+        become_by_a_call(),
+        become_by_a_signed_message(),
+        become_by_a_signed_message_without_key(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn create() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create",
@@ -65,6 +80,11 @@ pub(super) fn creation() -> Vec<Case> {
                 )
             },
         ),
+    ]
+}
+
+fn create_with_owners_as_asked() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
             "the creator is the last owner",
@@ -103,6 +123,11 @@ pub(super) fn creation() -> Vec<Case> {
                 )
             },
         ),
+    ]
+}
+
+fn create_with_owners_refused() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
             "no more than a hundred owners",
@@ -144,6 +169,11 @@ pub(super) fn creation() -> Vec<Case> {
                 )
             },
         ),
+    ]
+}
+
+fn create_without_bootstrapper() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
             "the creator is no owner",
@@ -175,6 +205,11 @@ pub(super) fn creation() -> Vec<Case> {
                 )
             },
         ),
+    ]
+}
+
+fn become_by_a_call() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
             "an account with a key becomes one and keeps the key",
@@ -213,6 +248,11 @@ pub(super) fn creation() -> Vec<Case> {
                 executed
             },
         ),
+    ]
+}
+
+fn become_by_a_signed_message() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
             "anyone sends what the key signed",
@@ -272,6 +312,11 @@ pub(super) fn creation() -> Vec<Case> {
                 call(world, 0, "create_with_existing_account", args)
             },
         ),
+    ]
+}
+
+fn become_by_a_signed_message_without_key() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
             "the key signs away itself",

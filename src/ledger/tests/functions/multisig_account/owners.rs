@@ -8,13 +8,28 @@ use super::{
 use crate::{Case, Expected, args};
 use serde_json::json;
 
+const ADDED: Expected = Expected::Success(&["0x1::multisig_account::AddOwners"]);
+const REMOVED: Expected = Expected::Success(&["0x1::multisig_account::RemoveOwners"]);
+const SWAPPED: Expected = Expected::Success(&[
+    "0x1::multisig_account::AddOwners",
+    "0x1::multisig_account::RemoveOwners",
+]);
+
 pub(super) fn owner_changes() -> Vec<Case> {
-    const ADDED: Expected = Expected::Success(&["0x1::multisig_account::AddOwners"]);
-    const REMOVED: Expected = Expected::Success(&["0x1::multisig_account::RemoveOwners"]);
-    const SWAPPED: Expected = Expected::Success(&[
-        "0x1::multisig_account::AddOwners",
-        "0x1::multisig_account::RemoveOwners",
-    ]);
+    [
+        additions(),
+        additions_with_signatures(),
+        removals(),
+        swaps(),
+        swaps_with_signatures(),
+        signatures_required(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn additions() -> Vec<Case> {
     vec![
         Case::new("0x1::multisig_account::add_owner", "at the end", ADDED, |world| {
             let account = with_key(world);
@@ -67,21 +82,29 @@ pub(super) fn owner_changes() -> Vec<Case> {
                 call(world, 3, "add_owners", args![many(99)])
             },
         ),
-        Case::new(
-            "0x1::multisig_account::add_owners_and_update_signatures_required",
-            "both at once",
-            Expected::Success(&[
-                "0x1::multisig_account::AddOwners",
-                "0x1::multisig_account::UpdateSignaturesRequired",
-            ]),
-            |world| {
-                let account = with_key(world);
-                let name = "add_owners_and_update_signatures_required";
-                let executed = call(world, 3, name, args![vec![world.address(4)], 3u64]);
-                assert_eq!(view(world, "num_signatures_required", args![account]), json!("3"));
-                executed
-            },
-        ),
+    ]
+}
+
+fn additions_with_signatures() -> Vec<Case> {
+    vec![Case::new(
+        "0x1::multisig_account::add_owners_and_update_signatures_required",
+        "both at once",
+        Expected::Success(&[
+            "0x1::multisig_account::AddOwners",
+            "0x1::multisig_account::UpdateSignaturesRequired",
+        ]),
+        |world| {
+            let account = with_key(world);
+            let name = "add_owners_and_update_signatures_required";
+            let executed = call(world, 3, name, args![vec![world.address(4)], 3u64]);
+            assert_eq!(view(world, "num_signatures_required", args![account]), json!("3"));
+            executed
+        },
+    )]
+}
+
+fn removals() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::remove_owner",
             "the last takes the place",
@@ -133,6 +156,11 @@ pub(super) fn owner_changes() -> Vec<Case> {
                 call(world, 3, "remove_owners", args![gone])
             },
         ),
+    ]
+}
+
+fn swaps() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::swap_owner",
             "one for one",
@@ -181,23 +209,31 @@ pub(super) fn owner_changes() -> Vec<Case> {
                 call(world, 3, "swap_owners", args![both, both])
             },
         ),
-        Case::new(
-            "0x1::multisig_account::swap_owners_and_update_signatures_required",
-            "all at once",
-            Expected::Success(&[
-                "0x1::multisig_account::AddOwners",
-                "0x1::multisig_account::RemoveOwners",
-                "0x1::multisig_account::UpdateSignaturesRequired",
-            ]),
-            |world| {
-                let account = with_key(world);
-                let (new, gone) = (vec![world.address(4)], vec![world.address(0)]);
-                let name = "swap_owners_and_update_signatures_required";
-                let executed = call(world, 3, name, args![new, gone, 2u64]);
-                assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
-                executed
-            },
-        ),
+    ]
+}
+
+fn swaps_with_signatures() -> Vec<Case> {
+    vec![Case::new(
+        "0x1::multisig_account::swap_owners_and_update_signatures_required",
+        "all at once",
+        Expected::Success(&[
+            "0x1::multisig_account::AddOwners",
+            "0x1::multisig_account::RemoveOwners",
+            "0x1::multisig_account::UpdateSignaturesRequired",
+        ]),
+        |world| {
+            let account = with_key(world);
+            let (new, gone) = (vec![world.address(4)], vec![world.address(0)]);
+            let name = "swap_owners_and_update_signatures_required";
+            let executed = call(world, 3, name, args![new, gone, 2u64]);
+            assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
+            executed
+        },
+    )]
+}
+
+fn signatures_required() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::update_signatures_required",
             "another number",

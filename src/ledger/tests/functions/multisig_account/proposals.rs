@@ -8,6 +8,10 @@ use crate::{Case, Expected, args};
 use serde_json::{Value, json};
 
 pub(super) fn proposals() -> Vec<Case> {
+    [with_payload(), with_hash()].into_iter().flatten().collect()
+}
+
+fn with_payload() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_transaction",
@@ -72,6 +76,11 @@ pub(super) fn proposals() -> Vec<Case> {
                 call(world, 0, "create_transaction", args![vault, vec![1u8]])
             },
         ),
+    ]
+}
+
+fn with_hash() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::create_transaction_with_hash",
             "a hash waits",

@@ -8,20 +8,25 @@ use crate::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
 use serde_json::{Value, json};
 
+/// Account 1 votes on the first of two proposals of account 0; gives that and the vote.
+fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransaction, Value) {
+    let vault = vault(world, 2);
+    propose(world, vault);
+    propose(world, vault);
+    let args = [args![vault], more].concat();
+    let executed = call(world, 1, name, args);
+    let vote = view(world, "vote", args![vault, 1u64, world.address(1)]);
+    let other = view(world, "vote", args![vault, 1u64, world.address(2)]);
+    assert_eq!(other, json!([false, false]));
+    (executed, vote)
+}
+const VOTE: Expected = Expected::Success(&["0x1::multisig_account::Vote"]);
+
 pub(super) fn votes() -> Vec<Case> {
-    /// Account 1 votes on the first of two proposals of account 0; gives that and the vote.
-    fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransaction, Value) {
-        let vault = vault(world, 2);
-        propose(world, vault);
-        propose(world, vault);
-        let args = [args![vault], more].concat();
-        let executed = call(world, 1, name, args);
-        let vote = view(world, "vote", args![vault, 1u64, world.address(1)]);
-        let other = view(world, "vote", args![vault, 1u64, world.address(2)]);
-        assert_eq!(other, json!([false, false]));
-        (executed, vote)
-    }
-    const VOTE: Expected = Expected::Success(&["0x1::multisig_account::Vote"]);
+    [votes_on_one(), votes_on_many()].into_iter().flatten().collect()
+}
+
+fn votes_on_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::approve_transaction",
@@ -88,6 +93,11 @@ pub(super) fn votes() -> Vec<Case> {
                 call(world, 3, "vote_transaction", args![vault, 1u64, true])
             },
         ),
+    ]
+}
+
+fn votes_on_many() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::vote_transactions",
             "one vote on each of a range",
@@ -113,16 +123,24 @@ pub(super) fn votes() -> Vec<Case> {
     ]
 }
 
+/// A vault whose first two transactions account 1 rejects.
+fn rejected(world: &mut World) -> AccountAddress {
+    let vault = vault(world, 2);
+    propose(world, vault);
+    propose(world, vault);
+    let votes = args![vault, 1u64, 2u64, false];
+    world.must(1, "0x1::multisig_account::vote_transactions", &[], votes);
+    vault
+}
+
 pub(super) fn rejections() -> Vec<Case> {
-    /// A vault whose first two transactions account 1 rejects.
-    fn rejected(world: &mut World) -> AccountAddress {
-        let vault = vault(world, 2);
-        propose(world, vault);
-        propose(world, vault);
-        let votes = args![vault, 1u64, 2u64, false];
-        world.must(1, "0x1::multisig_account::vote_transactions", &[], votes);
-        vault
-    }
+    [rejection_of_one(), rejection_of_many()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn rejection_of_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
@@ -165,6 +183,11 @@ pub(super) fn rejections() -> Vec<Case> {
                 call(world, 0, "execute_rejected_transaction", args![vault])
             },
         ),
+    ]
+}
+
+fn rejection_of_many() -> Vec<Case> {
+    vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
             "all up to one",
