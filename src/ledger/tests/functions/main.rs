@@ -4,6 +4,7 @@
 //! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger --test functions` writes it anew.
 
 pub(crate) mod account;
+pub(crate) mod bounds;
 pub(crate) mod coin;
 pub(crate) mod coverage;
 pub(crate) mod escrow;
@@ -130,6 +131,7 @@ pub(crate) fn cases() -> Vec<Case> {
         registry::cases(),
         resource_account::cases(),
         vendor_account::cases(),
+        bounds::cases(),
     ];
     modules.into_iter().flatten().collect()
 }
