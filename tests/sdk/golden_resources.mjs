@@ -134,20 +134,33 @@ export function resources() {
       "0x1::fungible_asset::ConcurrentSupply",
       struct({ current: struct({ value: u128(1n << 127n), max_value: u128(U128_MAX) }) }),
     ),
-    golden("0x1::event::EventHandle<0x1::coin::DepositEvent>", eventHandle(other, 2n, 9n)),
-    golden("0x1::guid::ID", id(other, 77n)),
     golden(
-      "0x1::simple_map::SimpleMap<0x1::string::String, vector<u8>>",
-      simpleMap([
-        entry(string("zebra"), bytes([])),
-        entry(string("ant"), bytes([0, 255])),
-      ]),
+      "0x1::aptos_account::DirectTransferConfig",
+      struct({ allow_arbitrary_coin_transfers: bool(false), update_coin_transfer_events: eventHandle(owner, 4n, 0n) }),
     ),
     golden(
-      "0x1::option::Option<0x1::option::Option<address>>",
-      option(option(address(framework))),
+      "0x1::registry::Registry",
+      struct({
+        records: struct({ inner: table(other), length: u64(3n) }),
+        set_events: eventHandle(owner, 5n, 4n),
+        removed_events: eventHandle(owner, 6n, 1n),
+      }),
     ),
-    golden("0x1::type_info::TypeInfo", typeInfo(framework, "aptos_coin", "AptosCoin")),
+    golden(
+      "0x1::managed_fungible_asset::ManagedFungibleAsset",
+      struct({
+        mint_ref: struct({ metadata: object(other) }),
+        transfer_ref: struct({ metadata: object(other) }),
+        burn_ref: struct({ metadata: object(other) }),
+        mutate_metadata_ref: struct({ metadata: object(other) }),
+      }),
+    ),
+    golden("0x1::account::OriginatingAddress", struct({ address_map: table(other) })),
+    golden("0x1::coin::PairedCoinType", struct({ type: typeInfo(owner, "moon", "Coin<u8>") })),
+    golden(
+      "0x1::resource_account::Container",
+      struct({ store: simpleMap([entry(address(asset), struct({ account: address(asset) }))]) }),
+    ),
     golden(
       "0x1::multisig_account::MultisigAccount",
       struct({
@@ -176,6 +189,21 @@ export function resources() {
         entries: vector([struct({ key: string("txn.large_transaction_cutoff"), val: u64(600n) })]),
       }),
     ),
+    // Parts of resources, and what views return.
+    golden("0x1::event::EventHandle<0x1::coin::DepositEvent>", eventHandle(other, 2n, 9n)),
+    golden("0x1::guid::ID", id(other, 77n)),
+    golden(
+      "0x1::simple_map::SimpleMap<0x1::string::String, vector<u8>>",
+      simpleMap([
+        entry(string("zebra"), bytes([])),
+        entry(string("ant"), bytes([0, 255])),
+      ]),
+    ),
+    golden(
+      "0x1::option::Option<0x1::option::Option<address>>",
+      option(option(address(framework))),
+    ),
+    golden("0x1::type_info::TypeInfo", typeInfo(framework, "aptos_coin", "AptosCoin")),
   ];
 }
 

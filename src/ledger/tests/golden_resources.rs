@@ -7,11 +7,16 @@ use ledger::{
     framework::{
         MoveStruct,
         modules::{
-            account::{Account, resource_address},
-            coin::{CoinInfo, CoinStore},
-            fungible_asset::{FungibleStore, Metadata},
+            account::{Account, OriginatingAddress, resource_address},
+            coin::{CoinInfo, CoinStore, PairedCoinType},
+            fungible_asset::{ConcurrentSupply, FungibleStore, Metadata},
+            gas_schedule::GasScheduleV2,
+            managed_fungible_asset::ManagedFungibleAsset,
             multisig_account::MultisigAccount,
             object::{ObjectCore, named_address, user_derived_address},
+            registry::Registry,
+            resource_account::Container,
+            vendor_account::DirectTransferConfig,
         },
     },
 };
@@ -42,7 +47,7 @@ fn resources() -> Vec<ResourceVector> {
 fn resources_have_the_bytes_and_the_json_of_the_interface() {
     let framework = Framework::new(&"APTOS".parse().expect("a vendor word"));
     let vectors = resources();
-    assert!(vectors.len() >= 12, "a dozen resources, not {}", vectors.len());
+    assert!(vectors.len() >= 20, "20 types, not {}", vectors.len());
     for vector in vectors {
         let tag: TypeTag = vector.tag.parse().expect("a type");
         let bytes = bytes(&vector.bcs);
@@ -76,6 +81,14 @@ fn the_structs_of_modules_are_what_they_declare() {
     holds::<FungibleStore>(&vectors);
     holds::<Metadata>(&vectors);
     holds::<MultisigAccount>(&vectors);
+    holds::<ConcurrentSupply>(&vectors);
+    holds::<DirectTransferConfig>(&vectors);
+    holds::<Registry>(&vectors);
+    holds::<ManagedFungibleAsset>(&vectors);
+    holds::<OriginatingAddress>(&vectors);
+    holds::<PairedCoinType>(&vectors);
+    holds::<Container>(&vectors);
+    holds::<GasScheduleV2>(&vectors);
 }
 
 #[derive(Deserialize)]
