@@ -12,15 +12,11 @@ use crate::{
 };
 use bytes::Bytes;
 use ledger::{
-    Chain, EntryFunction, ExecutionStatus, LedgerInfo,
+    Chain, EntryFunction, LedgerInfo,
     execute::{self, ViewError, Viewed},
     transaction::SIGNED_TRANSACTION_DEPTH_MAX,
 };
 use serde_json::Value;
-
-/// The reference's number of an abort, and of a view that used up its gas.
-const ABORTED: u64 = 4016;
-const OUT_OF_GAS: u64 = 4002;
 
 /// `POST /v1/view`
 pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
@@ -75,20 +71,10 @@ fn render(
 fn problem(chain: &Chain, error: ViewError) -> Problem {
     match error {
         ViewError::Call(cause) => Problem::InvalidInput(cause.to_string()),
-        ViewError::Failed(status) => Problem::ViewFailed {
-            message: status.vm_status(chain),
-            vm_error_code: vm_error_code(&status),
+        ViewError::Failed(failure) => Problem::ViewFailed {
+            message: failure.vm_status(chain),
+            vm_error_code: failure.code,
         },
         ViewError::State(cause) => Problem::internal("running a view function failed", &cause),
-    }
-}
-
-/// A failure in the function's own code has no one number: the status does not keep which it was.
-fn vm_error_code(status: &ExecutionStatus) -> Option<u64> {
-    match status {
-        ExecutionStatus::MoveAbort { .. } => Some(ABORTED),
-        ExecutionStatus::OutOfGas => Some(OUT_OF_GAS),
-        ExecutionStatus::MiscellaneousError(code) => *code,
-        ExecutionStatus::Success | ExecutionStatus::ExecutionFailure { .. } => None,
     }
 }

@@ -36,7 +36,7 @@ pub struct ErrorBody {
 /// The `error_code` of an answer, a closed list of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the variants are the words of the interface")]
 pub enum ErrorCode {
     ResourceNotFound,
     ModuleNotFound,
@@ -171,8 +171,8 @@ pub enum Problem {
     ViewFailed {
         /// How it ended.
         message: String,
-        /// The number of that end, in the reference's class of execution errors.
-        vm_error_code: Option<u64>,
+        /// The number of that end (rest-behaviour section 2.2).
+        vm_error_code: u64,
     },
     /// The pool holds a transaction of the same sender and number that this one may not replace.
     #[error("{0}")]
@@ -296,7 +296,7 @@ impl Problem {
                 left: Some(LeaveReason::Rejected(discard)),
                 ..
             } => Some(discard.status.code()),
-            Self::ViewFailed { vm_error_code, .. } => *vm_error_code,
+            Self::ViewFailed { vm_error_code, .. } => Some(*vm_error_code),
             _ => None,
         }
     }

@@ -134,15 +134,6 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("why"),
         ),
         (
-            Problem::ViewFailed {
-                message: text("why"),
-                vm_error_code: None,
-            },
-            400,
-            "invalid_input",
-            text("why"),
-        ),
-        (
             Problem::InvalidUpdate("why"),
             400,
             "invalid_transaction_update",
@@ -287,7 +278,7 @@ async fn a_refusal_by_validation_tells_its_status() {
 async fn a_view_that_failed_tells_how() {
     let failed = Problem::ViewFailed {
         message: "why".to_owned(),
-        vm_error_code: Some(4016),
+        vm_error_code: 4016,
     };
     let expected = json!({ "message": "why", "error_code": "invalid_input", "vm_error_code": 4016 });
     assert_eq!(answer(&failed).await, (400, expected));

@@ -21,7 +21,7 @@ impl CallRequest {
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
         let framework = chain.framework();
         let call = framework.call_from_json(&self.function, &self.type_arguments, &self.arguments);
-        call.map_err(|cause| misfit(&cause))
+        call.map_err(|cause| self.misfit(&cause))
     }
 
     /// The call of a view function.
@@ -31,10 +31,16 @@ impl CallRequest {
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
         let framework = chain.framework();
         let call = framework.view_from_json(&self.function, &self.type_arguments, &self.arguments);
-        call.map_err(|cause| misfit(&cause))
+        call.map_err(|cause| self.misfit(&cause))
     }
-}
 
-fn misfit(cause: &FormError) -> Problem {
-    Problem::InvalidInput(cause.to_string())
+    /// Names the function where the cause does not: one that is unknown is in the cause.
+    fn misfit(&self, cause: &FormError) -> Problem {
+        let (cause, function) = (cause.to_string(), self.function.trim());
+        Problem::InvalidInput(if cause.contains(function) {
+            cause
+        } else {
+            format!("{cause}, in a call of {function}")
+        })
+    }
 }

@@ -13,7 +13,7 @@ macro_rules! miscellaneous_statuses {
         /// fit (numbers in the reference's class of verification errors, 1000-1999) or a limit of the
         /// execution (4000-4999). The names are what `vm_status` shows.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, reason = "the names and numbers of the table say all there is")]
         pub enum MiscellaneousStatus { $($variant = $code,)* }
 
         impl MiscellaneousStatus {
@@ -72,7 +72,44 @@ impl From<StateError> for Failure {
     }
 }
 
+/// The reference's numbers of the failures that are no [`MiscellaneousStatus`] (its class of execution
+/// errors, rest-behaviour section 2.2).
+mod code {
+    pub(super) const OUT_OF_GAS: u64 = 4002;
+    pub(super) const RESOURCE_ALREADY_EXISTS: u64 = 4004;
+    pub(super) const MISSING_DATA: u64 = 4008;
+    pub(super) const ABORTED: u64 = 4016;
+    pub(super) const ARITHMETIC_ERROR: u64 = 4017;
+}
+
 impl Failure {
+    /// The reference's number of the failure.
+    ///
+    /// # Errors
+    /// A state that cannot be read has none.
+    pub(super) fn code(&self) -> Result<u64, StateError> {
+        Ok(match self {
+            Self::OutOfGas => code::OUT_OF_GAS,
+            Self::ResourceExists => code::RESOURCE_ALREADY_EXISTS,
+            Self::MissingResource => code::MISSING_DATA,
+            Self::Abort { .. } => code::ABORTED,
+            Self::Arithmetic => code::ARITHMETIC_ERROR,
+            Self::Miscellaneous(status) => *status as u64,
+            Self::State(error) => return Err(error.clone()),
+        })
+    }
+
+    /// Whether it is not only the call that failed, but the whole transaction that cannot go on: it
+    /// has used up its gas or passed one of its limits, or the state cannot be read.
+    pub(super) fn is_of_transaction(&self) -> bool {
+        matches!(
+            self,
+            Self::OutOfGas
+                | Self::Miscellaneous(MiscellaneousStatus::StorageWriteLimitReached)
+                | Self::State(_)
+        )
+    }
+
     /// The status that the ledger keeps of a failed call of `called`.
     ///
     /// # Errors
@@ -167,5 +204,33 @@ fn function_name(chain: &Chain, module: &ModuleId, function: u16) -> String {
     match chain.framework().function_at(module, function) {
         Some(name) => format!("{module}::{name}"),
         None => module.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framework::Category;
+
+    #[test]
+    fn failures_have_the_numbers_of_the_reference() {
+        let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
+        let abort = Failure::Abort {
+            module: "coin",
+            error,
+        };
+        let rows = [
+            (abort, 4016),
+            (Failure::OutOfGas, 4002),
+            (Failure::ResourceExists, 4004),
+            (Failure::MissingResource, 4008),
+            (Failure::Arithmetic, 4017),
+            (MiscellaneousStatus::StorageWriteLimitReached.into(), 4031),
+            (MiscellaneousStatus::LinkerError.into(), 1028),
+        ];
+        for (failure, code) in rows {
+            assert_eq!(failure.code().unwrap(), code, "{failure:?}");
+        }
+        assert!(Failure::State(StateError(String::new())).code().is_err());
     }
 }

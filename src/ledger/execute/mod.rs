@@ -2,13 +2,15 @@
 //!
 //! `validate` decides whether a transaction is taken at all; `user` runs one, `multisig` one of a
 //! multisig account; `block` runs a block; `simulate` and `view` run one without a block; `context` is
-//! what functions of the framework see, `change_set` what they read and changed; `gas` and
+//! what functions of the framework see, `change_set` what they read and changed, `environment` the
+//! block that they run in where there is none; `gas` and
 //! `storage_fee` count.
 
 mod block;
 mod block_state;
 mod change_set;
 mod context;
+mod environment;
 mod failure;
 mod gas;
 mod multisig;
@@ -25,11 +27,11 @@ pub(crate) use block_state::BlockState;
 pub use context::Context;
 pub(crate) use context::Environment;
 pub use failure::{Failure, MiscellaneousStatus};
-pub use gas::cost;
+pub use gas::{cost, intrinsic_units};
 pub(crate) use gas::gas_schedule;
 pub use multisig::validate_multisig_for_admission;
 pub use simulate::simulate;
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;
 pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, validate_for_admission};
-pub use view::{VIEW_GAS_MAX, ViewError, Viewed, view};
+pub use view::{VIEW_GAS_MAX, ViewError, ViewFailure, Viewed, view};

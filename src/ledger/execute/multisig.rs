@@ -23,13 +23,6 @@ use crate::{
     transaction::{Executable, MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
 };
 
-/// The reference's number of a failure for a resource that is there already.
-const RESOURCE_ALREADY_EXISTS: u64 = 4004;
-/// The reference's number of a failure for a resource that is missing.
-const MISSING_DATA: u64 = 4008;
-/// The reference's number of a failure for a number that does not fit its type.
-const ARITHMETIC_ERROR: u64 = 4017;
-
 /// A multisig payload of a transaction.
 #[derive(Clone, Copy)]
 pub(super) struct MultisigCall<'a> {
@@ -88,11 +81,7 @@ pub fn validate_multisig_for_admission(
     let Some(call) = MultisigCall::of(transaction.raw()) else {
         return Ok(Ok(()));
     };
-    let environment = Environment {
-        height: info.block_height.saturating_add(1),
-        timestamp_usecs: info.timestamp_usecs,
-        transaction_hash: transaction.hash(),
-    };
+    let environment = Environment::after(info, transaction.hash());
     validate(chain, &BlockState::new(state), environment, call)
 }
 
@@ -172,21 +161,63 @@ fn vm_error(error_code: u64) -> ExecutionError {
 
 /// How a failure of the payload is told; an error where it ends the whole transaction.
 fn execution_error(chain: &Chain, failure: Failure, call: &EntryFunction) -> Result<ExecutionError, Failure> {
-    let in_function = |error_code| ExecutionError {
-        abort_location: call.module.to_string(),
-        error_type: "MoveExecutionFailure".to_owned(),
-        error_code,
-    };
+    if failure.is_of_transaction() {
+        return Err(failure);
+    }
+    let code = failure.code()?;
     Ok(match failure {
-        Failure::OutOfGas | Failure::State(_) => return Err(failure),
-        Failure::Miscellaneous(status) => vm_error(status as u64),
-        Failure::MissingResource => in_function(MISSING_DATA),
-        Failure::ResourceExists => in_function(RESOURCE_ALREADY_EXISTS),
-        Failure::Arithmetic => in_function(ARITHMETIC_ERROR),
+        Failure::MissingResource | Failure::ResourceExists | Failure::Arithmetic => ExecutionError {
+            abort_location: call.module.to_string(),
+            error_type: "MoveExecutionFailure".to_owned(),
+            error_code: code,
+        },
         Failure::Abort { module, error } => ExecutionError {
             abort_location: chain.framework().module_id(module).to_string(),
             error_type: "MoveAbort".to_owned(),
             error_code: error.code(),
         },
+        _ => vm_error(code),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Genesis, Parameters, Vendor, framework::Category};
+
+    #[test]
+    fn only_what_is_of_the_call_is_a_failed_payload() {
+        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        let chain = genesis.chain().unwrap();
+        let call = EntryFunction {
+            module: "0x1::coin".parse().unwrap(),
+            function: "transfer".parse().unwrap(),
+            type_args: Vec::new(),
+            args: Vec::new(),
+        };
+        let told = |failure| {
+            let error = execution_error(&chain, failure, &call).ok()?;
+            Some((error.abort_location, error.error_type, error.error_code))
+        };
+        let row = |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
+        let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
+        let abort = Failure::Abort {
+            module: "account",
+            error,
+        };
+        let function_failed = |code| row("0x1::coin", "MoveExecutionFailure", code);
+        let rows = [
+            (abort, row("0x1::account", "MoveAbort", 0x60003)),
+            (Failure::MissingResource, function_failed(4008)),
+            (Failure::ResourceExists, function_failed(4004)),
+            (Failure::Arithmetic, function_failed(4017)),
+            (MiscellaneousStatus::LinkerError.into(), row("", "VMError", 1028)),
+            (MiscellaneousStatus::StorageWriteLimitReached.into(), None),
+            (Failure::OutOfGas, None),
+            (Failure::State(StateError(String::new())), None),
+        ];
+        for (failure, expected) in rows {
+            assert_eq!(told(failure.clone()), expected, "{failure:?}");
+        }
+    }
 }

@@ -27,11 +27,7 @@ pub fn simulate(
     transaction: &SignedTransaction,
 ) -> Result<ExecutedTransaction, StateError> {
     let checked = CheckedTransaction::trusted(transaction.clone(), chain.vendor());
-    let environment = Environment {
-        height: info.block_height.saturating_add(1),
-        timestamp_usecs: info.timestamp_usecs,
-        transaction_hash: checked.hash(),
-    };
+    let environment = Environment::after(info, checked.hash());
     let state = BlockState::new(state);
     let output = match execute_user(chain, &state, &checked, environment, Purpose::Simulate)? {
         Outcome::Kept { output, .. } => output,

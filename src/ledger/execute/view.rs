@@ -1,13 +1,8 @@
 //! Runs a view function: it reads one version of the state and changes nothing.
 
-use super::{BlockState, Context, Failure, MiscellaneousStatus, context::Environment, gas::GasMeter};
+use super::{BlockState, Context, MiscellaneousStatus, context::Environment, gas::GasMeter};
 use crate::{
-    AccountAddress, Chain, EntryFunction, ExecutionStatus, FormError, HashValue, StateError, StateView,
-    TypeTag,
-    framework::{
-        Inputs,
-        modules::{block::BlockResource, timestamp::CurrentTimeMicroseconds},
-    },
+    Chain, EntryFunction, ExecutionStatus, FormError, StateError, StateView, TypeTag, framework::Inputs,
 };
 use bytes::Bytes;
 
@@ -31,10 +26,27 @@ pub enum ViewError {
     Call(#[from] FormError),
     /// The function failed.
     #[error("the view function failed")]
-    Failed(ExecutionStatus),
+    Failed(ViewFailure),
     /// The state could not be read.
     #[error(transparent)]
     State(#[from] StateError),
+}
+
+/// How a view function failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewFailure {
+    /// The status that a transaction would have.
+    pub status: ExecutionStatus,
+    /// The reference's number of the failure, which the status alone does not always tell
+    /// (rest-behaviour section 2.2).
+    pub code: u64,
+}
+
+impl ViewFailure {
+    /// As [`ExecutionStatus::vm_status`].
+    pub fn vm_status(&self, chain: &Chain) -> String {
+        self.status.vm_status(chain)
+    }
 }
 
 /// Runs the view function that `call` names on `state`.
@@ -43,7 +55,7 @@ pub enum ViewError {
 /// When there is no such view function, it fails, or the state cannot be read.
 pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Result<Viewed, ViewError> {
     let state = BlockState::new(state);
-    let environment = environment(chain, &state)?;
+    let environment = Environment::last_of(chain, &state)?;
     let framework = chain.framework();
     let version = chain.parameters().framework_version(environment.height);
     let function = framework
@@ -69,29 +81,9 @@ pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Resul
             values,
             gas_used: context.meter.used().total,
         }),
-        Err(Failure::State(error)) => Err(error.into()),
-        Err(failure) => Err(ViewError::Failed(failure.into_status(chain, Some(call))?)),
+        Err(failure) => Err(ViewError::Failed(ViewFailure {
+            code: failure.code()?,
+            status: failure.into_status(chain, Some(call))?,
+        })),
     }
-}
-
-/// The block that wrote the state last.
-fn environment(chain: &Chain, state: &BlockState<'_>) -> Result<Environment, StateError> {
-    let nowhere = Environment {
-        height: 0,
-        timestamp_usecs: 0,
-        transaction_hash: HashValue::ZERO,
-    };
-    let mut context = Context::unmetered(chain, state, nowhere);
-    let unread = |failure: Failure| match failure {
-        Failure::State(error) => error,
-        other => StateError(format!("the newest block is not in the state: {other:?}")),
-    };
-    let at = AccountAddress::ONE;
-    let block: BlockResource = context.require_resource(at, &[]).map_err(unread)?;
-    let time: CurrentTimeMicroseconds = context.require_resource(at, &[]).map_err(unread)?;
-    Ok(Environment {
-        height: block.height,
-        timestamp_usecs: time.microseconds,
-        ..nowhere
-    })
 }

@@ -144,3 +144,47 @@ async fn a_view_that_aborts_says_why() {
     assert!(answer.headers.contains_key("x-node-ledger-version"));
     api.stop().await;
 }
+
+#[actix_web::test]
+async fn every_failure_of_a_view_has_its_number() {
+    let api = TestApi::start(Settings::default()).await;
+    let missing = json!({
+        "function": "0x1::multisig_account::owners", "type_arguments": [], "arguments": ["0xb0b"],
+    });
+    let answer = api.client.post_json("/v1/view", &missing, JSON).await;
+    refused(&answer, (400, "invalid_input"), "no such resource");
+    let message = "Execution failed in 0x1::multisig_account::owners at code offset 0";
+    assert_eq!(answer.json()["message"], message);
+    assert_eq!(answer.json()["vm_error_code"], 4008);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_does_not_fit_a_function_names_it() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut untyped = balance("0xb0b");
+    untyped["type_arguments"] = json!([]);
+    let mut unknown = balance("0xb0b");
+    unknown["function"] = json!("0x1::coin::nothing");
+    let rows = [
+        (
+            untyped,
+            "expected 1 type arguments, but got 0, in a call of 0x1::coin::balance",
+        ),
+        (unknown, "could not find view function by 0x1::coin::nothing"),
+    ];
+    for (body, message) in rows {
+        let answer = api.client.post_json("/v1/view", &body, JSON).await;
+        refused(&answer, (400, "invalid_input"), message);
+        assert_eq!(answer.json()["message"], message);
+    }
+    let mut submitted = Transfer::new(0, 0).json(&api.chain);
+    submitted["payload"]["arguments"] = json!(["0xb0b"]);
+    let answer = api.client.submit_json(&submitted).await;
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.ends_with("in a call of 0x1::node_account::transfer"),
+        "{message}"
+    );
+    api.stop().await;
+}

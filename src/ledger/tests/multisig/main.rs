@@ -4,6 +4,7 @@
 mod failures;
 #[path = "../kit/mod.rs"]
 mod kit;
+mod limits;
 mod random;
 mod refusals;
 mod vault;

@@ -1,0 +1,44 @@
+//! The block that a transaction runs in where it runs outside of one: to be validated, simulated or
+//! viewed.
+
+use super::{BlockState, Context, Failure, context::Environment};
+use crate::{
+    AccountAddress, Chain, HashValue, LedgerInfo, StateError,
+    framework::modules::{block::BlockResource, timestamp::CurrentTimeMicroseconds},
+};
+
+impl Environment {
+    /// A block right after the ledger stood as `info` says, at the same time.
+    pub(super) fn after(info: &LedgerInfo, transaction_hash: HashValue) -> Self {
+        Self {
+            height: info.block_height.saturating_add(1),
+            timestamp_usecs: info.timestamp_usecs,
+            transaction_hash,
+        }
+    }
+
+    /// The block that wrote `state` last, in which no transaction runs.
+    ///
+    /// # Errors
+    /// When the state cannot be read or does not tell its block.
+    pub(super) fn last_of(chain: &Chain, state: &BlockState<'_>) -> Result<Self, StateError> {
+        let nowhere = Self {
+            height: 0,
+            timestamp_usecs: 0,
+            transaction_hash: HashValue::ZERO,
+        };
+        let mut context = Context::unmetered(chain, state, nowhere);
+        let unread = |failure: Failure| match failure {
+            Failure::State(error) => error,
+            other => StateError(format!("the newest block is not in the state: {other:?}")),
+        };
+        let at = AccountAddress::ONE;
+        let block: BlockResource = context.require_resource(at, &[]).map_err(unread)?;
+        let time: CurrentTimeMicroseconds = context.require_resource(at, &[]).map_err(unread)?;
+        Ok(Self {
+            height: block.height,
+            timestamp_usecs: time.microseconds,
+            ..nowhere
+        })
+    }
+}
