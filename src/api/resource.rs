@@ -2,20 +2,8 @@
 //! members at one address share a slot (framework-notes section 5).
 
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, StateKey, StructTag};
+use ledger::{AccountAddress, Chain, StateKey, StructTag, state::group_members};
 use ledger_store::{Snapshot, StoreError};
-use std::collections::BTreeMap;
-
-/// The members of a resource group at one address.
-pub(crate) type GroupMembers = BTreeMap<StructTag, Bytes>;
-
-/// The members that the slot of a resource group holds.
-///
-/// # Errors
-/// When the bytes are no resource group.
-pub(crate) fn group_members(slot: &[u8]) -> Result<GroupMembers, bcs::Error> {
-    bcs::from_bytes(slot)
-}
 
 /// The resource `tag` at `address` after `version`.
 ///

@@ -1,14 +1,11 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
 use super::{Text, hex_text, value_or_hex};
-use crate::{
-    resource::group_members,
-    tables::{ItemTypes, TableTypes},
-};
+use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
-    WriteSet,
+    WriteSet, state::group_members,
 };
 use serde::Serialize;
 use serde_json::Value;
