@@ -13,8 +13,8 @@ use crate::{
     wire::OnChainBcs,
 };
 use ledger::{
-    AccountAddress, AccountFacts, Chain, CheckedTransaction, ExecutedTransaction, LedgerInfo,
-    SignedTransaction, execute, transaction::TransactionAuthenticator,
+    AccountAddress, AccountFacts, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction, execute,
+    transaction::TransactionAuthenticator,
 };
 use ledger_store::{Snapshot, StateAt, StoreError};
 use std::slice::from_ref;
@@ -23,7 +23,7 @@ use std::slice::from_ref;
 pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     let estimates = Estimates::asked_by(&call)?;
     let signed = signed_transaction(&mut call).await?;
-    if CheckedTransaction::check(signed.clone(), call.chain()).is_ok() {
+    if signed.check(call.chain()).is_ok() {
         // Whoever has it could submit it.
         let refused = "Simulated transactions must not have a valid signature";
         return Err(Problem::InvalidInput(refused.to_owned()).into());
@@ -102,8 +102,9 @@ fn run(
     Ok(Simulated { executed, tables })
 }
 
-/// The most gas units that the chain allows and the payer can pay for. The zero address stands for a
-/// payer who is not known yet.
+/// The most gas units that the chain allows and the payer can pay for, but no fewer than the transaction
+/// needs at least, so that a payer who has too little is told so. The zero address stands for a payer
+/// who is not known yet.
 fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction) -> Result<u64, StoreError> {
     let allowed = chain.parameters().max_gas_amount;
     let payer = match &signed.authenticator {
@@ -118,7 +119,8 @@ fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction
     let facts = AccountFacts::read(chain, state, payer);
     let balance = facts.map_err(|cause| StoreError::Inconsistent(cause.0))?.balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
-    Ok(affordable.unwrap_or(allowed).min(allowed))
+    let least = execute::intrinsic_units(signed.size_bytes());
+    Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 
 /// One transaction in an array, as if it were committed at the newest version.

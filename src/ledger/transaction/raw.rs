@@ -71,6 +71,24 @@ impl SignedTransaction {
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         hash_of_bytes(&bcs_bytes(self), vendor)
     }
+
+    /// How long its BCS form is.
+    ///
+    /// # Panics
+    /// Never: a transaction has a BCS form.
+    pub fn size_bytes(&self) -> usize {
+        bcs::serialized_size(self).expect("a transaction has a BCS form")
+    }
+
+    /// Checks the size, then the signatures, whose check takes time in proportion to the size.
+    ///
+    /// # Errors
+    /// The validation status that refuses the transaction: too large, a signature that does not hold,
+    /// or a kind of signature that this ledger does not execute.
+    pub fn check(&self, chain: &Chain) -> Result<(), Discard> {
+        validate_size(chain, self.size_bytes())?;
+        self.authenticator.check(&self.raw, chain.vendor())
+    }
 }
 
 fn bcs_bytes(transaction: &SignedTransaction) -> Vec<u8> {
@@ -105,18 +123,13 @@ pub struct CheckedTransaction {
 }
 
 impl CheckedTransaction {
-    /// Checks the size, then the signatures, whose check takes time in proportion to the size.
+    /// Takes a transaction that passes [`SignedTransaction::check`].
     ///
     /// # Errors
-    /// The validation status that refuses the transaction: too large, a signature that does not hold,
-    /// or a kind of signature that this ledger does not execute.
+    /// The validation status that refuses the transaction.
     pub fn check(transaction: SignedTransaction, chain: &Chain) -> Result<Self, Discard> {
-        let bytes = bcs_bytes(&transaction);
-        validate_size(chain, bytes.len())?;
-        transaction
-            .authenticator
-            .check(&transaction.raw, chain.vendor())?;
-        Ok(Self::of_bytes(transaction, &bytes, chain.vendor()))
+        transaction.check(chain)?;
+        Ok(Self::trusted(transaction, chain.vendor()))
     }
 
     /// Takes a transaction that was checked before: read back from the node's own durable files.

@@ -2,7 +2,7 @@
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use ledger::{
-    Genesis, SignedTransaction,
+    AccountAddress, Genesis, SignedTransaction,
     crypto::Ed25519Signature,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
@@ -175,6 +175,31 @@ async fn the_most_gas_is_what_the_sender_can_pay() {
     let affordable = Genesis::DEVELOPMENT_BALANCE / price;
     assert!(affordable < api.chain.parameters().max_gas_amount);
     assert_eq!(simulated["max_gas_amount"], affordable.to_string());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
+    let api = TestApi::start(Settings {
+        more_accounts: 1,
+        ..Settings::default()
+    })
+    .await;
+    // One of them does not exist, the other holds 1.
+    for sender in [0x5e, 0x1_0000].map(AccountAddress::from_low_u64) {
+        let mut signed = unsigned(&api, &Transfer::new(0, 0));
+        signed.raw.sender = sender;
+        signed.authenticator = TransactionAuthenticator::SingleSender {
+            sender: AccountAuthenticator::NoAccountAuthenticator,
+        };
+        for query in ["", "?estimate_max_gas_amount=true"] {
+            let refusal = only(&simulate(&api, &signed, query, "*/*").await);
+            assert_eq!(
+                refusal["vm_status"], "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
+                "{sender}{query}"
+            );
+        }
+    }
     api.stop().await;
 }
 
