@@ -6,10 +6,11 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::{HexBytes, hex_text, value_or_hex},
+    large,
     tables::read_types,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, LedgerInfo, StateKey, TypeTag};
+use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, TypeTag};
 use ledger_store::{Snapshot, StoreError};
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,16 +43,13 @@ pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
             Ok(Ok((bytes, types)))
         })
         .await?;
-    match call.format() {
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
-        Format::Json => {
-            let value = match types {
-                Some(types) => value_or_hex(call.chain(), &types.value, &bytes),
-                None => Value::String(hex_text(&bytes)),
-            };
-            Answer::json(ledger_info, &value)
-        }
-    }
+    render(&call, ledger_info, bytes, move |chain, bytes| {
+        Ok(match types {
+            Some(types) => value_or_hex(chain, &types.value, bytes),
+            None => Value::String(hex_text(bytes)),
+        })
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -78,23 +76,30 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
     let (ledger_info, bytes) = call
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
-    match call.format() {
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
-        Format::Json => typed(&call, ledger_info, &value_type, &bytes),
-    }
+    render(&call, ledger_info, bytes, move |chain, bytes| {
+        let value = chain.framework().value_to_json(&value_type, bytes);
+        value.map_err(|cause| Problem::InvalidInput(format!("the value is no {value_type}: {cause}")))
+    })
+    .await
 }
 
-fn typed(
+/// The item as it is stored, or as `shown` in JSON.
+async fn render(
     call: &Call,
     ledger_info: LedgerInfo,
-    value_type: &TypeTag,
-    bytes: &[u8],
+    bytes: Bytes,
+    shown: impl FnOnce(&Chain, &[u8]) -> Result<Value, Problem> + Send + 'static,
 ) -> Result<Answer, ApiError> {
-    let value = call.chain().framework().value_to_json(value_type, bytes);
-    let value = value.map_err(|cause| {
-        Problem::InvalidInput(format!("the value is no {value_type}: {cause}")).at(ledger_info)
-    })?;
-    Answer::json(ledger_info, &value)
+    if call.format() == Format::Bcs {
+        return Ok(Answer::bytes(ledger_info, Format::Bcs, bytes));
+    }
+    let place = call.state.large_answers().place_for(bytes.len())?;
+    let chain = call.chain().clone();
+    large::render(place, move || {
+        let value = shown(&chain, &bytes).map_err(|problem| problem.at(ledger_info))?;
+        Answer::json(ledger_info, &value)
+    })
+    .await
 }
 
 fn parse_type(name: &str, text: &str) -> Result<TypeTag, Problem> {

@@ -8,9 +8,10 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use futures::{future::join_all, poll};
+use ledger::{AccountAddress, StateKey};
 use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
 use ledger_api::configure;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[actix_web::test]
 async fn a_full_pool_is_507() {
@@ -186,6 +187,51 @@ async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large
     drop(blocks);
     // A question that nobody waits for any more is still answered, which gives its place back.
     while get(&large).await.status() != StatusCode::OK {}
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+    let table = AccountAddress::from_low_u64(0x7ab1e);
+    let item = |key: u8, length: usize| {
+        let value = bcs::to_bytes(&vec![7u8; length]).unwrap();
+        (StateKey::table_item(&table, &[key]), value.into())
+    };
+    let api = TestApi::start(Settings {
+        more_state: vec![item(0, 1_000), item(1, 300 * 1024)],
+        ..Settings::default()
+    })
+    .await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+    let ask = |route: &str, body: Value, accept: &'static str| {
+        let request = TestRequest::post()
+            .uri(&format!("/v1/tables/{table}/{route}"))
+            .insert_header((header::ACCEPT, accept))
+            .set_json(body);
+        call_service(&app, request.to_request())
+    };
+    let typed = |key: u8| json!({ "key_type": "u8", "value_type": "vector<u8>", "key": key });
+    let raw = |key: u8| json!({ "key": format!("0x0{key}") });
+    const JSON: &str = "application/json";
+    // They take the places when they are polled first and keep them, as nothing polls them again.
+    let mut blocks: Vec<_> = (0..8)
+        .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
+        .collect();
+    for block in &mut blocks {
+        assert!(poll!(block).is_pending());
+    }
+    for (route, bodies) in [("item", [typed(0), typed(1)]), ("raw_item", [raw(0), raw(1)])] {
+        let [small, large] = bodies;
+        assert_eq!(ask(route, small, JSON).await.status(), StatusCode::OK);
+        let refused = ask(route, large.clone(), JSON).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE, "{route}");
+        let as_stored = ask(route, large, "application/x-bcs").await;
+        assert_eq!(as_stored.status(), StatusCode::OK, "{route}");
+    }
+    drop(blocks);
+    // A question that nobody waits for any more is still answered, which gives its place back.
+    while ask("item", typed(1), JSON).await.status() != StatusCode::OK {}
     api.stop().await;
 }
 
