@@ -6,7 +6,7 @@ macro_rules! validation_statuses {
     ($($variant:ident = $code:literal $name:literal,)*) => {
         /// A validation status; its number is the interface's `vm_error_code`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, reason = "the names and numbers of the table say all there is")]
         pub enum ValidationStatus { $($variant = $code,)* }
 
         impl ValidationStatus {

@@ -200,7 +200,7 @@ macro_rules! function_bodies {
                 vec![$($parameter::signature()),*]
             }
 
-            #[allow(unused_mut)]
+            #[allow(unused_mut, reason = "a function without parameters takes nothing of its inputs")]
             fn call(
                 &self,
                 context: &mut Context<'_>,

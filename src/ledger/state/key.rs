@@ -18,7 +18,7 @@ pub struct StateKey(Bytes);
 
 /// What a state key names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the variants are what their names and fields say")]
 pub enum StateKeyParts {
     Module(ModuleId),
     Resource { address: AccountAddress, tag: StructTag },

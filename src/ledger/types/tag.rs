@@ -109,7 +109,7 @@ impl fmt::Display for ModuleId {
 
 /// A type. The order of the variants is the wire's.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the variants are the types of their names")]
 pub enum TypeTag {
     Bool,
     U8,
