@@ -3,8 +3,8 @@
 //! that no balance of the target stands in the way.
 
 use crate::program::{
-    ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, primary_store,
-    resource_account_of,
+    ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
+    primary_store, resource_account_of,
 };
 use ledger::{
     AccountAddress, EntryFunction,
@@ -170,8 +170,11 @@ impl Drain<'_> {
 
     /// All assets that users made: those of coins and the plain ones.
     fn assets(&self) -> Vec<AccountAddress> {
-        let paired = |of| self.paired(&coin_of(of));
-        (0..ACCOUNTS).flat_map(|of| [paired(of), asset_of(of)]).collect()
+        let of_account = |of| {
+            let coins = [coin_of(of), given_up_coin_of(of)].map(|coin| self.paired(&coin));
+            [coins[0], coins[1], asset_of(of)]
+        };
+        (0..ACCOUNTS).flat_map(of_account).collect()
     }
 
     fn paired(&self, coin: &str) -> AccountAddress {

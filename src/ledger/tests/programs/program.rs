@@ -2,14 +2,15 @@
 
 use crate::{
     census::Census,
-    kit::{GAS_UNIT_PRICE, MemoryChain, next_block},
+    kit::{MemoryChain, next_block},
 };
 use ledger::{
-    AccountAddress, CheckedTransaction, EntryFunction, ExecutedTransaction, Genesis, OrderedBlock,
-    SignedTransaction,
+    AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction, Genesis,
+    OrderedBlock, SignedTransaction,
     execute::{execute_block, view},
     framework::modules::{
         account::resource_address,
+        multisig_account::TransactionExecutionSucceeded,
         object::{named_address, user_derived_address},
     },
     transaction::{Multisig, MultisigPayload, TransactionAuthenticator, TransactionPayload},
@@ -19,6 +20,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// How many development accounts take part.
 pub const ACCOUNTS: usize = 4;
+/// What transactions offer for a gas unit.
+const GAS_UNIT_PRICES: [u64; 2] = [100, 150];
 /// The chain's coin.
 pub const NATIVE: &str = "0x1::node_coin::NodeCoin";
 
@@ -95,6 +98,11 @@ pub fn coin_of(number: usize) -> String {
     format!("{}::m::C", account(number))
 }
 
+/// The coin that a development account makes and gives its powers over up.
+pub fn given_up_coin_of(number: usize) -> String {
+    format!("{}::m::GivenUp", account(number))
+}
+
 /// The asset that a development account manages.
 pub fn asset_of(number: usize) -> AccountAddress {
     named_address(account(number), b"A")
@@ -113,6 +121,18 @@ pub fn resource_account_of(number: usize) -> AccountAddress {
 /// The primary store of `owner` for `asset`.
 pub fn primary_store(owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
     user_derived_address(owner, asset)
+}
+
+/// The call of a multisig account that was executed, as its event tells.
+fn stored_call(event: &ContractEvent) -> Option<EntryFunction> {
+    if event.type_tag().to_string() != "0x1::multisig_account::TransactionExecutionSucceeded" {
+        return None;
+    }
+    let event: TransactionExecutionSucceeded = bcs::from_bytes(event.data()).unwrap();
+    match bcs::from_bytes(event.transaction_payload.as_ref()).unwrap() {
+        MultisigPayload::EntryFunction(call) => Some(call),
+        MultisigPayload::Script(_) => None,
+    }
 }
 
 impl Program {
@@ -145,9 +165,12 @@ impl Program {
     }
 
     fn prepare(&mut self, number: usize) {
-        let coin = coin_of(number);
-        let initialize = "0x1::managed_coin::initialize";
-        self.must(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
+        for coin in [coin_of(number), given_up_coin_of(number)] {
+            let initialize = "0x1::managed_coin::initialize";
+            self.must(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
+            let mint = "0x1::managed_coin::mint";
+            self.must(number, mint, &[&coin], args![account(number), 10_000_000u64]);
+        }
         let create = "0x1::managed_fungible_asset::create";
         let maximum = (number == 1).then_some(u128::from(u64::MAX) * 3);
         self.must(number, create, &[], args!["A", "A", 6u8, "", "", maximum]);
@@ -165,12 +188,6 @@ impl Program {
             create,
             &[],
             args![b"r".to_vec(), no_key, 5_000_000_000u64],
-        );
-        self.must(
-            number,
-            "0x1::managed_coin::mint",
-            &[&coin],
-            args![account(number), 10_000_000u64],
         );
         let mint = "0x1::managed_fungible_asset::mint";
         self.must(
@@ -215,7 +232,8 @@ impl Program {
             sequence_number,
             payload: sent.payload,
             max_gas_amount: 200_000,
-            gas_unit_price: GAS_UNIT_PRICE,
+            // What was paid for room at one price is given back at the other.
+            gas_unit_price: GAS_UNIT_PRICES[self.random.below(GAS_UNIT_PRICES.len())],
             expiration_timestamp_secs: u64::MAX,
             chain_id: self.chain.chain.id(),
         };
@@ -237,15 +255,18 @@ impl Program {
     }
 
     fn note(&mut self, executed: &ExecutedTransaction) {
+        let Some(user) = executed.transaction.as_user() else {
+            panic!("a user's transaction: {executed:?}");
+        };
         let framework = self.chain.chain.framework();
-        let json = |event: &ledger::ContractEvent| framework.value_to_json(event.type_tag(), event.data());
+        let json = |event: &ContractEvent| framework.value_to_json(event.type_tag(), event.data());
         let statement = json(executed.events.last().unwrap()).unwrap();
         let refund: i128 = statement["storage_fee_refund_octas"]
             .as_str()
             .unwrap()
             .parse()
             .unwrap();
-        self.fees += i128::from(executed.info.v0().gas_used) * i128::from(GAS_UNIT_PRICE) - refund;
+        self.fees += i128::from(executed.info.v0().gas_used) * i128::from(user.raw.gas_unit_price) - refund;
         for event in &executed.events {
             let address = |field: &str| json(event).unwrap()[field].as_str().unwrap().parse().unwrap();
             match event.type_tag().to_string().as_str() {
@@ -254,10 +275,9 @@ impl Program {
                 _ => {}
             }
         }
-        if let Some(call) = executed
-            .transaction
-            .as_user()
-            .and_then(|user| user.raw.entry_function())
+        let stored = executed.events.iter().find_map(stored_call);
+        let called = user.raw.entry_function().or(stored.as_ref());
+        if let Some(call) = called
             && executed.info.v0().status.is_success()
         {
             let name = format!("{}::{}", call.module, call.function);

@@ -2,7 +2,8 @@
 
 use super::{anyone, who};
 use crate::program::{
-    NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, primary_store, resource_account_of,
+    NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of, primary_store,
+    resource_account_of,
 };
 use ledger::{AccountAddress, transaction::TransactionPayload};
 
@@ -75,6 +76,18 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
             args![vec![to, account(of)], vec![5u64, amount]],
         ),
         _ => program.sent(number, "0x1::coin::transfer", coin, args![to, amount]),
+    })
+}
+
+/// A coin whose maker gives its powers up sooner or later: what there is of it still moves.
+pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
+    let (of, to, amount) = (who(program), anyone(program), program.random.amount());
+    let coin = given_up_coin_of(of);
+    let coin = &[coin.as_str()];
+    Some(match program.random.below(4) {
+        0 => program.sent(of, "0x1::managed_coin::destroy_caps", coin, args![]),
+        1 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
+        _ => program.sent(of, "0x1::node_account::transfer_coins", coin, args![to, amount]),
     })
 }
 
@@ -172,8 +185,9 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
         let create = "0x1::managed_fungible_asset::create_store";
         return Some(program.sent(number, create, &[], args![asset_of(of)]));
     }
-    let place = program.random.below(program.stores.len());
-    let store = program.stores[place];
+    // One of the newest two, so that stores that are taken from are ones that got something.
+    let newest = program.stores.len() - 1;
+    let store = program.stores[newest.saturating_sub(program.random.below(2))];
     let primary = primary_store(account(number), asset_of(of));
     let with_minimum = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
     if program.random.below(6) == 0 {
@@ -185,7 +199,7 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
     } else {
         "0x1::dispatchable_fungible_asset::transfer"
     };
-    Some(match program.random.below(7) {
+    Some(match program.random.below(8) {
         0 => program.sent(
             number,
             "0x1::managed_fungible_asset::remove_store",
@@ -199,19 +213,19 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
             &[],
             args![store],
         ),
-        3 => program.sent(
+        3 | 4 => program.sent(
             of,
             "0x1::managed_fungible_asset::burn_from_store",
             &[],
             args![store, amount],
         ),
-        4 => program.sent(
+        5 => program.sent(
             number,
             "0x1::object::transfer",
             &[store_type],
             args![store, account(of)],
         ),
-        5 => program.sent(number, transfer, &[store_type], args![store, primary, amount]),
+        6 => program.sent(number, transfer, &[store_type], args![store, primary, amount]),
         _ => program.sent(number, transfer, &[store_type], args![primary, store, amount]),
     })
 }

@@ -2,10 +2,12 @@
 //! cannot be.
 
 mod assets;
+mod multisig;
 mod others;
 
-use assets::{managed_asset, managed_coin, native, paired_asset, stores};
-use others::{accounts, descriptions, escrow, multisig, objects, registry, resource_accounts};
+use assets::{given_up_coin, managed_asset, managed_coin, native, paired_asset, stores};
+use multisig::{changes, creations, proposals};
+use others::{accounts, descriptions, escrow, objects, registry, resource_accounts};
 
 use crate::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
 use ledger::AccountAddress;
@@ -19,13 +21,16 @@ const ACTIONS: &[(usize, Action)] = &[
     (6, managed_coin),
     (4, paired_asset),
     (8, managed_asset),
-    (4, stores),
-    (5, objects),
+    (7, stores),
+    (7, objects),
     (4, escrow),
     (3, registry),
-    (6, multisig),
+    (6, proposals),
+    (1, changes),
+    (1, creations),
     (2, resource_accounts),
-    (1, accounts),
+    (1, given_up_coin),
+    (2, accounts),
     (1, descriptions),
 ];
 

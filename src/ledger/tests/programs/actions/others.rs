@@ -1,8 +1,10 @@
 //! Calls that do with objects, escrows, records and accounts what their users do.
 
-use super::{anyone, who};
-use crate::program::{NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of};
-use ledger::AccountAddress;
+use super::who;
+use crate::program::{
+    NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, resource_account_of,
+};
+use ledger::{AccountAddress, Genesis, transaction::TransactionPayload};
 
 /// Named objects go to accounts, or to named objects of a higher number: a circle of owners would lock
 /// what its objects hold, which is its makers' doing.
@@ -110,71 +112,6 @@ pub(super) fn registry(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// Proposals move the chain's coin or an asset out of the multisig account.
-pub(super) fn multisig(program: &mut Program) -> Option<Sent> {
-    let number = who(program);
-    let multisig = program.multisig;
-    let numbers = program.view(
-        "0x1::multisig_account::last_resolved_sequence_number",
-        &[],
-        args![multisig],
-    );
-    let next: u64 = numbers[0].as_str().unwrap().parse::<u64>().unwrap() + 1;
-    Some(match program.random.below(11) {
-        7 => {
-            let vote = ["vote_transaction", "vote_transanction"][program.random.below(2)];
-            let vote = format!("0x1::multisig_account::{vote}");
-            let approved = program.random.flag();
-            program.sent(number, &vote, &[], args![multisig, next, approved])
-        }
-        8 => program.sent(
-            number,
-            "0x1::multisig_account::vote_transactions",
-            &[],
-            args![multisig, next, next, program.chain.tip.height.is_multiple_of(2)],
-        ),
-        9 => program.sent(
-            number,
-            "0x1::multisig_account::execute_rejected_transactions",
-            &[],
-            args![multisig, next],
-        ),
-        10 => program.sent(
-            number,
-            "0x1::multisig_account::create_transaction_with_hash",
-            &[],
-            args![multisig, vec![7u8; 32]],
-        ),
-        0 | 1 => {
-            let (to, amount) = (anyone(program), program.random.amount());
-            let call = program.call("0x1::node_account::transfer", &[], args![to, amount]);
-            let payload = ledger::transaction::MultisigPayload::EntryFunction(call);
-            let payload = bcs::to_bytes(&payload).unwrap();
-            let create = "0x1::multisig_account::create_transaction";
-            program.sent(number, create, &[], args![multisig, payload])
-        }
-        2 | 3 => program.sent(
-            number,
-            "0x1::multisig_account::approve_transaction",
-            &[],
-            args![multisig, next],
-        ),
-        4 => program.sent(
-            number,
-            "0x1::multisig_account::reject_transaction",
-            &[],
-            args![multisig, next],
-        ),
-        5 => program.sent(
-            number,
-            "0x1::multisig_account::execute_rejected_transaction",
-            &[],
-            args![multisig],
-        ),
-        _ => program.sent_as_multisig(number, None),
-    })
-}
-
 pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let seed = vec![program.random.below(3) as u8];
@@ -190,11 +127,54 @@ pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
 pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let key = AccountAddress::from_low_u64(0x1000 + program.random.below(20) as u64);
-    Some(if program.random.flag() {
-        program.sent(number, "0x1::node_account::create_account", &[], args![key])
-    } else {
-        let allow = program.random.flag();
-        let set = "0x1::node_account::set_allow_direct_coin_transfers";
-        program.sent(number, set, &[], args![allow])
+    Some(match program.random.below(4) {
+        0 => program.sent(number, "0x1::node_account::create_account", &[], args![key]),
+        1 => {
+            let allow = program.random.flag();
+            let set = "0x1::node_account::set_allow_direct_coin_transfers";
+            program.sent(number, set, &[], args![allow])
+        }
+        2 => revocation(program, number),
+        _ => rotation(program, number),
     })
+}
+
+/// A resource account takes back the right to sign for it, which it was offered when it was made; the
+/// key of its creator stays its key.
+fn revocation(program: &mut Program, number: usize) -> Sent {
+    let resource_account = resource_account_of(number);
+    let (revoke, args) = if program.random.flag() {
+        ("0x1::account::revoke_any_signer_capability", args![])
+    } else {
+        ("0x1::account::revoke_signer_capability", args![resource_account])
+    };
+    Sent {
+        key: number,
+        sender: resource_account,
+        payload: TransactionPayload::EntryFunction(program.call(revoke, &[], args)),
+    }
+}
+
+/// An account changes its key to the one that it has, which takes no proof.
+fn rotation(program: &mut Program, number: usize) -> Sent {
+    let key = Genesis::development_accounts()
+        .remove(number)
+        .private_key
+        .public_key();
+    let hash = key.authentication_key().as_bytes().to_vec();
+    match program.random.below(3) {
+        0 => program.sent(
+            number,
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            args![hash],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::account::rotate_authentication_key_from_public_key",
+            &[],
+            args![0u8, key.0.to_vec()],
+        ),
+        _ => program.sent(number, "0x1::account::set_originating_address", &[], args![]),
+    }
 }
