@@ -41,12 +41,13 @@ impl GasHistory {
         }
     }
 
-    /// Notes a block by the gas unit prices of its user transactions.
-    pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>) {
+    /// Notes a block by the gas unit prices of its user transactions. `left_out`: it had no room for
+    /// all that were ordered.
+    pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>, left_out: bool) {
         let mut count = 0;
         let lowest = prices.inspect(|_| count += 1).min();
         let price = match lowest {
-            Some(lowest) if count >= self.full_block_transactions => self.next_bucket(lowest),
+            Some(lowest) if left_out || count >= self.full_block_transactions => self.next_bucket(lowest),
             _ => self.price_min,
         };
         if self.inclusion_prices.len() == AGGRESSIVE_BLOCKS {
@@ -99,8 +100,8 @@ mod tests {
             prioritized_gas_estimate: 150,
         };
         assert_eq!(history.estimate(), expected);
-        history.record([9_000, 9_000].into_iter());
-        history.record(std::iter::empty());
+        history.record([9_000, 9_000].into_iter(), false);
+        history.record(std::iter::empty(), false);
         assert_eq!(history.estimate(), expected);
     }
 
@@ -108,7 +109,7 @@ mod tests {
     fn full_blocks_raise_the_estimates_and_quiet_ones_lower_them_again() {
         let mut history = GasHistory::new(100, 2);
         for _ in 0..MARKET_BLOCKS {
-            history.record([400, 350].into_iter());
+            history.record([400, 350].into_iter(), false);
         }
         let estimate = history.estimate();
         assert_eq!(
@@ -116,19 +117,26 @@ mod tests {
             (500, 500)
         );
         assert_eq!(estimate.prioritized_gas_estimate, 1_000);
-        history.record([100].into_iter());
+        history.record([100].into_iter(), false);
         assert_eq!(history.estimate().deprioritized_gas_estimate, 100);
         assert_eq!(history.estimate().gas_estimate, 500);
         for _ in 0..AGGRESSIVE_BLOCKS {
-            history.record([100].into_iter());
+            history.record([100].into_iter(), false);
         }
         assert_eq!(history.estimate().prioritized_gas_estimate, 150);
     }
 
     #[test]
+    fn a_block_that_left_some_out_was_full() {
+        let mut history = GasHistory::new(100, 3);
+        history.record([400].into_iter(), true);
+        assert_eq!(history.estimate().deprioritized_gas_estimate, 500);
+    }
+
+    #[test]
     fn prices_above_all_buckets_stay() {
         let mut history = GasHistory::new(100, 1);
-        history.record([5_000_000].into_iter());
+        history.record([5_000_000].into_iter(), false);
         assert_eq!(history.estimate().gas_estimate, 5_000_000);
     }
 }

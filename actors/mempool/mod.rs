@@ -27,7 +27,7 @@ use crate::{
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
-use ledger::AccountAddress;
+use ledger::{AccountAddress, DiscardedTransaction};
 use messages::{Batch, Close, EstimateGas, InPool, NextBatch, PendingByHash, Submit};
 use std::time::Duration;
 
@@ -166,10 +166,12 @@ impl Handler<BlockCommitted> for Mempool {
     fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
         let block = &committed.0;
         self.pool.commit(block);
-        self.gas.record(block.transactions.iter().filter_map(|executed| {
+        let prices = block.transactions.iter().filter_map(|executed| {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)
-        }));
+        });
+        let left_out = block.discarded.iter().any(DiscardedTransaction::is_left_out);
+        self.gas.record(prices, left_out);
         let block_secs = block.header.timestamp_usecs / 1_000_000;
         self.pool.expire(block_secs);
         self.after_change();

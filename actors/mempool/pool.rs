@@ -131,7 +131,8 @@ impl Pool {
         batch
     }
 
-    /// A block is durable: its transactions leave, the refused ones with their reason.
+    /// A block is durable: its transactions leave, the refused ones with their reason. Those for which
+    /// it had no room go back.
     ///
     /// # Panics
     /// When the block names a validation status that does not exist.
@@ -143,6 +144,10 @@ impl Pool {
             }
         }
         for discarded in &block.discarded {
+            if discarded.is_left_out() {
+                self.put_back(&discarded.hash);
+                continue;
+            }
             let status = ValidationStatus::from_code(discarded.status_code);
             let status = status.expect("execution refuses with statuses of this ledger");
             self.discard(&discarded.hash, status);
@@ -175,11 +180,7 @@ impl Pool {
             return;
         };
         if status == ValidationStatus::SequenceNumberTooNew {
-            let expires = self.change(address, |account| {
-                account.untake(number).map(|entry| entry.expires_at_secs)
-            });
-            self.expiries.extend(expires.map(|at| (at, address, number)));
-            return;
+            return self.put_back(hash);
         }
         let entry = self
             .accounts
@@ -192,6 +193,17 @@ impl Pool {
             _ => LeaveReason::Rejected(status.into()),
         };
         self.drop_entry(address, number, reason);
+    }
+
+    /// A block did not execute a transaction, which says nothing against it: a later one may take it.
+    fn put_back(&mut self, hash: &HashValue) {
+        let Some(&(address, number)) = self.by_hash.get(hash) else {
+            return;
+        };
+        let expires = self.change(address, |account| {
+            account.untake(number).map(|entry| entry.expires_at_secs)
+        });
+        self.expiries.extend(expires.map(|at| (at, address, number)));
     }
 
     /// Whose time has come leaves.

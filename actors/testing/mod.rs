@@ -144,6 +144,19 @@ pub(crate) fn block(
     })
 }
 
+/// The same block after it was full: it left these out.
+pub(crate) fn leaving_out(
+    block: Arc<ExecutedBlock>,
+    left_out: &[Arc<CheckedTransaction>],
+) -> Arc<ExecutedBlock> {
+    let mut block = Arc::unwrap_or_clone(block);
+    let positions = (block.transactions.len() + block.discarded.len()) as u32..;
+    let left_out = positions.zip(left_out);
+    let left_out = left_out.map(|(at, left_out)| DiscardedTransaction::left_out(at, left_out.hash()));
+    block.discarded.extend(left_out);
+    Arc::new(block)
+}
+
 fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction {
     let info = TransactionInfoV0 {
         gas_used: 1,

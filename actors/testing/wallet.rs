@@ -94,13 +94,23 @@ pub fn funded() -> Vec<Wallet> {
 
 /// A development chain and its store in `directory`, made when there is none.
 pub fn development(directory: &Path) -> (Chain, Store) {
+    development_with(directory, Parameters::default())
+}
+
+/// The same with other bounds than a chain's usual ones.
+pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Store) {
     let options = StoreOptions { cache_bytes: 8 << 20 };
-    initialized(Store::open(directory, &options).expect("the store opens"))
+    let store = Store::open(directory, &options).expect("the store opens");
+    initialized_with(store, parameters)
 }
 
 /// A development chain in this store.
-pub fn initialized(mut store: Store) -> (Chain, Store) {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+pub fn initialized(store: Store) -> (Chain, Store) {
+    initialized_with(store, Parameters::default())
+}
+
+fn initialized_with(mut store: Store, parameters: Parameters) -> (Chain, Store) {
+    let genesis = Genesis::development(4, Vendor::default(), parameters);
     let chain = genesis.chain().expect("a good genesis");
     if store.genesis().expect("a readable store").is_none() {
         store

@@ -54,16 +54,37 @@ impl BlockHeader {
     }
 }
 
-/// An ordered transaction that the prologue refused: it is in no version, pays nothing, and is
-/// named here so that the payload root can be checked from what is stored.
+/// An ordered transaction that the prologue refused or for which the block had no room: it is in no
+/// version, pays nothing, and is named here so that the payload root can be checked from what is stored.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DiscardedTransaction {
     /// Its place among the ordered transactions, from 0.
     pub position: u32,
     /// Its hash.
     pub hash: HashValue,
-    /// The validation status that refused it (rest-behaviour section 2.2).
+    /// The validation status that refused it (rest-behaviour section 2.2), or
+    /// [`DiscardedTransaction::LEFT_OUT`].
     pub status_code: u64,
+}
+
+impl DiscardedTransaction {
+    /// The status of a transaction that was not executed because its block was full; a later block may
+    /// take it. Above the reference's classes of status codes, which end at 4999: it has no number for this.
+    pub const LEFT_OUT: u64 = 10_000;
+
+    /// A transaction for which its block had no room.
+    pub fn left_out(position: u32, hash: HashValue) -> Self {
+        Self {
+            position,
+            hash,
+            status_code: Self::LEFT_OUT,
+        }
+    }
+
+    /// Whether its block had no room for it. Nothing is known against it then.
+    pub fn is_left_out(&self) -> bool {
+        self.status_code == Self::LEFT_OUT
+    }
 }
 
 /// A committed transaction with everything it did.
@@ -121,7 +142,7 @@ pub struct ExecutedBlock {
     pub first_version: u64,
     /// The committed transactions in order: metadata, user transactions, epilogue. Never empty.
     pub transactions: Vec<ExecutedTransaction>,
-    /// The ordered transactions that were refused.
+    /// The ordered transactions that were refused or left out.
     pub discarded: Vec<DiscardedTransaction>,
     /// The engine's proof, empty on a chain of one node.
     pub certificate: Bytes,
@@ -157,7 +178,7 @@ pub struct BlockInfo {
     pub first_version: u64,
     /// Its last version.
     pub last_version: u64,
-    /// The ordered transactions that were refused.
+    /// The ordered transactions that were refused or left out.
     pub discarded: Vec<DiscardedTransaction>,
     /// The engine's proof, empty on a chain of one node.
     pub certificate: Bytes,

@@ -4,7 +4,7 @@
 use super::*;
 use crate::{
     SubmitError,
-    testing::{block, draft},
+    testing::{block, draft, leaving_out},
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -19,9 +19,11 @@ enum Step {
         variant: u8,
     },
     Take(usize),
-    /// The oldest block becomes durable; of its transactions, this one in the order is refused.
+    /// The oldest block becomes durable; of its transactions, this one in the order is refused, and
+    /// after so many executed ones the block is full.
     Commit {
         refuse: usize,
+        room: usize,
     },
     Wait(u64),
 }
@@ -39,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => submit,
         2 => (1..5usize).prop_map(Step::Take),
-        2 => (0..8usize).prop_map(|refuse| Step::Commit { refuse }),
+        2 => (0..8usize, 1..6usize).prop_map(|(refuse, room)| Step::Commit { refuse, room }),
         1 => (1..20u64).prop_map(Step::Wait),
     ];
     prop::collection::vec(step, 1..120)
@@ -108,6 +110,13 @@ impl Model {
             batch.push(hash);
         }
         batch
+    }
+
+    /// A block did not execute it.
+    fn untake(&mut self, hash: HashValue) {
+        let mut items = self.items.iter_mut();
+        let item = items.find(|item| item.transaction.hash() == hash);
+        item.expect("a taken transaction is in the model").taken = false;
     }
 
     fn remove(&mut self, hash: HashValue) {
@@ -213,18 +222,19 @@ impl History {
     }
 
     /// Executes the oldest block as the ledger would.
-    fn commit(&mut self, refuse: usize) {
+    fn commit(&mut self, refuse: usize, room: usize) {
         let Some(batch) = self.blocks.pop_front() else {
             return;
         };
-        let (mut executed, mut refused) = (Vec::new(), Vec::new());
+        let (mut executed, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (index, transaction) in batch.into_iter().enumerate() {
             let raw = transaction.raw();
             let expected = self.model.number(raw.sender);
-            if raw.sequence_number > expected {
-                let mut items = self.model.items.iter_mut();
-                let item = items.find(|item| item.transaction.hash() == transaction.hash());
-                item.expect("a taken transaction is in the model").taken = false;
+            if executed.len() == room {
+                self.model.untake(transaction.hash());
+                left_out.push(transaction);
+            } else if raw.sequence_number > expected {
+                self.model.untake(transaction.hash());
                 refused.push((transaction, ValidationStatus::SequenceNumberTooNew));
             } else if raw.sequence_number < expected || index == refuse {
                 refused.push((transaction, ValidationStatus::InvalidAuthKey));
@@ -236,7 +246,8 @@ impl History {
             }
         }
         self.height += 1;
-        self.pool.commit(&block(self.height, &executed, &refused));
+        let block = leaving_out(block(self.height, &executed, &refused), &left_out);
+        self.pool.commit(&block);
     }
 
     fn run(&mut self, step: Step) {
@@ -265,7 +276,7 @@ impl History {
                 assert_eq!(hashes, self.model.batch(transactions_max));
                 self.blocks.push_back(batch);
             }
-            Step::Commit { refuse } => self.commit(refuse),
+            Step::Commit { refuse, room } => self.commit(refuse, room),
             Step::Wait(secs) => {
                 self.now_secs += secs;
                 self.pool.expire(self.now_secs);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     SubmitError,
-    testing::{Draft, block, draft},
+    testing::{Draft, block, draft, leaving_out},
 };
 
 const NOW: u64 = 1_000;
@@ -198,6 +198,42 @@ fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
     assert_eq!((pool.len(), pool.has_ready()), (2, false));
     submit(&mut pool, draft(1, 0).signature(3)).unwrap();
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
+    let mut pool = pool(|_| ());
+    for number in 0..4 {
+        submit(&mut pool, draft(1, number).price(300)).unwrap();
+    }
+    submit(&mut pool, draft(2, 0).price(200).expires_at(NOW + 50)).unwrap();
+    let taken = pool.take_batch(ALL);
+    submit(&mut pool, draft(3, 0).price(250)).unwrap();
+    submit(&mut pool, draft(1, 5)).unwrap();
+    let full = leaving_out(block(1, &taken[..1], &[]), &taken[1..]);
+    pool.commit(&full);
+    assert_eq!(pool.contents().len(), 6, "a stop would save them all");
+    pool.commit(&full);
+    assert_eq!((pool.len(), pool.drain_left()), (6, Vec::new()));
+    assert!(taken.iter().all(|one| pool.left_reason(&one.hash()).is_none()));
+    submit_at(&mut pool, draft(1, 4), 1).unwrap();
+    // By price as ever: account 1 up to where its price falls, 3, 2, and the rest of 1.
+    let order = [(1, 1), (1, 2), (1, 3), (3, 0), (2, 0), (1, 4), (1, 5)];
+    assert_eq!(take(&mut pool, 9), order);
+}
+
+#[test]
+fn those_for_which_a_block_had_no_room_still_expire() {
+    let mut pool = pool(|_| ());
+    let first = submit(&mut pool, draft(1, 0).expires_at(NOW + 50)).unwrap();
+    submit(&mut pool, draft(1, 1).expires_at(NOW + 60)).unwrap();
+    let taken = pool.take_batch(ALL);
+    pool.expire(NOW + 50);
+    pool.commit(&leaving_out(block(1, &[], &[]), &taken));
+    pool.expire(NOW + 50);
+    let expired = LeaveReason::Expired { at_secs: NOW + 50 };
+    assert_eq!(pool.drain_left(), [(first.hash(), expired)]);
+    assert_eq!((pool.len(), pool.has_ready()), (1, false));
 }
 
 #[test]

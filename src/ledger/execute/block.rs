@@ -1,4 +1,7 @@
 //! Runs a block: metadata, user transactions in order, epilogue.
+//!
+//! A block ends its work where one of the chain's two limits is reached; what was ordered behind that
+//! is named as left out and comes again in a later block.
 
 use super::{
     BlockState, Context, Failure,
@@ -103,14 +106,25 @@ pub fn execute_block(
         height: header.height,
         timestamp_usecs: header.timestamp_usecs,
         fees: 0,
+        work_units: 0,
+        output_bytes: 0,
     };
     run.begin(&header)?;
     for (position, transaction) in (0u32..).zip(block.transactions) {
         let hash = transaction.hash();
+        if run.is_full() {
+            run.discarded.push(DiscardedTransaction::left_out(position, hash));
+            continue;
+        }
         let environment = run.environment(hash);
         match execute_user(chain, &run.state, &transaction, environment, Purpose::Commit)? {
-            Outcome::Kept { output, fee } => {
+            Outcome::Kept {
+                output,
+                work_units,
+                fee,
+            } => {
                 run.fees += fee;
+                run.work_units = run.work_units.saturating_add(work_units);
                 let transaction = Arc::unwrap_or_clone(transaction).into_transaction();
                 run.keep(Transaction::User(transaction), hash, output);
             }
@@ -182,9 +196,29 @@ struct Run<'a> {
     timestamp_usecs: u64,
     /// All fees of the block less what was given back, in the coin's smallest unit; they are burnt.
     fees: i128,
+    /// The work of the user transactions that it keeps, in gas units.
+    work_units: u64,
+    /// What all of its transactions put out.
+    output_bytes: u64,
 }
 
 impl Run<'_> {
+    /// Whether the work of the kept transactions is as much as a block may hold.
+    fn gas_limit_reached(&self) -> bool {
+        self.work_units >= self.chain.parameters().block_gas_max
+    }
+
+    /// Whether what the kept transactions put out is as much as a block may hold.
+    fn output_limit_reached(&self) -> bool {
+        self.output_bytes >= self.chain.parameters().block_output_bytes_max
+    }
+
+    /// Whether the rest of the ordered transactions must wait. Never before a user transaction is kept
+    /// beside the metadata, whatever the limits: every block makes progress.
+    fn is_full(&self) -> bool {
+        self.committed.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
+    }
+
     fn environment(&self, transaction_hash: HashValue) -> Environment {
         Environment {
             height: self.height,
@@ -195,13 +229,9 @@ impl Run<'_> {
 
     fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
-        self.committed.push(commit_output(
-            self.chain,
-            &mut self.accumulator,
-            transaction,
-            hash,
-            output,
-        ));
+        let executed = commit_output(self.chain, &mut self.accumulator, transaction, hash, output);
+        self.output_bytes = self.output_bytes.saturating_add(executed.output_bytes() as u64);
+        self.committed.push(executed);
     }
 
     /// Runs one of the block's own transactions.
@@ -268,10 +298,10 @@ impl Run<'_> {
     /// transactions, so that these do not depend on one another.
     fn end(&mut self, height: u64) -> Result<(), ExecuteError> {
         let block_end_info = BlockEndInfo::V0 {
-            block_gas_limit_reached: false,
-            block_output_limit_reached: false,
-            block_effective_block_gas_units: self.committed.iter().map(|t| t.info.v0().gas_used).sum(),
-            block_approx_output_size: self.committed.iter().map(|t| t.output_bytes() as u64).sum(),
+            block_gas_limit_reached: self.gas_limit_reached(),
+            block_output_limit_reached: self.output_limit_reached(),
+            block_effective_block_gas_units: self.work_units,
+            block_approx_output_size: self.output_bytes,
         };
         let epilogue = BlockEpilogue::V0 {
             block_id: self.hash,

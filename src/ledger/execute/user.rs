@@ -32,6 +32,8 @@ pub(super) enum Outcome {
     Kept {
         /// What it did.
         output: Output,
+        /// Its execution and io gas, in units: the work it was, without the room it took.
+        work_units: u64,
         /// What it paid, which is burnt, in the coin's smallest unit; negative where a refund is made
         /// anew.
         fee: i128,
@@ -103,6 +105,7 @@ pub(super) fn execute_user(
             events,
             writes,
         },
+        work_units: used.execution.saturating_add(used.io),
         fee,
     })
 }

@@ -135,6 +135,10 @@ impl Genesis {
             Err("max_gas_amount is too low for any transfer: it must be 1000 or more")
         } else if parameters.transaction_bytes_max < TRANSACTION_BYTES_MIN {
             Err("transaction_bytes_max is too low for any transfer: it must be 512 or more")
+        } else if parameters.block_gas_max < BLOCK_GAS_MIN {
+            Err("block_gas_max is too low: it must be 1000 or more")
+        } else if parameters.block_output_bytes_max < BLOCK_OUTPUT_BYTES_MIN {
+            Err("block_output_bytes_max is too low: it must be 16384 or more")
         } else {
             Ok(())
         }
@@ -255,6 +259,10 @@ impl Genesis {
 const MAX_GAS_AMOUNT_MIN: u64 = 1_000;
 /// With less than this allowed, not even a signed transfer would fit.
 const TRANSACTION_BYTES_MIN: u64 = 512;
+/// With less, a block would hold hardly more than a dozen transfers.
+const BLOCK_GAS_MIN: u64 = 1_000;
+/// With less, a block would hold hardly more than a dozen transfers.
+const BLOCK_OUTPUT_BYTES_MIN: u64 = 16 * 1024;
 
 /// The nominal length of an epoch, as the reference's main network has it: two hours.
 const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
@@ -303,6 +311,14 @@ mod tests {
         ));
         assert!(matches!(
             refused(|g| g.parameters.transaction_bytes_max = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.block_gas_max = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.block_output_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(

@@ -98,7 +98,7 @@ pub enum BlockEndInfo {
         block_gas_limit_reached: bool,
         /// Whether the block's output limit cut it short.
         block_output_limit_reached: bool,
-        /// Gas units of all its transactions.
+        /// Gas units of the work of its transactions: execution and io, without the storage fee's.
         block_effective_block_gas_units: u64,
         /// Bytes of all its events and writes.
         block_approx_output_size: u64,
