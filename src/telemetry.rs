@@ -53,7 +53,12 @@ mod tests {
     #[test]
     fn clients_cannot_fill_the_log() {
         let config = Config::load(&ConfigOptions::default(), []).unwrap();
-        for level in [&config.settings().log.level, "info", "trace", "debug,ledger_store=trace"] {
+        for level in [
+            &config.settings().log.level,
+            "info",
+            "trace",
+            "debug,ledger_store=trace",
+        ] {
             let filter = filter(level);
             assert!(!filter.would_enable(DISPATCHER, &Level::ERROR), "{level}");
             assert!(filter.would_enable("ledger_node", &Level::INFO), "{level}");
