@@ -166,11 +166,15 @@ impl Account {
         Some(entry)
     }
 
-    /// Gives a taken transaction back: its block did not execute it.
-    pub(super) fn untake(&mut self, sequence_number: u64) -> Option<&Entry> {
-        self.entries.get_mut(&sequence_number)?.taken = false;
+    /// Gives taken transactions back: their block did not execute them. At once for all of a block,
+    /// which may have many of one account.
+    pub(super) fn untake(&mut self, sequence_numbers: &[u64]) {
+        for number in sequence_numbers {
+            if let Some(entry) = self.entries.get_mut(number) {
+                entry.taken = false;
+            }
+        }
         self.settle();
-        self.entries.get(&sequence_number)
     }
 
     pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {

@@ -131,8 +131,8 @@ impl Pool {
         batch
     }
 
-    /// A block is durable: its transactions leave, the refused ones with their reason. Those for which
-    /// it had no room go back.
+    /// A block is durable: its transactions leave, the refused ones with their reason. Those that
+    /// came too early or for which it had no room go back.
     ///
     /// # Panics
     /// When the block names a validation status that does not exist.
@@ -143,14 +143,26 @@ impl Pool {
                 self.advance(user.raw.sender, next, Some(executed.hash));
             }
         }
+        let mut unexecuted: HashMap<AccountAddress, Vec<u64>> = HashMap::new();
         for discarded in &block.discarded {
+            let Some(&(address, number)) = self.by_hash.get(&discarded.hash) else {
+                continue;
+            };
             if discarded.is_left_out() {
-                self.put_back(&discarded.hash);
+                unexecuted.entry(address).or_default().push(number);
                 continue;
             }
             let status = ValidationStatus::from_code(discarded.status_code);
-            let status = status.expect("execution refuses with statuses of this ledger");
-            self.discard(&discarded.hash, status);
+            match status.expect("execution refuses with statuses of this ledger") {
+                // It came too early: what it follows went back or was refused.
+                ValidationStatus::SequenceNumberTooNew => {
+                    unexecuted.entry(address).or_default().push(number);
+                }
+                status => self.discard(address, number, status),
+            }
+        }
+        for (address, numbers) in unexecuted {
+            self.put_back(address, &numbers);
         }
     }
 
@@ -174,14 +186,8 @@ impl Pool {
         }
     }
 
-    /// A block's prologue refused a transaction. One that came too early goes back.
-    fn discard(&mut self, hash: &HashValue, status: ValidationStatus) {
-        let Some(&(address, number)) = self.by_hash.get(hash) else {
-            return;
-        };
-        if status == ValidationStatus::SequenceNumberTooNew {
-            return self.put_back(hash);
-        }
+    /// A block's prologue refused a transaction.
+    fn discard(&mut self, address: AccountAddress, number: u64, status: ValidationStatus) {
         let entry = self
             .accounts
             .get(&address)
@@ -195,15 +201,20 @@ impl Pool {
         self.drop_entry(address, number, reason);
     }
 
-    /// A block did not execute a transaction, which says nothing against it: a later one may take it.
-    fn put_back(&mut self, hash: &HashValue) {
-        let Some(&(address, number)) = self.by_hash.get(hash) else {
+    /// A block did not execute these, which says nothing against them: a later one may take them.
+    fn put_back(&mut self, address: AccountAddress, numbers: &[u64]) {
+        self.change(address, |account| account.untake(numbers));
+        let Some(account) = self.accounts.get(&address) else {
             return;
         };
-        let expires = self.change(address, |account| {
-            account.untake(number).map(|entry| entry.expires_at_secs)
-        });
-        self.expiries.extend(expires.map(|at| (at, address, number)));
+        let entries = numbers.iter().filter_map(|&number| account.get(number));
+        self.expiries.extend(entries.map(|entry| {
+            (
+                entry.expires_at_secs,
+                address,
+                entry.transaction.raw().sequence_number,
+            )
+        }));
     }
 
     /// Whose time has come leaves.

@@ -285,6 +285,17 @@ mod tests {
         assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
     }
 
+    /// A ledger that an earlier version started names fewer parameters.
+    #[test]
+    fn parameters_that_are_not_named_have_their_defaults() {
+        let mut older = serde_json::to_value(development()).unwrap();
+        let parameters = older["parameters"].as_object_mut().unwrap();
+        for name in ["block_gas_max", "block_output_bytes_max"] {
+            parameters.remove(name).expect("it is named");
+        }
+        assert_eq!(serde_json::from_value::<Genesis>(older).unwrap(), development());
+    }
+
     #[test]
     fn contradictions_are_refused() {
         let refused = |change: fn(&mut Genesis)| {
