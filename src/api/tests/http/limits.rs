@@ -4,6 +4,7 @@ use crate::kit::{Settings, TestApi, Transfer, refused};
 use actix_web::{
     App,
     body::to_bytes,
+    dev::ServiceResponse,
     http::{StatusCode, header},
     test::{TestRequest, call_service, init_service},
 };
@@ -126,6 +127,31 @@ async fn so_many_blocks_with_transactions_are_read_at_once() {
     api.stop().await;
 }
 
+/// Takes a place of the large answers.
+const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
+
+/// How `ask` is answered while all places of the large answers are taken by as many `block`s: those take
+/// them when they are polled first and keep them, as nothing polls them again. But where a block is read
+/// before its first poll ends, it is also written then, which gives its place back; so what is answered
+/// well is asked again a few times.
+async fn without_places<B, F, G>(block: impl Fn() -> F, ask: impl Fn() -> G) -> StatusCode
+where
+    F: Future<Output = ServiceResponse<B>>,
+    G: Future<Output = ServiceResponse<B>>,
+{
+    for _ in 0..20 {
+        let mut blocks: Vec<_> = (0..8).map(|_| Box::pin(block())).collect();
+        for block in &mut blocks {
+            let _ = poll!(block);
+        }
+        let status = ask().await.status();
+        if status != StatusCode::OK {
+            return status;
+        }
+    }
+    StatusCode::OK
+}
+
 #[actix_web::test]
 async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() {
     for (more_accounts, expected) in [(0, StatusCode::OK), (3_000, StatusCode::SERVICE_UNAVAILABLE)] {
@@ -136,20 +162,9 @@ async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() 
         let api = TestApi::start(settings).await;
         let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
         let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-        // They take the places when they are polled first and keep them, as nothing polls them again.
-        let mut blocks: Vec<_> = (0..8)
-            .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
-            .collect();
-        for block in &mut blocks {
-            assert!(poll!(block).is_pending());
-        }
         let path = "/v1/transactions/by_version/0";
-        assert_eq!(
-            get(path).await.status(),
-            expected,
-            "{more_accounts} more accounts"
-        );
-        drop(blocks);
+        let status = without_places(|| get(BLOCK), || get(path)).await;
+        assert_eq!(status, expected, "{more_accounts} more accounts");
         // A question that nobody waits for any more is still answered, which gives its place back.
         while get(path).await.status() != StatusCode::OK {}
         api.stop().await;
@@ -175,16 +190,13 @@ async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large
         made.raw.sender
     );
     let (small, large) = (format!("{stream}?limit=5"), format!("{stream}?limit=100"));
-    // They take the places when they are polled first and keep them, as nothing polls them again.
-    let mut blocks: Vec<_> = (0..8)
-        .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
-        .collect();
-    for block in &mut blocks {
-        assert!(poll!(block).is_pending());
+    for (path, expected) in [
+        (&small, StatusCode::OK),
+        (&large, StatusCode::SERVICE_UNAVAILABLE),
+    ] {
+        let status = without_places(|| get(BLOCK), || get(path)).await;
+        assert_eq!(status, expected, "{path}");
     }
-    assert_eq!(get(&small).await.status(), StatusCode::OK);
-    assert_eq!(get(&large).await.status(), StatusCode::SERVICE_UNAVAILABLE);
-    drop(blocks);
     // A question that nobody waits for any more is still answered, which gives its place back.
     while get(&large).await.status() != StatusCode::OK {}
     api.stop().await;
@@ -214,22 +226,15 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
     let typed = |key: u8| json!({ "key_type": "u8", "value_type": "vector<u8>", "key": key });
     let raw = |key: u8| json!({ "key": format!("0x0{key}") });
     const JSON: &str = "application/json";
-    // They take the places when they are polled first and keep them, as nothing polls them again.
-    let mut blocks: Vec<_> = (0..8)
-        .map(|_| Box::pin(get("/v1/blocks/by_height/0?with_transactions=true")))
-        .collect();
-    for block in &mut blocks {
-        assert!(poll!(block).is_pending());
+    for (route, [small, large]) in [("item", [typed(0), typed(1)]), ("raw_item", [raw(0), raw(1)])] {
+        let status = without_places(|| get(BLOCK), || ask(route, small.clone(), JSON)).await;
+        assert_eq!(status, StatusCode::OK, "{route}");
+        let status = without_places(|| get(BLOCK), || ask(route, large.clone(), JSON)).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{route}");
+        let as_stored = || ask(route, large.clone(), "application/x-bcs");
+        let status = without_places(|| get(BLOCK), as_stored).await;
+        assert_eq!(status, StatusCode::OK, "{route}");
     }
-    for (route, bodies) in [("item", [typed(0), typed(1)]), ("raw_item", [raw(0), raw(1)])] {
-        let [small, large] = bodies;
-        assert_eq!(ask(route, small, JSON).await.status(), StatusCode::OK);
-        let refused = ask(route, large.clone(), JSON).await;
-        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE, "{route}");
-        let as_stored = ask(route, large, "application/x-bcs").await;
-        assert_eq!(as_stored.status(), StatusCode::OK, "{route}");
-    }
-    drop(blocks);
     // A question that nobody waits for any more is still answered, which gives its place back.
     while ask("item", typed(1), JSON).await.status() != StatusCode::OK {}
     api.stop().await;
