@@ -53,7 +53,11 @@ fn main() {
     let first = cases()
         .into_iter()
         .filter(|case| case.succeeds() && seen.insert(case.function()));
-    let rows: Vec<Row> = first.chain(worst::cases()).map(|case| measure(&case)).collect();
+    let rows: Vec<Row> = first
+        .chain(worst::cases())
+        .chain(bounds::cases().into_iter().filter(Case::succeeds))
+        .map(|case| measure(&case))
+        .collect();
     let transfer = rows
         .iter()
         .find(|row| row.function == TRANSFER)
