@@ -3,7 +3,9 @@
 
 use super::{Failure, block_state::BlockState, gas::GasMeter, storage_fee::SlotChange};
 use crate::{
-    AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet, framework::MoveStruct,
+    AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet,
+    framework::MoveStruct,
+    state::{GroupMembers, group_members},
 };
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -19,9 +21,6 @@ pub(super) fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateEr
     })
 }
 
-/// The members of a resource group by their types: the BCS form of the group's slot.
-type Members = BTreeMap<StructTag, Bytes>;
-
 /// A slot that the transaction looked at.
 #[derive(Clone)]
 struct Slot {
@@ -35,7 +34,7 @@ struct Slot {
 #[derive(Clone)]
 struct Group {
     key: StateKey,
-    members: Members,
+    members: GroupMembers,
     is_changed: bool,
 }
 
@@ -99,9 +98,9 @@ impl<'a> ChangeSet<'a> {
     ) -> Result<&mut Group, Failure> {
         if !self.groups.contains_key(&address) {
             let members = match self.get(meter, key)? {
-                Some(bytes) => bcs::from_bytes(&bytes)
+                Some(bytes) => group_members(&bytes)
                     .map_err(|error| StateError(format!("the resource group at {address}: {error}")))?,
-                None => Members::new(),
+                None => GroupMembers::new(),
             };
             let group = Group {
                 key: key.clone(),

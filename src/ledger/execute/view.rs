@@ -67,7 +67,14 @@ pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Resul
                 call.module, call.function
             ))
         })?;
-    let mut context = Context::new(chain, &state, environment, GasMeter::new(VIEW_GAS_MAX, 0));
+    // What is sent is paid for as in a transaction: it is decoded, and may come back as it was sent.
+    let size_bytes = call.args.iter().map(Bytes::len).sum();
+    let mut context = Context::new(
+        chain,
+        &state,
+        environment,
+        GasMeter::new(VIEW_GAS_MAX, size_bytes),
+    );
     let called = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
         .and_then(|values| {

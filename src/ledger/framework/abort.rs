@@ -3,7 +3,10 @@
 /// The category of an abort, the upper half of its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
-#[allow(missing_docs, reason = "the variants are the reference's categories of the same names")]
+#[allow(
+    missing_docs,
+    reason = "the variants are the reference's categories of the same names"
+)]
 pub enum Category {
     /// No category: the code is the reason alone.
     None = 0,

@@ -80,3 +80,19 @@ fn the_gas_schedule_shows_what_is_charged() {
     assert_eq!(by_name["move_stdlib.hash.sha3_256.base"], cost::HASH_BASE);
     assert_eq!(by_name["node_framework.native.per_step"], cost::STEP);
 }
+
+#[test]
+fn a_view_pays_for_the_bytes_of_its_arguments() {
+    let chain = MemoryChain::development();
+    let gas = |name: String| {
+        let owner = bcs::to_bytes(&AccountAddress::ONE).unwrap();
+        let call = chain.call(
+            "0x1::registry::contains",
+            &[],
+            vec![owner, bcs::to_bytes(&name).unwrap()],
+        );
+        view(&chain.chain, &chain, &call).unwrap().gas_used
+    };
+    let (short, long) = (gas("n".to_owned()), gas("n".repeat(1_000_000)));
+    assert!(long > short + 10_000, "{short}, {long}");
+}
