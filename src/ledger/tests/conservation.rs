@@ -6,29 +6,12 @@
 
 mod kit;
 
-use kit::{MemoryChain, START_SECS};
+use kit::{MemoryChain, START_SECS, random::Random};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts, Transaction,
     WriteOp, execute::execute_block,
 };
 use std::collections::HashMap;
-
-/// SplitMix64: a fixed sequence from a seed, so that a failure can be run again.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
 
 /// Sums all coin stores and reads the recorded supply, from the state alone.
 fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {

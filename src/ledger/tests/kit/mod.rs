@@ -3,6 +3,8 @@
 // Each test binary uses its own part of the kit.
 #![allow(dead_code)]
 
+pub mod random;
+
 use bytes::Bytes;
 use ledger::{
     AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,

@@ -5,21 +5,9 @@
 
 use crate::{
     SUCCEEDED,
+    kit::random::Random,
     vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
 };
-
-/// SplitMix64: a fixed sequence from a seed, so that a failure can be run again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-}
 
 /// Owners and others propose, vote, execute and drop at random: the account's coins leave it by
 /// executed payloads alone, each of which at least two of three owners approved.

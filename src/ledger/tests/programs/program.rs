@@ -2,7 +2,7 @@
 
 use crate::{
     census::Census,
-    kit::{MemoryChain, next_block},
+    kit::{MemoryChain, next_block, random::Random},
 };
 use ledger::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction, Genesis,
@@ -30,38 +30,6 @@ macro_rules! args {
     ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
 }
 pub(crate) use args;
-
-/// SplitMix64: a fixed sequence from a seed, so that a failure can be run again.
-pub struct Random(pub u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    pub fn flag(&mut self) -> bool {
-        self.below(2) == 0
-    }
-
-    /// Mostly small, now and then an edge of 64 bits.
-    pub fn amount(&mut self) -> u64 {
-        match self.below(16) {
-            0 => 0,
-            1 => u64::MAX,
-            2 => u64::MAX - 1_000,
-            3 => 1 << 63,
-            _ => self.next() % 1_000_000,
-        }
-    }
-}
 
 /// A call and who makes it: the account that sends, and the development account whose key signs.
 pub struct Sent {
@@ -233,7 +201,7 @@ impl Program {
             payload: sent.payload,
             max_gas_amount: 200_000,
             // What was paid for room at one price is given back at the other.
-            gas_unit_price: GAS_UNIT_PRICES[self.random.below(GAS_UNIT_PRICES.len())],
+            gas_unit_price: GAS_UNIT_PRICES[self.random.place(GAS_UNIT_PRICES.len())],
             expiration_timestamp_secs: u64::MAX,
             chain_id: self.chain.chain.id(),
         };

@@ -70,57 +70,40 @@ fn create_at_symbol(
     Ok(asset)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "they are the parameters of the entry function"
-)]
-fn create(
-    context: &mut Context<'_>,
-    _: &[TypeTag],
-    creator: Signer,
-    name: String,
-    symbol: String,
-    decimals: u8,
-    icon_uri: String,
-    project_uri: String,
-    maximum_supply: Option<u128>,
-) -> Result<(), Failure> {
-    let metadata = Metadata {
-        name,
-        symbol,
-        decimals,
-        icon_uri,
-        project_uri,
-    };
-    create_at_symbol(context, creator.0, metadata, maximum_supply).map(|_| ())
-}
-
-/// As [`create`], but a store of the asset can never change its owner: what lies there moves by
+/// The function that makes an asset of a name, symbol, decimals, icon and project URI and maximum supply.
+/// Where it is untransferable, a store of it can never change its owner: what lies there moves by
 /// transfers of the asset alone.
 #[expect(
-    clippy::too_many_arguments,
-    reason = "they are the parameters of the entry function"
+    clippy::type_complexity,
+    reason = "it lists the parameters of an entry function"
 )]
-fn create_untransferable(
-    context: &mut Context<'_>,
-    _: &[TypeTag],
-    creator: Signer,
-    name: String,
-    symbol: String,
-    decimals: u8,
-    icon_uri: String,
-    project_uri: String,
-    maximum_supply: Option<u128>,
+fn create(
+    is_untransferable: bool,
+) -> impl Fn(
+    &mut Context<'_>,
+    &[TypeTag],
+    Signer,
+    String,
+    String,
+    u8,
+    String,
+    String,
+    Option<u128>,
 ) -> Result<(), Failure> {
-    let metadata = Metadata {
-        name,
-        symbol,
-        decimals,
-        icon_uri,
-        project_uri,
-    };
-    let asset = create_at_symbol(context, creator.0, metadata, maximum_supply)?;
-    context.write_resource(asset, &[], &Untransferable { dummy_field: false })
+    move |context, _, creator, name, symbol, decimals, icon_uri, project_uri, maximum_supply| {
+        let metadata = Metadata {
+            name,
+            symbol,
+            decimals,
+            icon_uri,
+            project_uri,
+        };
+        let asset = create_at_symbol(context, creator.0, metadata, maximum_supply)?;
+        if is_untransferable {
+            context.write_resource(asset, &[], &Untransferable { dummy_field: false })?;
+        }
+        Ok(())
+    }
 }
 
 /// The powers over an asset, for its manager.
@@ -284,8 +267,8 @@ pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::entry("burn", burn),
         Function::entry("burn_from_store", burn_from_store),
-        Function::entry("create", create),
-        Function::entry("create_untransferable", create_untransferable),
+        Function::entry("create", create(false)),
+        Function::entry("create_untransferable", create(true)),
         Function::entry("freeze", freeze),
         Function::entry("freeze_store", freeze_store),
         Function::entry("mint", mint),

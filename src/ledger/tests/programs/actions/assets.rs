@@ -12,7 +12,7 @@ pub(super) fn native(program: &mut Program) -> Option<Sent> {
     let also = anyone(program);
     let asset = AccountAddress::NATIVE_ASSET;
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.below(8) {
+    Some(match program.random.place(8) {
         0 => program.sent(number, "0x1::coin::transfer", &[NATIVE], args![to, amount]),
         1 => program.sent(
             number,
@@ -59,11 +59,11 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
     );
     let coin = coin_of(of);
     let coin = &[coin.as_str()];
-    Some(match program.random.below(9) {
+    Some(match program.random.place(9) {
         0 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
         1 => program.sent(of, "0x1::managed_coin::burn", coin, args![amount]),
         2 => program.sent(number, "0x1::managed_coin::mint", coin, args![to, amount]),
-        3 if program.random.below(3) == 0 => {
+        3 if program.random.place(3) == 0 => {
             program.sent(of, "0x1::managed_coin::freeze_coin_store", coin, args![to])
         }
         3 | 4 => program.sent(of, "0x1::managed_coin::unfreeze_coin_store", coin, args![to]),
@@ -84,7 +84,7 @@ pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
     let (of, to, amount) = (who(program), anyone(program), program.random.amount());
     let coin = given_up_coin_of(of);
     let coin = &[coin.as_str()];
-    Some(match program.random.below(4) {
+    Some(match program.random.place(4) {
         0 => program.sent(of, "0x1::managed_coin::destroy_caps", coin, args![]),
         1 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
         _ => program.sent(of, "0x1::node_account::transfer_coins", coin, args![to, amount]),
@@ -102,7 +102,7 @@ pub(super) fn paired_asset(program: &mut Program) -> Option<Sent> {
     let amount = program.random.amount();
     let asset = paired(program, of);
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.below(3) {
+    Some(match program.random.place(3) {
         0 => program.sent(
             number,
             "0x1::primary_fungible_store::transfer",
@@ -129,7 +129,7 @@ pub(super) fn managed_asset(program: &mut Program) -> Option<Sent> {
     let amount = program.random.amount();
     let asset = asset_of(of);
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.below(12) {
+    Some(match program.random.place(12) {
         0 | 1 => program.sent(
             of,
             "0x1::managed_fungible_asset::mint",
@@ -181,16 +181,16 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
     let (number, of) = (who(program), who(program));
     let amount = program.random.amount() % 1_000;
     let store_type = "0x1::fungible_asset::FungibleStore";
-    if program.stores.is_empty() || program.random.below(5) == 0 {
+    if program.stores.is_empty() || program.random.place(5) == 0 {
         let create = "0x1::managed_fungible_asset::create_store";
         return Some(program.sent(number, create, &[], args![asset_of(of)]));
     }
     // One of the newest two, so that stores that are taken from are ones that got something.
     let newest = program.stores.len() - 1;
-    let store = program.stores[newest.saturating_sub(program.random.below(2))];
+    let store = program.stores[newest.saturating_sub(program.random.place(2))];
     let primary = primary_store(account(number), asset_of(of));
     let with_minimum = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
-    if program.random.below(6) == 0 {
+    if program.random.place(6) == 0 {
         let arguments = args![primary, store, amount, amount];
         return Some(program.sent(number, with_minimum, &[store_type], arguments));
     }
@@ -199,7 +199,7 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
     } else {
         "0x1::dispatchable_fungible_asset::transfer"
     };
-    Some(match program.random.below(8) {
+    Some(match program.random.place(8) {
         0 => program.sent(
             number,
             "0x1::managed_fungible_asset::remove_store",

@@ -37,7 +37,7 @@ const ACTIONS: &[(usize, Action)] = &[
 /// The next call of a program.
 pub fn next(program: &mut Program) -> Option<Sent> {
     let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
-    let mut place = program.random.below(all);
+    let mut place = program.random.place(all);
     for (weight, action) in ACTIONS {
         if place < *weight {
             return action(program);
@@ -48,13 +48,13 @@ pub fn next(program: &mut Program) -> Option<Sent> {
 }
 
 fn who(program: &mut Program) -> usize {
-    program.random.below(ACCOUNTS)
+    program.random.place(ACCOUNTS)
 }
 
 /// Anyone who can get something and give it on: accounts, objects, resource accounts, the multisig account.
 fn anyone(program: &mut Program) -> AccountAddress {
     let number = who(program);
-    match program.random.below(8) {
+    match program.random.place(8) {
         0 => object_of(number),
         1 => resource_account_of(number),
         2 => program.multisig,

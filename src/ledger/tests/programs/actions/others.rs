@@ -12,7 +12,7 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
     let (number, of, other) = (who(program), who(program), who(program));
     let (object, flag) = (object_of(of), program.random.flag());
     let core = "0x1::object::ObjectCore";
-    Some(match program.random.below(9) {
+    Some(match program.random.place(9) {
         0 => program.sent(number, "0x1::object::burn", &[core], args![object_of(number)]),
         1 => program.sent(number, "0x1::object::unburn", &[core], args![object_of(number)]),
         2 if of < other => program.sent(
@@ -30,7 +30,7 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
         4 => program.sent(number, "0x1::managed_object::create_generated", &[], args![]),
         5 => program.sent(number, "0x1::managed_object::create_sticky", &[], args![]),
         6 => {
-            let place = program.random.below(program.generated.len());
+            let place = program.random.place(program.generated.len());
             let delete = "0x1::managed_object::delete";
             program.sent(number, delete, &[], args![program.generated[place]])
         }
@@ -53,7 +53,7 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
 pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let none = None::<String>;
-    Some(match program.random.below(4) {
+    Some(match program.random.place(4) {
         0 => program.sent(
             number,
             "0x1::managed_object::set_untransferable",
@@ -80,11 +80,11 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
     // Few coins and low numbers, so that escrows that are released are ones that were opened.
     let coin = if of > 0 { NATIVE.to_owned() } else { coin_of(0) };
     let coin = &[coin.as_str()];
-    let number_of_escrow = program.random.below(3) as u64;
+    let number_of_escrow = program.random.place(3) as u64;
     let amount = program.random.amount();
     let now_secs = program.chain.tip.timestamp_usecs / 1_000_000;
-    let deadline_secs = now_secs + program.random.below(40) as u64;
-    Some(match program.random.below(4) {
+    let deadline_secs = now_secs + program.random.place(40) as u64;
+    Some(match program.random.place(4) {
         0 => program.sent(number, "0x1::escrow::cancel", coin, args![number_of_escrow]),
         1 => program.sent(
             number,
@@ -103,18 +103,18 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn registry(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let name = format!("n{}", program.random.below(4));
-    Some(if program.random.below(3) == 0 {
+    let name = format!("n{}", program.random.place(4));
+    Some(if program.random.place(3) == 0 {
         program.sent(number, "0x1::registry::remove", &[], args![name])
     } else {
-        let content = vec![1u8; program.random.below(300)];
+        let content = vec![1u8; program.random.place(300)];
         program.sent(number, "0x1::registry::set", &[], args![name, content])
     })
 }
 
 pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let seed = vec![program.random.below(3) as u8];
+    let seed = vec![program.random.place(3) as u8];
     let no_key = Vec::<u8>::new();
     Some(program.sent(
         number,
@@ -126,8 +126,8 @@ pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let key = AccountAddress::from_low_u64(0x1000 + program.random.below(20) as u64);
-    Some(match program.random.below(4) {
+    let key = AccountAddress::from_low_u64(0x1000 + program.random.place(20) as u64);
+    Some(match program.random.place(4) {
         0 => program.sent(number, "0x1::node_account::create_account", &[], args![key]),
         1 => {
             let allow = program.random.flag();
@@ -162,7 +162,7 @@ fn rotation(program: &mut Program, number: usize) -> Sent {
         .private_key
         .public_key();
     let hash = key.authentication_key().as_bytes().to_vec();
-    match program.random.below(3) {
+    match program.random.place(3) {
         0 => program.sent(
             number,
             "0x1::account::rotate_authentication_key_call",
