@@ -38,7 +38,8 @@ impl Default for Parameters {
             transaction_bytes_max: 64 * 1024,
             // 5,000 transfers, a full block, are 280,000 units, 350,000 when each makes an account; the
             // reference's 200,000 would cut it. This leaves room for calls of thrice the work, and is
-            // 0.25 s of a core, 1.2 s at the functions that take longest for their gas (`execute::cost`).
+            // 0.25 s of a core, 1.2 s at the functions that take longest for their gas (`execute::cost`); the
+            // transaction that reaches the limit may go beyond it (the worst that is known: 42,000 units).
             block_gas_max: 1_000_000,
             // 5,000 transfers put out 3.9 MB, 5.3 MB when each makes an account; the reference's 4 MiB
             // would cut that. The blocks that wait to be durable hold several times this at most.

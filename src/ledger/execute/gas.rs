@@ -102,6 +102,10 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
             "{vendor}_framework.ed25519.per_sig_strict_verify",
             cost::SIGNATURE_CHECK,
         ),
+        (
+            "{vendor}_framework.multisig.stored_payload_per_byte",
+            cost::PAYLOAD_PER_BYTE,
+        ),
         ("{vendor}_framework.native.per_step", cost::STEP),
         ("{vendor}_framework.state.per_access", cost::ACCESS),
         (

@@ -79,6 +79,8 @@ fn the_gas_schedule_shows_what_is_charged() {
     assert_eq!(by_name["txn.max_transaction_size_in_bytes"], 64 * 1024);
     assert_eq!(by_name["move_stdlib.hash.sha3_256.base"], cost::HASH_BASE);
     assert_eq!(by_name["node_framework.native.per_step"], cost::STEP);
+    let stored = by_name["node_framework.multisig.stored_payload_per_byte"];
+    assert_eq!(stored, by_name["txn.intrinsic_gas_per_byte"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `0x1::gas_schedule`: what things cost, as the meter charges them, written where clients of the
-//! reference look for it.
+//! reference look for it. Written once, at genesis: a ledger that an earlier version began shows that
+//! version's prices.
 
 use crate::{
     AccountAddress,
