@@ -1,6 +1,6 @@
 //! `run`: what it says, and how it ends.
 
-use crate::kit::{Account, Answer, Http, TestNode, until};
+use crate::kit::{Account, Answer, TestNode, until};
 use reqwest::Method;
 use tokio::task::JoinHandle;
 
@@ -80,22 +80,31 @@ fn the_log_is_json_where_that_is_asked_for() {
     }
 }
 
+/// How many requests committer and mempool have taken.
+async fn asked(node: &TestNode) -> (u64, u64) {
+    let taken = async |actor: &str| {
+        let url = format!("{}/actors/{actor}", node.admin);
+        node.http.get(&url).await.json["accepted"].as_u64().unwrap()
+    };
+    (taken("committer").await, taken("mempool").await)
+}
+
 /// Begins a long poll that no commitment ends, and returns when it is parked.
 async fn park_a_wait(node: &TestNode) -> JoinHandle<Option<Answer>> {
     let chain = node.chain().await;
     let account = Account::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    let admin = format!("{}/actors/committer", node.admin);
-    let subscribed = async |http: &Http| http.get(&admin).await.json["accepted"].as_u64().unwrap();
-    let before = subscribed(&node.http).await;
     // Waits for its predecessor, which never comes.
     let parked = account.transfer(&chain, 1, account.address, 1);
     let hash = node.submit(&parked).await;
+    let before = asked(node).await;
     let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
     let http = node.http.clone();
     let waiting = tokio::spawn(async move { http.try_send(http.request(Method::GET, &url)).await });
+    // It subscribes at the committer, then looks in the mempool: a stop in between would answer it.
     until("the wait to begin", || async {
-        (subscribed(&node.http).await > before).then_some(())
+        let now = asked(node).await;
+        (now.0 > before.0 && now.1 > before.1).then_some(())
     })
     .await;
     waiting
