@@ -1,8 +1,9 @@
 //! The pending transactions of one account, in sequence order.
 //!
 //! Seen from the account's sequence number up, they are first *taken* (a block has them that is not
-//! durable yet), then *ready* (they follow without a gap), then *parked* (a number before them is
-//! missing).
+//! durable yet), then *ready* (they follow without a gap), and from the first missing number on *parked*.
+//! Where a block left some out that a later block's follow, taken ones stand between ready ones: those
+//! above wait for them, but are not parked, because no number is missing.
 
 use ledger::CheckedTransaction;
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
@@ -56,6 +57,8 @@ pub(super) struct Account {
     next: u64,
     /// All from `next` to before it are ready.
     ready_end: u64,
+    /// The first missing number: what lies above it is parked.
+    gap: u64,
     parked: Amount,
     entries: BTreeMap<u64, Entry>,
 }
@@ -66,6 +69,7 @@ impl Account {
             sequence_number,
             next: sequence_number,
             ready_end: sequence_number,
+            gap: sequence_number,
             ..Self::default()
         }
     }
@@ -87,9 +91,9 @@ impl Account {
         self.next
     }
 
-    /// The number whose arrival makes a transaction ready at once: the first gap.
+    /// The number that parked transactions wait for: the first that is missing.
     pub(super) fn first_gap(&self) -> u64 {
-        self.ready_end
+        self.gap
     }
 
     pub(super) fn parked(&self) -> Amount {
@@ -113,23 +117,22 @@ impl Account {
 
     /// The highest parked number.
     pub(super) fn highest_parked(&self) -> Option<u64> {
-        let mut parked = self.entries.range(self.ready_end..).rev();
+        let mut parked = self.entries.range(self.gap..).rev();
         parked.find(|(_, entry)| !entry.taken).map(|(&number, _)| number)
     }
 
-    /// What would become ready together with a newcomer at the first gap, except `but_not`.
+    /// What would be parked no longer with a newcomer at the first gap, except `but_not`.
     pub(super) fn promoted_by_gap(&self, but_not: Option<u64>) -> Amount {
         let mut amount = Amount::default();
-        let mut expected = self.ready_end;
-        for (&number, entry) in self
-            .entries
-            .range((Bound::Excluded(self.ready_end), Bound::Unbounded))
-        {
+        let mut expected = self.gap;
+        for (&number, entry) in self.entries.range((Bound::Excluded(self.gap), Bound::Unbounded)) {
             expected += 1;
-            if number != expected || entry.taken || but_not == Some(number) {
+            if number != expected || but_not == Some(number) {
                 break;
             }
-            amount.add(Amount::of(entry));
+            if !entry.taken {
+                amount.add(Amount::of(entry));
+            }
         }
         amount
     }
@@ -139,11 +142,11 @@ impl Account {
         let amount = Amount::of(&entry);
         let before = self.entries.insert(sequence_number, entry);
         if let Some(before) = &before {
-            if sequence_number >= self.ready_end {
+            if sequence_number >= self.gap {
                 self.parked.remove(Amount::of(before));
                 self.parked.add(amount);
             }
-        } else if sequence_number >= self.ready_end {
+        } else if sequence_number >= self.gap {
             self.parked.add(amount);
             self.promote();
         }
@@ -200,12 +203,20 @@ impl Account {
         gone
     }
 
-    /// Moves the end of the ready ones over parked ones that follow without a gap.
+    /// Moves the first gap and the end of the ready ones over what follows them.
     fn promote(&mut self) {
-        while let Some(entry) = self.entries.get(&self.ready_end)
-            && !entry.taken
+        while let Some(entry) = self.entries.get(&self.gap) {
+            if !entry.taken {
+                self.parked.remove(Amount::of(entry));
+            }
+            self.gap += 1;
+        }
+        while self.ready_end < self.gap
+            && self
+                .entries
+                .get(&self.ready_end)
+                .is_some_and(|entry| !entry.taken)
         {
-            self.parked.remove(Amount::of(entry));
             self.ready_end += 1;
         }
     }
@@ -217,6 +228,7 @@ impl Account {
             self.next += 1;
         }
         self.ready_end = self.next;
+        self.gap = self.next;
         self.parked = Amount::default();
         for (_, entry) in self.entries.range(self.next..) {
             if !entry.taken {
