@@ -1,4 +1,4 @@
-//! All that HTTP and tests know of the node.
+//! All that HTTP and tests know of the node. How a submission is checked stands in [`admission`].
 //!
 //! # Why a wait never misses and a 404 never lies
 //!
@@ -9,9 +9,13 @@
 //! the waiters before, it had told the mempool before that, and the look-up finds the block; if
 //! not, it will tell this waiter.
 
+mod admission;
+
+pub(crate) use admission::read_facts;
+
 use crate::{
-    Accepted, BlockFeed, Clock, Committed, GasEstimate, Head, LeaveReason, Lookup, MailboxStatus, NodeConfig,
-    ReadError, SubmitError, TuneError,
+    BlockFeed, Clock, Committed, GasEstimate, Head, LeaveReason, Lookup, MailboxStatus, NodeConfig,
+    ReadError, TuneError,
     committer::{
         self, Committer, HeadCell,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
@@ -19,7 +23,7 @@ use crate::{
     mailbox::{Mail, Mailbox, Refused},
     mempool::{
         self, Mempool,
-        messages::{EstimateGas, InPool, PendingByHash, Submit},
+        messages::{EstimateGas, InPool, PendingByHash},
     },
     pruner::{self, Pruner},
     sequencer::{self, Sequencer},
@@ -29,11 +33,7 @@ use crate::{
     },
 };
 use actix::{Actor, Context, Handler, Message};
-use ledger::{
-    AccountAddress, AccountFacts, Chain, CheckedTransaction, HashValue, LedgerInfo,
-    execute::{Discard, validate_for_admission, validate_multisig_for_admission},
-    transaction::Executable,
-};
+use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_store::{Query, Snapshot, StoreError};
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -98,49 +98,6 @@ impl NodeHandle {
     /// The newest durable moment of the ledger.
     pub fn head(&self) -> Arc<Head> {
         self.0.head.load()
-    }
-
-    /// Checks a transaction against the newest state and hands it to the pool.
-    ///
-    /// # Errors
-    /// Why it is not in the pool.
-    pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
-        let head = self.head();
-        let sender = transaction.raw().sender;
-        let facts = self.facts_from(&head, sender).await?;
-        let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
-        let now_secs = self.0.clock.now_secs().max(block_secs);
-        validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
-        let transaction = Arc::new(transaction);
-        if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
-            let check = CheckMultisig(self.0.chain.clone(), Arc::clone(&transaction));
-            self.read(check).await?.1?;
-        }
-        let outcome = ask(&self.0.mailboxes.mempool, |reply| Submit {
-            transaction,
-            sequence_number: facts.sequence_number,
-            reply,
-        });
-        Ok(Accepted {
-            ledger_info: *head.ledger_info(),
-            transaction: outcome.await??,
-        })
-    }
-
-    /// What validation knows of an account: the Head's word where it was touched recently, else the
-    /// store's.
-    ///
-    /// # Errors
-    /// When the storage has too many requests, the node is stopping, or the store fails.
-    pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
-        self.facts_from(&self.head(), address).await
-    }
-
-    async fn facts_from(&self, head: &Head, address: AccountAddress) -> Result<AccountFacts, ReadError> {
-        match head.facts(&address) {
-            Some(facts) => Ok(facts),
-            None => Ok(self.read(ReadFacts(self.0.chain.clone(), address)).await?.1),
-        }
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
@@ -291,33 +248,6 @@ where
 fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, Lookup)> {
     let committed = head.committed(hash)?;
     Some((*head.ledger_info(), Lookup::Committed(committed)))
-}
-
-/// The facts of an account, from the store.
-pub(crate) struct ReadFacts(pub(crate) Chain, pub(crate) AccountAddress);
-
-impl Query for ReadFacts {
-    type Output = AccountFacts;
-
-    fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
-        let state = snapshot.state_at(snapshot.ledger_info().version);
-        AccountFacts::read(&self.0, &state, &self.1).map_err(|error| StoreError::Inconsistent(error.0))
-    }
-}
-
-/// Whether a multisig account lets a transaction of its owner run. Only these need the state of
-/// another account than their sender's.
-struct CheckMultisig(Chain, Arc<CheckedTransaction>);
-
-impl Query for CheckMultisig {
-    type Output = Result<(), Discard>;
-
-    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
-        let info = snapshot.ledger_info();
-        let state = snapshot.state_at(info.version);
-        validate_multisig_for_admission(&self.0, &state, info, &self.1)
-            .map_err(|error| StoreError::Inconsistent(error.0))
-    }
 }
 
 /// A transaction in the store, by its hash.

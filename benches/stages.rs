@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
-    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateKey, StateView, Vendor,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, OrderedBlock,
+    Parameters, RawTransaction, SignedTransaction, StateKey, StateView, TransactionFacts, Vendor,
     crypto::Ed25519PrivateKey,
     decode_signed_transaction,
     execute::{execute_block, validate_for_admission},
@@ -142,8 +142,8 @@ fn check_signature(bencher: Bencher) {
 fn validate(bencher: Bencher) {
     let fixture = Fixture::new();
     let transaction = CheckedTransaction::trusted(fixture.transfer(1), fixture.chain.vendor());
-    let facts =
-        AccountFacts::read(&fixture.chain, &fixture, &transaction.raw().sender).expect("state in memory");
+    let facts = TransactionFacts::read(&fixture.chain, &fixture, transaction.transaction());
+    let facts = facts.expect("state in memory");
     bencher.bench(|| validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid"));
 }
 

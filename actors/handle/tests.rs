@@ -10,14 +10,14 @@ use crate::{
     mailbox::Port,
     mempool::{
         BatchLimits,
-        messages::{Batch, NextBatch},
+        messages::{Batch, NextBatch, Submit},
     },
     sequencer::messages::Stop,
     testing::wallet::{development, funded},
 };
 use bytes::Bytes;
 use futures::future::LocalBoxFuture;
-use ledger::OrderedBlock;
+use ledger::{AccountAddress, CheckedTransaction, OrderedBlock};
 use std::{
     pin::Pin,
     sync::{

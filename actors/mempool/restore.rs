@@ -1,9 +1,9 @@
 //! Putting a saved pool into a new one at the start of a node.
 
 use super::{FILE_NAME, Pending, Pool, saved};
-use crate::{Clock, LeaveReason, MempoolConfig, SubmitError, handle::ReadFacts};
+use crate::{Clock, LeaveReason, MempoolConfig, SubmitError, handle::read_facts};
 use ledger::Chain;
-use ledger_store::{Query as _, StoreError, StoreReader};
+use ledger_store::{StoreError, StoreReader};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -54,7 +54,7 @@ pub(crate) fn restore(
         let sequence_number = match sequence_numbers.get(&sender) {
             Some(&known) => known,
             None => {
-                let read = ReadFacts(chain.clone(), sender).run(&snapshot)?.sequence_number;
+                let read = read_facts(chain, &snapshot, &sender)?.sequence_number;
                 sequence_numbers.insert(sender, read);
                 read
             }

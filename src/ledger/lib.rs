@@ -35,7 +35,7 @@ pub use block::{
 };
 pub use chain::{Chain, Parameters};
 pub use event::{ContractEvent, EventKey};
-pub use execute::{AccountFacts, Discard, ExecuteError, ValidationStatus};
+pub use execute::{AccountFacts, Discard, ExecuteError, TransactionFacts, ValidationStatus};
 pub use framework::{AssetType, FormError, Framework};
 pub use genesis::{Genesis, GenesisAccount, GenesisError};
 pub use hash::{HashError, HashValue, Seed};

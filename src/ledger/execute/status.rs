@@ -39,12 +39,17 @@ validation_statuses! {
     BadChainId = 23 "BAD_CHAIN_ID",
     SequenceNumberTooBig = 24 "SEQUENCE_NUMBER_TOO_BIG",
     FeatureUnderGating = 26 "FEATURE_UNDER_GATING",
+    SecondaryKeysAddressesCountMismatch = 27 "SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH",
+    SignersContainDuplicates = 28 "SIGNERS_CONTAIN_DUPLICATES",
+    SequenceNonceInvalid = 29 "SEQUENCE_NONCE_INVALID",
     AccountNotMultisig = 31 "ACCOUNT_NOT_MULTISIG",
     NotMultisigOwner = 32 "NOT_MULTISIG_OWNER",
     MultisigTransactionNotFound = 33 "MULTISIG_TRANSACTION_NOT_FOUND",
     MultisigTransactionInsufficientApprovals = 34 "MULTISIG_TRANSACTION_INSUFFICIENT_APPROVALS",
     MultisigTransactionPayloadDoesNotMatchHash = 35 "MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH_HASH",
     MultisigTransactionPayloadDoesNotMatch = 40 "MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH",
+    NonceAlreadyUsed = 42 "NONCE_ALREADY_USED",
+    TransactionExpirationTooFarInFuture = 44 "TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE",
 }
 
 impl ValidationStatus {

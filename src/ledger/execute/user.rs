@@ -4,12 +4,12 @@
 //! state: what its owners vote may change between admission and the block.
 
 use super::{
-    AccountFacts, BlockState, Context, Discard, Failure, MiscellaneousStatus,
+    BlockState, Context, Discard, Failure, MiscellaneousStatus,
     block::Output,
     context::Environment,
     gas::{GasMeter, GasUsed},
     multisig::{self, MultisigCall},
-    validate::validate_in_block,
+    validate::{TransactionFacts, validate_in_block},
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, StateError,
@@ -62,7 +62,7 @@ pub(super) fn execute_user(
     environment: Environment,
     purpose: Purpose,
 ) -> Result<Outcome, StateError> {
-    let facts = AccountFacts::read(chain, state, &transaction.raw().sender)?;
+    let facts = TransactionFacts::read(chain, state, transaction.transaction())?;
     let now_secs = environment.timestamp_usecs / USECS_PER_SEC;
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));

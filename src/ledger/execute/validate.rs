@@ -5,9 +5,11 @@ use super::{
     Discard, ValidationStatus as Status, change_set::decode_resource, gas::intrinsic_units, user::Purpose,
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, HashValue, StateError, StateView,
+    AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateView,
     framework::modules::{account::Account, coin::CoinStore},
+    transaction::TransactionAuthenticator,
 };
+use std::collections::BTreeSet;
 
 /// Sequence numbers from here on are refused (`SEQUENCE_NUMBER_TOO_BIG`).
 pub const SEQUENCE_NUMBER_MAX: u64 = 1 << 63;
@@ -54,8 +56,46 @@ impl AccountFacts {
     }
 }
 
-/// Checks a submitted transaction against the newest committed facts of its sender. A sequence
-/// number above the account's is fine here: the pool parks it.
+/// What validation needs to know of the ledger for one transaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TransactionFacts {
+    /// Of its sender.
+    pub sender: AccountFacts,
+    /// Of each secondary signer, in their order.
+    pub secondary_signers: Vec<AccountFacts>,
+    /// Of the account that pays in the sender's place, where there is one.
+    pub fee_payer: Option<AccountFacts>,
+}
+
+impl TransactionFacts {
+    /// Reads what `transaction` needs.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn read(
+        chain: &Chain,
+        view: &dyn StateView,
+        transaction: &SignedTransaction,
+    ) -> Result<Self, StateError> {
+        let authenticator = &transaction.authenticator;
+        let read = |address: &AccountAddress| AccountFacts::read(chain, view, address);
+        let secondary = authenticator.secondary_signer_addresses();
+        let fee_payer = authenticator.fee_payer().map(|(address, _)| read(&address));
+        Ok(Self {
+            sender: read(&transaction.raw.sender)?,
+            secondary_signers: secondary.iter().map(read).collect::<Result<_, _>>()?,
+            fee_payer: fee_payer.transpose()?,
+        })
+    }
+
+    /// Of the account that pays.
+    fn gas_payer(&self) -> &AccountFacts {
+        self.fee_payer.as_ref().unwrap_or(&self.sender)
+    }
+}
+
+/// Checks a submitted transaction against the newest committed facts. A sequence number above the
+/// account's is fine here: the pool parks it.
 ///
 /// `now_secs` is Unix time.
 ///
@@ -63,60 +103,169 @@ impl AccountFacts {
 /// The first rule that is broken.
 pub fn validate_for_admission(
     chain: &Chain,
-    sender: &AccountFacts,
+    facts: &TransactionFacts,
     transaction: &CheckedTransaction,
     now_secs: u64,
 ) -> Result<(), Discard> {
-    match validate_in_block(chain, sender, transaction, now_secs, Purpose::Commit) {
-        Err(discard) if discard.status == Status::SequenceNumberTooNew => check_balance(sender, transaction),
-        verdict => verdict,
+    let rules = Rules {
+        chain,
+        facts,
+        transaction,
+        now_secs,
+        purpose: Purpose::Commit,
+    };
+    rules.check_before_replay()?;
+    match rules.check_sequence_number() {
+        Err(discard) if discard.status == Status::SequenceNumberTooNew => {}
+        verdict => verdict?,
     }
+    rules.check_after_replay()
 }
 
-/// Checks a transaction against the state it is about to run on; `now_secs` is block time. The order
-/// of the checks is the reference's (rest-behaviour section 2.2, framework-notes section 6).
+/// Checks a transaction against the state it is about to run on; `now_secs` is block time.
 ///
 /// # Errors
 /// The first rule that is broken.
 pub(super) fn validate_in_block(
     chain: &Chain,
-    sender: &AccountFacts,
+    facts: &TransactionFacts,
     transaction: &CheckedTransaction,
     now_secs: u64,
     purpose: Purpose,
 ) -> Result<(), Discard> {
-    check_form(chain, transaction)?;
-    let raw = transaction.raw();
-    if now_secs >= raw.expiration_timestamp_secs {
-        return Err(Status::TransactionExpired.into());
-    }
-    if raw.chain_id != chain.id() {
-        let detail = format!(
-            "the transaction is for chain {}, this is chain {}",
-            raw.chain_id,
-            chain.id()
-        );
-        return Err(Discard::because(Status::BadChainId, detail));
-    }
-    check_key(sender, transaction, purpose)?;
-    check_sequence_number(sender, raw.sequence_number)?;
-    check_balance(sender, transaction)
+    let rules = Rules {
+        chain,
+        facts,
+        transaction,
+        now_secs,
+        purpose,
+    };
+    rules.check_before_replay()?;
+    rules.check_sequence_number()?;
+    rules.check_after_replay()
 }
 
-/// The key must be the account's; a simulation may come without any.
-fn check_key(
-    sender: &AccountFacts,
-    transaction: &CheckedTransaction,
+/// The rules for one transaction; their order is the reference's (rest-behaviour section 2.2,
+/// framework-notes section 6).
+struct Rules<'a> {
+    chain: &'a Chain,
+    facts: &'a TransactionFacts,
+    transaction: &'a CheckedTransaction,
+    now_secs: u64,
     purpose: Purpose,
-) -> Result<(), Discard> {
-    let authenticator = &transaction.transaction().authenticator;
-    if purpose == Purpose::Simulate && authenticator.is_absent() {
-        return Ok(());
+}
+
+impl Rules<'_> {
+    fn check_before_replay(&self) -> Result<(), Discard> {
+        check_form(self.chain, self.transaction)?;
+        self.check_signers()?;
+        let raw = self.transaction.raw();
+        if self.now_secs >= raw.expiration_timestamp_secs {
+            return Err(Status::TransactionExpired.into());
+        }
+        if raw.chain_id != self.chain.id() {
+            let (given, here) = (raw.chain_id, self.chain.id());
+            let detail = format!("the transaction is for chain {given}, this is chain {here}");
+            return Err(Discard::because(Status::BadChainId, detail));
+        }
+        let key = self.authenticator().sender_authentication_key()?;
+        self.check_key(&self.facts.sender, key)
     }
-    if authenticator.sender_authentication_key()? != sender.authentication_key {
-        return Err(Status::InvalidAuthKey.into());
+
+    fn check_after_replay(&self) -> Result<(), Discard> {
+        self.check_balance()?;
+        let authenticator = self.authenticator();
+        for (facts, signer) in self
+            .facts
+            .secondary_signers
+            .iter()
+            .zip(authenticator.secondary_signers())
+        {
+            self.check_key(facts, signer.authentication_key()?)?;
+        }
+        match (&self.facts.fee_payer, authenticator.fee_payer()) {
+            (Some(facts), Some((_, signer))) => self.check_key(facts, signer.authentication_key()?),
+            _ => Ok(()),
+        }
     }
-    Ok(())
+
+    fn authenticator(&self) -> &TransactionAuthenticator {
+        &self.transaction.transaction().authenticator
+    }
+
+    /// Nobody signs twice, and everybody who is named signs.
+    fn check_signers(&self) -> Result<(), Discard> {
+        let authenticator = self.authenticator();
+        let secondary = authenticator.secondary_signer_addresses();
+        let signatures = authenticator.secondary_signers().len();
+        if secondary.len() != signatures {
+            let detail = format!(
+                "{} secondary signers are named, {signatures} sign",
+                secondary.len()
+            );
+            return Err(Discard::because(
+                Status::SecondaryKeysAddressesCountMismatch,
+                detail,
+            ));
+        }
+        let mut seen = BTreeSet::from([self.transaction.raw().sender]);
+        match secondary.iter().find(|signer| !seen.insert(**signer)) {
+            Some(twice) => Err(Discard::because(
+                Status::SignersContainDuplicates,
+                format_args!("{twice} signs more than once"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The key must be the account's; a simulation may come without any.
+    fn check_key(&self, account: &AccountFacts, key: Option<HashValue>) -> Result<(), Discard> {
+        match key {
+            None if self.purpose == Purpose::Simulate => Ok(()),
+            key if key == Some(account.authentication_key) => Ok(()),
+            _ => Err(Status::InvalidAuthKey.into()),
+        }
+    }
+
+    fn check_sequence_number(&self) -> Result<(), Discard> {
+        let (given, current) = (
+            self.transaction.raw().sequence_number,
+            self.facts.sender.sequence_number,
+        );
+        let detail =
+            || format!("transaction sequence number is {given}, current sequence number is {current}");
+        if given >= SEQUENCE_NUMBER_MAX {
+            Err(Status::SequenceNumberTooBig.into())
+        } else if given < current {
+            Err(Discard::because(Status::SequenceNumberTooOld, detail()))
+        } else if given > current {
+            Err(Discard::because(Status::SequenceNumberTooNew, detail()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Who pays must hold the fee of all the gas that the transaction allows itself. A simulation whose
+    /// payer is not known yet names the zero address, which holds nothing and pays nothing.
+    fn check_balance(&self) -> Result<(), Discard> {
+        let fee_payer = self.authenticator().fee_payer();
+        if self.purpose == Purpose::Simulate
+            && fee_payer.is_some_and(|(payer, _)| payer == AccountAddress::ZERO)
+        {
+            return Ok(());
+        }
+        let raw = self.transaction.raw();
+        let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
+        let balance = self.facts.gas_payer().balance;
+        if u128::from(balance) < fee_max {
+            let detail = format!("the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}");
+            return Err(Discard::because(
+                Status::InsufficientBalanceForTransactionFee,
+                detail,
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Refuses what is too large, which is worth doing before its signature is checked: that costs time
@@ -171,35 +320,4 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         Status::GasUnitPriceAboveMaxBound,
         price_max,
     )
-}
-
-fn check_sequence_number(sender: &AccountFacts, given: u64) -> Result<(), Discard> {
-    let current = sender.sequence_number;
-    let detail = || format!("transaction sequence number is {given}, current sequence number is {current}");
-    if given >= SEQUENCE_NUMBER_MAX {
-        Err(Status::SequenceNumberTooBig.into())
-    } else if given < current {
-        Err(Discard::because(Status::SequenceNumberTooOld, detail()))
-    } else if given > current {
-        Err(Discard::because(Status::SequenceNumberTooNew, detail()))
-    } else {
-        Ok(())
-    }
-}
-
-/// The sender must hold the fee of all the gas that the transaction allows itself.
-fn check_balance(sender: &AccountFacts, transaction: &CheckedTransaction) -> Result<(), Discard> {
-    let raw = transaction.raw();
-    let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
-    if u128::from(sender.balance) < fee_max {
-        let detail = format!(
-            "the account holds {}, max_gas_amount x gas_unit_price is {fee_max}",
-            sender.balance
-        );
-        return Err(Discard::because(
-            Status::InsufficientBalanceForTransactionFee,
-            detail,
-        ));
-    }
-    Ok(())
 }

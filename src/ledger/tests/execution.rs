@@ -297,9 +297,9 @@ fn each_rule_of_validation_refuses_with_its_status() {
     for (change, status) in cases {
         let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
         change(&mut raw);
-        let sender = chain.facts(&raw.sender);
         let transaction = chain.sign(&key(0), raw);
-        let refusal = validate_for_admission(&chain.chain, &sender, &transaction, START_SECS).unwrap_err();
+        let facts = chain.transaction_facts(&transaction);
+        let refusal = validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
         assert_eq!(refusal.status, status);
         // The block's prologue refuses the same, and the block goes on without it.
         let mut copy = MemoryChain::development();
@@ -318,7 +318,7 @@ fn sequence_numbers_order_the_transactions_of_an_account() {
         chain.sign(&key(0), raw)
     };
     let (zero, one, two) = (numbered(&chain, 0), numbered(&chain, 1), numbered(&chain, 2));
-    let facts = chain.facts(&address(0));
+    let facts = chain.transaction_facts(&two);
     assert_eq!(
         validate_for_admission(&chain.chain, &facts, &two, START_SECS),
         Ok(()),

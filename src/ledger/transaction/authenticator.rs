@@ -185,11 +185,96 @@ pub enum TransactionAuthenticator {
     },
 }
 
+impl AccountAuthenticator {
+    /// The authentication key that the key in it stands for; `None` where there is no key.
+    ///
+    /// # Errors
+    /// `FEATURE_UNDER_GATING` with the name of a kind that this ledger does not check.
+    pub fn authentication_key(&self) -> Result<Option<HashValue>, Discard> {
+        Ok(match self {
+            Self::Ed25519 { public_key, .. } => Some(public_key.authentication_key()),
+            Self::MultiEd25519 { public_key, .. } => {
+                Some(authentication_key(&public_key.0, Scheme::MultiEd25519))
+            }
+            Self::SingleKey { public_key, .. } => Some(bcs_authentication_key(public_key, Scheme::SingleKey)),
+            Self::MultiKey { public_keys, .. } => Some(bcs_authentication_key(public_keys, Scheme::MultiKey)),
+            Self::NoAccountAuthenticator => None,
+            Self::Abstract { .. } => return Err(Discard::not_supported("an abstract account signature")),
+        })
+    }
+}
+
+/// The authentication key of a public key whose preimage is its BCS form.
+fn bcs_authentication_key<K: Serialize>(public_key: &K, scheme: Scheme) -> HashValue {
+    let bytes = bcs::to_bytes(public_key).expect("a public key has a BCS form");
+    authentication_key(&bytes, scheme)
+}
+
 impl TransactionAuthenticator {
-    /// The key and signature, when this is a single ed25519 signature in either wire form.
-    fn ed25519(&self) -> Result<(&Ed25519PublicKey, &Ed25519Signature), Discard> {
-        let refused = |what: &'static str| Err(Discard::not_supported(what));
+    /// The authentication key that the sender's key stands for; `None` where there is no key.
+    ///
+    /// # Errors
+    /// `FEATURE_UNDER_GATING` with the name of a kind that this ledger does not check.
+    pub fn sender_authentication_key(&self) -> Result<Option<HashValue>, Discard> {
         match self {
+            Self::Ed25519 { public_key, .. } => Ok(Some(public_key.authentication_key())),
+            Self::MultiEd25519 { public_key, .. } => {
+                Ok(Some(authentication_key(&public_key.0, Scheme::MultiEd25519)))
+            }
+            Self::MultiAgent { sender, .. }
+            | Self::FeePayer { sender, .. }
+            | Self::SingleSender { sender } => sender.authentication_key(),
+        }
+    }
+
+    /// The accounts that sign beside the sender. Their signatures are [`Self::secondary_signers`]; that
+    /// there are as many is a rule of validation.
+    pub fn secondary_signer_addresses(&self) -> &[AccountAddress] {
+        match self {
+            Self::MultiAgent {
+                secondary_signer_addresses,
+                ..
+            }
+            | Self::FeePayer {
+                secondary_signer_addresses,
+                ..
+            } => secondary_signer_addresses,
+            _ => &[],
+        }
+    }
+
+    /// How the accounts beside the sender signed.
+    pub fn secondary_signers(&self) -> &[AccountAuthenticator] {
+        match self {
+            Self::MultiAgent {
+                secondary_signers, ..
+            }
+            | Self::FeePayer {
+                secondary_signers, ..
+            } => secondary_signers,
+            _ => &[],
+        }
+    }
+
+    /// The account that pays in the sender's place, and how it signed.
+    pub fn fee_payer(&self) -> Option<(AccountAddress, &AccountAuthenticator)> {
+        match self {
+            Self::FeePayer {
+                fee_payer_address,
+                fee_payer_signer,
+                ..
+            } => Some((*fee_payer_address, fee_payer_signer)),
+            _ => None,
+        }
+    }
+
+    /// Checks all signatures over `raw`.
+    ///
+    /// # Errors
+    /// `INVALID_SIGNATURE`, or `FEATURE_UNDER_GATING` with the name of a kind that is not executed.
+    pub fn check(&self, raw: &RawTransaction, vendor: &Vendor) -> Result<(), Discard> {
+        let refused = |what: &'static str| Err(Discard::not_supported(what));
+        let (public_key, signature) = match self {
             Self::Ed25519 {
                 public_key,
                 signature,
@@ -200,49 +285,24 @@ impl TransactionAuthenticator {
                         public_key,
                         signature,
                     },
-            } => Ok((public_key, signature)),
-            Self::MultiEd25519 { .. } => refused("a multi-ed25519 signature"),
-            Self::MultiAgent { .. } => refused("a multi-agent signature"),
-            Self::FeePayer { .. } => refused("a fee payer signature"),
-            Self::SingleSender { sender } => refused(match sender {
-                AccountAuthenticator::SingleKey { .. } => "a single key signature",
-                AccountAuthenticator::MultiKey { .. } => "a multi key signature",
-                AccountAuthenticator::MultiEd25519 { .. } => "a multi-ed25519 signature",
-                AccountAuthenticator::Abstract { .. } => "an abstract account signature",
-                AccountAuthenticator::NoAccountAuthenticator | AccountAuthenticator::Ed25519 { .. } => {
-                    "a transaction without a signature"
-                }
-            }),
-        }
-    }
-
-    /// Whether there is no key and no signature, as in a simulation for an unknown key.
-    pub fn is_absent(&self) -> bool {
-        matches!(
-            self,
-            Self::SingleSender {
-                sender: AccountAuthenticator::NoAccountAuthenticator
+            } => (public_key, signature),
+            Self::MultiEd25519 { .. } => return refused("a multi-ed25519 signature"),
+            Self::MultiAgent { .. } => return refused("a multi-agent signature"),
+            Self::FeePayer { .. } => return refused("a fee payer signature"),
+            Self::SingleSender { sender } => {
+                return refused(match sender {
+                    AccountAuthenticator::SingleKey { .. } => "a single key signature",
+                    AccountAuthenticator::MultiKey { .. } => "a multi key signature",
+                    AccountAuthenticator::MultiEd25519 { .. } => "a multi-ed25519 signature",
+                    AccountAuthenticator::Abstract { .. } => "an abstract account signature",
+                    AccountAuthenticator::NoAccountAuthenticator | AccountAuthenticator::Ed25519 { .. } => {
+                        "a transaction without a signature"
+                    }
+                });
             }
-        )
-    }
-
-    /// Checks the signatures over `raw`.
-    ///
-    /// # Errors
-    /// `INVALID_SIGNATURE`, or `FEATURE_UNDER_GATING` with the name of a kind that is not executed.
-    pub fn check(&self, raw: &RawTransaction, vendor: &Vendor) -> Result<(), Discard> {
-        let (public_key, signature) = self.ed25519()?;
+        };
         public_key
             .verify(&[&raw.signing_message(vendor)], signature)
             .map_err(|error| Discard::because(ValidationStatus::InvalidSignature, error))
-    }
-
-    /// The authentication key that the sender's signature stands for.
-    ///
-    /// # Errors
-    /// `FEATURE_UNDER_GATING` for kinds that are not executed.
-    pub fn sender_authentication_key(&self) -> Result<HashValue, Discard> {
-        self.ed25519()
-            .map(|(public_key, _)| public_key.authentication_key())
     }
 }

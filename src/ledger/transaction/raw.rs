@@ -72,6 +72,12 @@ impl SignedTransaction {
         hash_of_bytes(&bcs_bytes(self), vendor)
     }
 
+    /// The account that pays: the fee payer where there is one, else the sender.
+    pub fn gas_payer(&self) -> AccountAddress {
+        let fee_payer = self.authenticator.fee_payer();
+        fee_payer.map_or(self.raw.sender, |(address, _)| address)
+    }
+
     /// How long its BCS form is.
     ///
     /// # Panics

@@ -8,8 +8,8 @@ pub mod random;
 use bytes::Bytes;
 use ledger::{
     AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
-    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateError, StateKey, StateView, TypeTag,
-    Vendor,
+    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateError, StateKey, StateView,
+    TransactionFacts, TypeTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
     transaction::{TransactionAuthenticator, TransactionPayload},
@@ -95,6 +95,11 @@ impl MemoryChain {
 
     pub fn facts(&self, address: &AccountAddress) -> AccountFacts {
         AccountFacts::read(&self.chain, self, address).unwrap()
+    }
+
+    /// What the checks of a submission know of it now.
+    pub fn transaction_facts(&self, transaction: &CheckedTransaction) -> TransactionFacts {
+        TransactionFacts::read(&self.chain, self, transaction.transaction()).unwrap()
     }
 
     pub fn call(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {

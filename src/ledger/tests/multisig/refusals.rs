@@ -95,7 +95,7 @@ fn admission_takes_calls_and_refuses_scripts_and_nonces() {
         let mut raw = vault.chain.raw(&key(3), vault.chain.transfer(NOBODY, 0));
         raw.payload = payload;
         let signed = vault.chain.sign(&key(3), raw);
-        let facts = vault.chain.facts(&address(3));
+        let facts = vault.chain.transaction_facts(&signed);
         let verdict = validate_for_admission(&vault.chain.chain, &facts, &signed, kit::START_SECS);
         let detail = verdict.err().map(|discard| {
             assert_eq!(discard.status, ValidationStatus::FeatureUnderGating);

@@ -1,0 +1,119 @@
+//! How a submission is checked before the pool sees it: against the newest Head, and against the store
+//! where the Head does not know enough. No actor is asked.
+
+use super::{NodeHandle, ask};
+use crate::{Accepted, Head, ReadError, SubmitError, mempool::messages::Submit};
+use ledger::{
+    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, TransactionFacts,
+    execute::{validate_for_admission, validate_multisig_for_admission},
+    transaction::Executable,
+};
+use ledger_store::{Query, Snapshot, StoreError};
+use std::sync::Arc;
+
+impl NodeHandle {
+    /// Checks a transaction against the newest state and hands it to the pool.
+    ///
+    /// # Errors
+    /// Why it is not in the pool.
+    pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
+        let head = self.head();
+        let transaction = Arc::new(transaction);
+        let facts = self.transaction_facts(&head, &transaction).await?;
+        let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
+        let now_secs = self.0.clock.now_secs().max(block_secs);
+        validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
+        if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
+            let check = CheckMultisig(self.0.chain.clone(), Arc::clone(&transaction));
+            self.read(check).await?.1?;
+        }
+        let outcome = ask(&self.0.mailboxes.mempool, |reply| Submit {
+            transaction,
+            sequence_number: facts.sender.sequence_number,
+            reply,
+        });
+        Ok(Accepted {
+            ledger_info: *head.ledger_info(),
+            transaction: outcome.await??,
+        })
+    }
+
+    /// What validation knows of an account: the Head's word where it was touched recently, else the
+    /// store's.
+    ///
+    /// # Errors
+    /// When the storage has too many requests, the node is stopping, or the store fails.
+    pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
+        self.facts_from(&self.head(), address).await
+    }
+
+    async fn facts_from(&self, head: &Head, address: AccountAddress) -> Result<AccountFacts, ReadError> {
+        match head.facts(&address) {
+            Some(facts) => Ok(facts),
+            None => Ok(self.read(ReadFacts(self.0.chain.clone(), address)).await?.1),
+        }
+    }
+
+    /// What validation needs to know of everybody who signs.
+    async fn transaction_facts(
+        &self,
+        head: &Head,
+        transaction: &CheckedTransaction,
+    ) -> Result<TransactionFacts, ReadError> {
+        let authenticator = &transaction.transaction().authenticator;
+        let sender = self.facts_from(head, transaction.raw().sender).await?;
+        // Few: the check of the signatures bounds them.
+        let mut secondary_signers = Vec::new();
+        for address in authenticator.secondary_signer_addresses() {
+            secondary_signers.push(self.facts_from(head, *address).await?);
+        }
+        let fee_payer = match authenticator.fee_payer() {
+            Some((address, _)) => Some(self.facts_from(head, address).await?),
+            None => None,
+        };
+        Ok(TransactionFacts {
+            sender,
+            secondary_signers,
+            fee_payer,
+        })
+    }
+}
+
+/// The facts of an account, from the store.
+struct ReadFacts(Chain, AccountAddress);
+
+impl Query for ReadFacts {
+    type Output = AccountFacts;
+
+    fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
+        read_facts(&self.0, snapshot, &self.1)
+    }
+}
+
+/// The facts of an account at the newest version of `snapshot`.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn read_facts(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    address: &AccountAddress,
+) -> Result<AccountFacts, StoreError> {
+    let state = snapshot.state_at(snapshot.ledger_info().version);
+    AccountFacts::read(chain, &state, address).map_err(|error| StoreError::Inconsistent(error.0))
+}
+
+/// Whether a multisig account lets a transaction of its owner run. Only these need the state of
+/// another account than their signers'.
+struct CheckMultisig(Chain, Arc<CheckedTransaction>);
+
+impl Query for CheckMultisig {
+    type Output = Result<(), Discard>;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
+        let info = snapshot.ledger_info();
+        let state = snapshot.state_at(info.version);
+        validate_multisig_for_admission(&self.0, &state, info, &self.1)
+            .map_err(|error| StoreError::Inconsistent(error.0))
+    }
+}
