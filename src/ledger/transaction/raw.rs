@@ -138,6 +138,14 @@ impl CheckedTransaction {
         Ok(Self::trusted(transaction, chain.vendor()))
     }
 
+    /// As [`Self::check`], for many at once, with the same verdicts.
+    pub fn check_all(transactions: Vec<SignedTransaction>, chain: &Chain) -> Vec<Result<Self, Discard>> {
+        let verdicts = transactions
+            .into_iter()
+            .map(|transaction| Self::check(transaction, chain));
+        verdicts.collect()
+    }
+
     /// Takes a transaction that was checked before: read back from the node's own durable files.
     pub fn trusted(transaction: SignedTransaction, vendor: &Vendor) -> Self {
         let bytes = bcs_bytes(&transaction);
