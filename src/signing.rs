@@ -1,10 +1,12 @@
 //! Building and signing transfers: what the faucet, the `account` commands and the bench share.
 
 use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction,
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction, ReplayProtector,
     SignedTransaction, Vendor,
     crypto::Ed25519PrivateKey,
-    transaction::{TransactionAuthenticator, TransactionPayload},
+    transaction::{
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+    },
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -67,18 +69,22 @@ impl Signer {
         self.address
     }
 
-    /// Signs a call.
+    /// Signs a call, in the wire form of what protects it from being replayed.
     pub fn sign(
         &self,
         chain: &ChainIdentity,
-        sequence_number: u64,
+        protector: ReplayProtector,
         call: EntryFunction,
         terms: Terms,
     ) -> SignedTransaction {
+        let (sequence_number, payload) = match protector {
+            ReplayProtector::SequenceNumber(number) => (number, TransactionPayload::EntryFunction(call)),
+            ReplayProtector::Nonce(nonce) => (u64::MAX, orderless(call, nonce)),
+        };
         let raw = RawTransaction {
             sender: self.address,
             sequence_number,
-            payload: TransactionPayload::EntryFunction(call),
+            payload,
             max_gas_amount: terms.max_gas_amount,
             gas_unit_price: terms.gas_unit_price,
             expiration_timestamp_secs: terms.expiration_timestamp_secs,
@@ -91,6 +97,16 @@ impl Signer {
         };
         SignedTransaction { raw, authenticator }
     }
+}
+
+fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
+    TransactionPayload::Payload(InnerPayload::V1 {
+        executable: TransactionExecutable::EntryFunction(call),
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: Some(nonce),
+        },
+    })
 }
 
 /// `0x1::{vendor}_account::transfer`: pays `amount`, and makes the recipient's account if there is none.
@@ -187,7 +203,12 @@ mod tests {
             gas_unit_price: 1,
             expiration_timestamp_secs: 1,
         };
-        let signed = signer.sign(&chain, 3, transfer(&vendor, AccountAddress::ONE, 5), terms);
+        let signed = signer.sign(
+            &chain,
+            ReplayProtector::SequenceNumber(3),
+            transfer(&vendor, AccountAddress::ONE, 5),
+            terms,
+        );
         let checked = CheckedTransaction::check(signed, &chain.to_chain()).unwrap();
         assert_eq!(checked.raw().sender, signer.address());
         let call = checked.raw().entry_function().unwrap();

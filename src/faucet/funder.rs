@@ -2,7 +2,10 @@
 
 use super::FaucetError;
 use crate::signing::{self, ChainIdentity, Signer, Terms};
-use ledger::{AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, ValidationStatus};
+use ledger::{
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, ReplayProtector,
+    ValidationStatus,
+};
 use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -169,7 +172,12 @@ impl Funder {
             gas_unit_price: parameters.gas_unit_price_min.max(GAS_UNIT_PRICE),
             expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
         };
-        let signed = self.signer.sign(&self.chain, sequence_number, call, terms);
+        let signed = self.signer.sign(
+            &self.chain,
+            ReplayProtector::SequenceNumber(sequence_number),
+            call,
+            terms,
+        );
         CheckedTransaction::check(signed, self.node.chain())
             .map_err(|discard| FaucetError::Failed(discard.to_string()))
     }

@@ -6,7 +6,7 @@ use crate::{
     output,
     signing::{self, Signer, Terms},
 };
-use ledger::AccountAddress;
+use ledger::{AccountAddress, ReplayProtector};
 use ledger_api::submission_json;
 use std::time::Duration;
 
@@ -28,6 +28,10 @@ pub struct Arguments {
     /// After how many seconds the transfer is void if it is not committed
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     expires_after: u64,
+    /// Protect the transfer by this nonce in place of the account's sequence number: it then neither
+    /// waits for others of the account nor holds them up. A nonce counts once while it is remembered
+    #[arg(long)]
+    nonce: Option<u64>,
     /// Print the signed transaction as the JSON body of a submission, instead of submitting it
     #[arg(long)]
     print: bool,
@@ -49,14 +53,17 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
         Some(price) => price,
         None => node.gas_unit_price().await?,
     };
-    let sequence_number = node.account(&signer.address()).await?.sequence_number;
+    let protector = match arguments.nonce {
+        Some(nonce) => ReplayProtector::Nonce(nonce),
+        None => ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number),
+    };
     let terms = Terms {
         max_gas_amount: arguments.max_gas_amount,
         gas_unit_price,
         expiration_timestamp_secs: signing::unix_secs_after(Duration::from_secs(arguments.expires_after)),
     };
     let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
-    let signed = signer.sign(&chain, sequence_number, call, terms);
+    let signed = signer.sign(&chain, protector, call, terms);
     if arguments.print {
         return Ok(output::line(&submission_json(&chain.to_chain(), &signed))?);
     }

@@ -1,14 +1,14 @@
 //! The sending accounts: derived from the seed, and funded through the faucet with one request:
 //! it pays a banker, who pays everyone by batch transfers.
 
-use super::plan::Plan;
+use super::{plan::Plan, random};
 use crate::{
     client::{FaucetClient, NodeClient},
     commands::Failure,
     signing::{self, Signer, Terms},
 };
 use indicatif::{ProgressBar, ProgressStyle};
-use ledger::{AccountAddress, HashValue, crypto::Ed25519PrivateKey};
+use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
 use std::time::Duration;
 
 /// How many accounts one batch transfer funds: each takes about 10,000 gas units for its room, of
@@ -24,12 +24,13 @@ const BATCH_PRICE_MIN: u64 = 100;
 /// When a batch transfer expires.
 const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 
-/// A sending account, owned by one connection.
+/// A sending account, as one connection uses it. Only orderless transfers let several connections
+/// use the same one.
 #[derive(Debug)]
 pub struct BenchAccount {
     pub signer: Signer,
-    /// The number of its next transaction.
-    pub sequence_number: u64,
+    /// What protects its next transfer.
+    pub next: ReplayProtector,
     /// Whom it pays.
     pub pays: AccountAddress,
 }
@@ -47,14 +48,23 @@ pub async fn fund(faucet: &str, node: &NodeClient, plan: &Plan) -> Result<Vec<Ve
         .pay_all(&FaucetClient::new(faucet)?, &addresses)
         .await?;
     let mut shares: Vec<Vec<_>> = (0..plan.connections).map(|_| Vec::new()).collect();
-    for (index, signer) in signers.into_iter().enumerate() {
+    for index in 0..plan.accounts.max(plan.connections) {
         shares[index % plan.connections].push(BenchAccount {
-            signer,
-            sequence_number: 0,
-            pays: addresses[(index + 1) % addresses.len()],
+            signer: signers[index % plan.accounts].clone(),
+            next: first_protector(plan)?,
+            pays: addresses[(index + 1) % plan.accounts],
         });
     }
     Ok(shares)
+}
+
+/// Nonces begin anywhere, so that neither other connections nor earlier runs have used them.
+fn first_protector(plan: &Plan) -> Result<ReplayProtector, Failure> {
+    Ok(if plan.orderless {
+        ReplayProtector::Nonce(random()?)
+    } else {
+        ReplayProtector::SequenceNumber(0)
+    })
 }
 
 fn derive(seed: u64, purpose: &[u8], index: u64) -> Signer {
@@ -134,7 +144,8 @@ impl<'a> Banker<'a> {
                 gas_unit_price: self.gas_unit_price(),
                 expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
             };
-            let signed = self.signer.sign(&self.plan.chain, sequence_number, call, terms);
+            let protector = ReplayProtector::SequenceNumber(sequence_number);
+            let signed = self.signer.sign(&self.plan.chain, protector, call, terms);
             hashes.push(self.node.submit(&self.plan.chain.vendor, &signed).await?);
             sequence_number += 1;
         }

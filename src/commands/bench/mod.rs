@@ -43,7 +43,7 @@ pub struct Arguments {
     /// The faucet that funds the accounts
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
     faucet: String,
-    /// How many accounts send; at least one for each connection
+    /// How many accounts send; at least one for each connection, except with --orderless
     #[arg(long, default_value = "1000")]
     accounts: NonZeroUsize,
     /// How many connections are used, each with one request at a time
@@ -62,6 +62,10 @@ pub struct Arguments {
     /// Whether each transfer is awaited by a long poll before the connection sends its next one
     #[arg(long, value_enum, default_value_t = Mode::Submit)]
     mode: Mode,
+    /// Protect transfers by nonces in place of sequence numbers: then any number of connections may
+    /// send from one account
+    #[arg(long)]
+    orderless: bool,
     /// How transfers are written
     #[arg(long, value_enum, default_value_t = Format::Bcs)]
     format: Format,
@@ -103,9 +107,9 @@ enum Output {
 /// # Errors
 /// When its options contradict each other, the node cannot be reached, or the accounts not be funded.
 pub fn execute(arguments: Arguments) -> Result<(), Failure> {
-    if arguments.accounts < arguments.connections {
+    if !arguments.orderless && arguments.accounts < arguments.connections {
         return Err(Failure::Fatal(format!(
-            "--accounts {} is less than --connections {}: each connection needs accounts of its own",
+            "--accounts {} is less than --connections {}: each connection needs accounts of its own, unless transfers are --orderless",
             arguments.accounts, arguments.connections
         )));
     }
@@ -119,6 +123,11 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
     runtime.block_on(run(arguments))
 }
 
+/// A number that nobody foresees.
+fn random() -> Result<u64, Failure> {
+    getrandom::u64().map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))
+}
+
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let target = Target::parse(&arguments.url)?;
     let node = NodeClient::new(&arguments.url)?;
@@ -126,8 +135,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => getrandom::u64()
-            .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?,
+        None => random()?,
     };
     let plan = Plan::new(&arguments, chain, gas_unit_price, seed);
     let shares = fund(&arguments.faucet, &node, &plan).await?;

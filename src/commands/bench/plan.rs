@@ -20,7 +20,7 @@ pub struct Plan {
     pub gas_unit_price: u64,
     /// How many accounts send.
     pub accounts: usize,
-    /// Connections, each with accounts of its own.
+    /// Connections, each with accounts of its own; with orderless transfers they may share some.
     pub connections: usize,
     /// When the load ends at the latest, after its begin.
     pub duration: Option<Duration>,
@@ -29,6 +29,8 @@ pub struct Plan {
     /// The time between two transfers that are due, in an open loop.
     pub interval: Option<Duration>,
     pub mode: Mode,
+    /// Whether nonces protect the transfers.
+    pub orderless: bool,
     pub format: Format,
     /// What the accounts' keys are derived from.
     pub seed: u64,
@@ -53,6 +55,7 @@ impl Plan {
             transfers: arguments.transfers,
             interval: arguments.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
             mode: arguments.mode,
+            orderless: arguments.orderless,
             format: arguments.format,
             seed,
             accounts_used_before: arguments.seed.is_some(),

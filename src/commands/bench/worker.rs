@@ -12,7 +12,7 @@ use super::{
 use crate::signing::{self, Terms};
 use bytes::Bytes;
 use hyper::StatusCode;
-use ledger::{HashValue, SignedTransaction, ValidationStatus};
+use ledger::{HashValue, ReplayProtector, SignedTransaction, ValidationStatus};
 use serde::Deserialize;
 use std::{
     sync::Arc,
@@ -23,6 +23,8 @@ use std::{
 const AMOUNT: u64 = 1;
 /// When a transfer expires: longer than a full pool takes to be worked off.
 const EXPIRES_AFTER: Duration = Duration::from_secs(300);
+/// When an orderless one expires: a chain takes those only that expire within 100 s.
+const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 /// The first pause after an answer that asks to come again; doubles up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(2);
 /// The longest pause.
@@ -97,7 +99,11 @@ impl Worker {
         }
         self.tally.submit.record(due.elapsed());
         self.load.accept();
-        self.accounts[index].sequence_number += 1;
+        let next = &mut self.accounts[index].next;
+        *next = match *next {
+            ReplayProtector::SequenceNumber(number) => ReplayProtector::SequenceNumber(number + 1),
+            ReplayProtector::Nonce(nonce) => ReplayProtector::Nonce(nonce.wrapping_add(1)),
+        };
         if self.load.plan.mode == Mode::Await {
             let hash: HashValue = transaction.hash(&self.load.plan.chain.vendor);
             if self.wait(hash).await {
@@ -111,15 +117,17 @@ impl Worker {
     fn prepare(&self, index: usize) -> (SignedTransaction, Bytes) {
         let plan = &self.load.plan;
         let account = &self.accounts[index];
+        let expires_after = match account.next {
+            ReplayProtector::SequenceNumber(_) => EXPIRES_AFTER,
+            ReplayProtector::Nonce(_) => ORDERLESS_EXPIRES_AFTER,
+        };
         let terms = Terms {
             max_gas_amount: MAX_GAS_AMOUNT,
             gas_unit_price: plan.gas_unit_price,
-            expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+            expiration_timestamp_secs: signing::unix_secs_after(expires_after),
         };
         let call = signing::transfer(&plan.chain.vendor, account.pays, AMOUNT);
-        let transaction = account
-            .signer
-            .sign(&plan.chain, account.sequence_number, call, terms);
+        let transaction = account.signer.sign(&plan.chain, account.next, call, terms);
         let body = self.load.form.body(&transaction);
         (transaction, body)
     }
@@ -158,7 +166,11 @@ impl Worker {
     }
 
     /// Asks the ledger for the number of an account's next transaction; it stays when there is no answer.
+    /// Where nonces protect the transfers there is nothing to look up.
     async fn look_up_sequence_number(&mut self, index: usize) {
+        if self.load.plan.orderless {
+            return;
+        }
         #[derive(Deserialize)]
         struct Account<'a> {
             sequence_number: &'a str,
@@ -174,7 +186,7 @@ impl Worker {
             .ok()
             .and_then(|account| account.sequence_number.parse().ok());
         match number {
-            Some(number) => self.accounts[index].sequence_number = number,
+            Some(number) => self.accounts[index].next = ReplayProtector::SequenceNumber(number),
             None => self.tally.error("an account without a number".to_owned()),
         }
     }
