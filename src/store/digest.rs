@@ -67,6 +67,12 @@ impl DigestKey {
         self.prefix(&[address.as_bytes()])
     }
 
+    /// The prefix of an account's transactions with a nonce. What is hashed is longer than an address,
+    /// so it is that of no account.
+    pub(crate) fn orderless(&self, address: &AccountAddress) -> [u8; PREFIX_BYTES] {
+        self.prefix(&[address.as_bytes(), b"orderless"])
+    }
+
     /// The prefix of an event stream.
     pub(crate) fn stream(&self, key: &EventKey) -> [u8; PREFIX_BYTES] {
         self.prefix(&[key.account_address.as_bytes(), &key.creation_number.to_be_bytes()])

@@ -11,12 +11,15 @@
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
+//! | pages: events, an account's transactions and summaries | `listings`, `numbered` |
 
 mod base;
 mod check;
 mod digest;
 mod error;
 mod index;
+mod listings;
+mod numbered;
 mod open;
 mod prune;
 mod query;
@@ -31,6 +34,8 @@ mod writer;
 mod tests;
 
 pub use error::StoreError;
+pub use listings::TransactionSummary;
+pub use numbered::Take;
 pub use prune::Pruned;
 pub use query::Query;
 pub use reader::StoreReader;

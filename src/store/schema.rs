@@ -7,7 +7,7 @@
 use crate::StoreError;
 use ledger::{
     AccountAddress, BlockInfo, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
-    Transaction, TransactionInfo,
+    ReplayProtector, Transaction, TransactionInfo,
 };
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -118,13 +118,10 @@ fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
     Ok((u64::from_le_bytes(*height), rest))
 }
 
-/// The sender and its sequence number, for a transaction that uses one.
-pub(crate) fn account_sequence(transaction: &Transaction) -> Option<(AccountAddress, u64)> {
+/// The sender of a user's transaction and what keeps it from being replayed.
+pub(crate) fn replay_protector(transaction: &Transaction) -> Option<(AccountAddress, ReplayProtector)> {
     let raw = &transaction.as_user()?.raw;
-    match raw.replay_protector() {
-        ledger::ReplayProtector::SequenceNumber(number) => Some((raw.sender, number)),
-        ledger::ReplayProtector::Nonce(_) => None,
-    }
+    Some((raw.sender, raw.replay_protector()))
 }
 
 /// The bytes of a transaction's row.

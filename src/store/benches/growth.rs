@@ -73,6 +73,7 @@ fn transfer(random: &mut Random, accounts: u64) -> Spec {
     let writes: BTreeMap<_, _> = keys.map(|key| (state_key(key), value(random))).into();
     Spec {
         sender,
+        is_orderless: false,
         streams: vec![stream(sender, 3), stream(recipient, 2)],
         module_event: false,
         writes,

@@ -2,9 +2,11 @@
 
 use crate::{
     digest::{DigestKey, PREFIX_BYTES, STATE_DIGEST_BYTES},
-    schema::{Position, account_sequence},
+    schema::{Position, replay_protector},
 };
-use ledger::{AccountAddress, EventKey, ExecutedTransaction, HashValue, StateKey, Transaction};
+use ledger::{
+    AccountAddress, EventKey, ExecutedTransaction, HashValue, ReplayProtector, StateKey, Transaction,
+};
 use serde::{Deserialize, Serialize};
 
 /// How many bytes of a transaction hash are kept; the row decides where two meet.
@@ -153,15 +155,19 @@ impl Gathered {
     /// Adds a transaction without its events and writes.
     pub(crate) fn add_transaction(&mut self, version: u64, hash: &HashValue, transaction: &Transaction) {
         self.hashes.push(hash_entry(hash, version));
-        if let Some((sender, sequence_number)) = account_sequence(transaction) {
-            self.add_sequence(&sender, sequence_number, version);
+        if let Some((sender, protector)) = replay_protector(transaction) {
+            self.add_sender(&sender, protector, version);
         }
     }
 
-    fn add_sequence(&mut self, sender: &AccountAddress, sequence_number: u64, version: u64) {
-        let prefix = self.key.account(sender);
-        self.accounts
-            .push(account_entry(&prefix, sequence_number, version));
+    fn add_sender(&mut self, sender: &AccountAddress, protector: ReplayProtector, version: u64) {
+        self.accounts.push(match protector {
+            ReplayProtector::SequenceNumber(number) => {
+                account_entry(&self.key.account(sender), number, version)
+            }
+            // Nonces have no order; the version stands for the number.
+            ReplayProtector::Nonce(_) => account_entry(&self.key.orderless(sender), version, version),
+        });
     }
 
     /// Adds an event of a stream.

@@ -11,6 +11,7 @@
 //! | `Hash` | hash 8, version 8 | transaction hash |
 //! | `State` | digest 16, version 8, number 4 | state key |
 //! | `Account` | digest 12, sequence number 8, version 8 | sender |
+//! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
 //! | `Base` | digest 16; with the key and its write as payload | state key, below the window |
 //!

@@ -7,8 +7,8 @@ use ledger::{
     WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
-        BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionAuthenticator,
-        TransactionInfoV0, TransactionPayload,
+        BlockEndInfo, BlockEpilogue, BlockMetadata, ExtraConfig, GenesisPayload, InnerPayload,
+        TransactionAuthenticator, TransactionExecutable, TransactionInfoV0, TransactionPayload,
     },
 };
 use std::collections::{BTreeMap, HashMap};
@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Spec {
     /// The sender, by number.
     pub sender: u64,
+    /// Whether it has a nonce instead of a sequence number.
+    pub is_orderless: bool,
     /// Streams that get an event each.
     pub streams: Vec<EventKey>,
     /// Whether a module event comes with it.
@@ -32,6 +34,7 @@ pub struct Maker {
     vendor: Vendor,
     tip: Option<ChainTip>,
     sequence_numbers: HashMap<u64, u64>,
+    next_nonce: u64,
     event_numbers: HashMap<EventKey, u64>,
 }
 
@@ -68,6 +71,16 @@ pub fn state_key(number: u64) -> StateKey {
     )
 }
 
+fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
+    TransactionPayload::Payload(InnerPayload::V1 {
+        executable: TransactionExecutable::EntryFunction(call),
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: Some(nonce),
+        },
+    })
+}
+
 impl Maker {
     /// A chain without blocks.
     pub fn new() -> Self {
@@ -75,6 +88,7 @@ impl Maker {
             vendor: Vendor::default(),
             tip: None,
             sequence_numbers: HashMap::new(),
+            next_nonce: u64::MAX,
             event_numbers: HashMap::new(),
         }
     }
@@ -104,7 +118,7 @@ impl Maker {
         let writes = WriteSet::from_ascending(vec![time]);
         let mut parts = vec![(self.metadata(height), vec![event], writes)];
         for spec in specs {
-            let transaction = self.user_transaction(spec.sender);
+            let transaction = self.user_transaction(spec.sender, spec.is_orderless);
             let events = self.events(&spec);
             parts.push((
                 transaction,
@@ -141,21 +155,27 @@ impl Maker {
         })
     }
 
-    fn user_transaction(&mut self, sender: u64) -> Transaction {
-        let next = self.sequence_numbers.entry(sender).or_default();
-        let sequence_number = *next;
-        *next += 1;
+    fn user_transaction(&mut self, sender: u64, is_orderless: bool) -> Transaction {
         let call = EntryFunction {
             module: "0x1::node_account".parse().expect("a module"),
             function: "transfer".parse().expect("an identifier"),
             type_args: Vec::new(),
             args: vec![address(sender).as_bytes().to_vec().into(), vec![1; 8].into()],
         };
+        let (sequence_number, payload) = if is_orderless {
+            // Falling, so that the order of nonces tells nothing about the order of versions.
+            self.next_nonce -= 1;
+            (u64::MAX, orderless(call, self.next_nonce))
+        } else {
+            let next = self.sequence_numbers.entry(sender).or_default();
+            *next += 1;
+            (*next - 1, TransactionPayload::EntryFunction(call))
+        };
         Transaction::User(SignedTransaction {
             raw: RawTransaction {
                 sender: address(sender),
                 sequence_number,
-                payload: TransactionPayload::EntryFunction(call),
+                payload,
                 max_gas_amount: 1_000,
                 gas_unit_price: 100,
                 expiration_timestamp_secs: 1,

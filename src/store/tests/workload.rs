@@ -1,7 +1,7 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
 use super::kit::{Maker, Spec, address, state_key, stream};
-use crate::{Snapshot, StoreError};
+use crate::{Snapshot, StoreError, Take, TransactionSummary};
 use ledger::{ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -80,6 +80,7 @@ impl Workload {
         let writes = writes.collect();
         Spec {
             sender: random.below(ACCOUNTS),
+            is_orderless: random.below(3) == 0,
             streams,
             module_event: random.below(3) == 0,
             writes,
@@ -129,6 +130,7 @@ impl Workload {
         self.check_states(snapshot, info)?;
         for account in 0..=ACCOUNTS {
             self.check_account(snapshot, info, account)?;
+            self.check_summaries(snapshot, info, account)?;
             for creation_number in 0..2 {
                 self.check_stream(snapshot, info, &stream(account, creation_number))?;
             }
@@ -202,9 +204,14 @@ impl Workload {
             .filter(|(version, _)| (info.oldest_version..=info.version).contains(version))
             .filter_map(|(version, executed)| {
                 let raw = &executed.transaction.as_user()?.raw;
-                (raw.sender == sender).then_some((raw.sequence_number, version))
+                let is_sequential = raw.payload.replay_protection_nonce().is_none();
+                (raw.sender == sender && is_sequential).then_some((raw.sequence_number, version))
             })
             .collect();
+        assert_eq!(
+            snapshot.first_account_transaction(&sender)?,
+            all.first().map(|(number, _)| *number)
+        );
         let versions = |page: &[(u64, u64)]| page.iter().map(|(_, version)| *version).collect::<Vec<_>>();
         for limit in [0, 1, 3, 1_000] {
             let newest = &all[all.len().saturating_sub(limit)..];
@@ -215,6 +222,59 @@ impl Workload {
                 let page: Vec<_> = page.take(limit).copied().collect();
                 let found = snapshot.account_transactions(&sender, Some(start), limit)?;
                 assert_eq!(found, versions(&page), "{limit} of {account} from {start}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Summaries between the ends of the window, what lies around them and some versions within.
+    fn check_summaries(
+        &self,
+        snapshot: &Snapshot,
+        info: &LedgerInfo,
+        account: u64,
+    ) -> Result<(), StoreError> {
+        let sender = address(account);
+        let all: Vec<TransactionSummary> = self
+            .versioned()
+            .filter(|(version, _)| (info.oldest_version..=info.version).contains(version))
+            .filter_map(|(version, executed)| {
+                let raw = &executed.transaction.as_user()?.raw;
+                (raw.sender == sender).then(|| TransactionSummary {
+                    sender,
+                    version,
+                    hash: executed.hash,
+                    replay_protector: raw.replay_protector(),
+                })
+            })
+            .collect();
+        let width = info.version - info.oldest_version;
+        let inside = (0..4).map(|part| info.oldest_version + width * part / 3);
+        let ends: Vec<u64> = [
+            0,
+            info.oldest_version.saturating_sub(1),
+            info.version + 1,
+            u64::MAX,
+        ]
+        .into_iter()
+        .chain(inside)
+        .collect();
+        for (start, end) in ends
+            .iter()
+            .flat_map(|start| ends.iter().map(move |end| (*start, *end)))
+        {
+            let within: Vec<_> = all
+                .iter()
+                .filter(|one| (start..=end).contains(&one.version))
+                .collect();
+            for limit in [0, 1, 3, 1_000] {
+                let what = format!("{limit} of {account} in {start}..={end} of {info:?}");
+                let first = &within[..within.len().min(limit)];
+                let found = snapshot.transaction_summaries(&sender, start..=end, Take::Oldest, limit)?;
+                assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {what}");
+                let last = &within[within.len().saturating_sub(limit)..];
+                let found = snapshot.transaction_summaries(&sender, start..=end, Take::Newest, limit)?;
+                assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {what}");
             }
         }
         Ok(())
