@@ -1,9 +1,11 @@
 //! Which of several keys signed: one bit each, the highest bit of the first byte is key 0.
 
-use bytes::Bytes;
+/// How long SDKs write the bitmap of a multi key signature, in bytes: room for the most keys that an
+/// account may have.
+pub(super) const CUSTOMARY_BYTES: usize = 4;
 
 /// The places of the bits that are set, ascending. Places above 255 do not exist: an account has
-/// at most 32 keys.
+/// far fewer keys.
 pub(super) fn indices(bitmap: &[u8]) -> impl Iterator<Item = u8> {
     (0..=u8::MAX).filter(|&index| {
         let byte = bitmap.get(usize::from(index / 8)).copied().unwrap_or(0);
@@ -11,17 +13,13 @@ pub(super) fn indices(bitmap: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The shortest bitmap with these places set.
-pub(super) fn of(indices: impl Iterator<Item = u8>) -> Bytes {
-    let mut bitmap = Vec::new();
+/// The bitmap with these places set, `None` where one is beyond it.
+pub(super) fn of(indices: impl IntoIterator<Item = u8>) -> Option<[u8; CUSTOMARY_BYTES]> {
+    let mut bitmap = [0; CUSTOMARY_BYTES];
     for index in indices {
-        let at = usize::from(index / 8);
-        if bitmap.len() <= at {
-            bitmap.resize(at + 1, 0);
-        }
-        bitmap[at] |= bit(index);
+        *bitmap.get_mut(usize::from(index / 8))? |= bit(index);
     }
-    bitmap.into()
+    Some(bitmap)
 }
 
 const fn bit(index: u8) -> u8 {
@@ -35,9 +33,10 @@ mod tests {
     #[test]
     fn places_round_trip() {
         let places = [0, 3, 8, 31];
-        let bitmap = of(places.into_iter());
-        assert_eq!(&bitmap[..], &[0b1001_0000, 0x80, 0, 1]);
+        let bitmap = of(places).unwrap();
+        assert_eq!(bitmap, [0b1001_0000, 0x80, 0, 1]);
         assert!(indices(&bitmap).eq(places));
-        assert_eq!(of([].into_iter()), Bytes::new());
+        assert_eq!(of([]), Some([0; CUSTOMARY_BYTES]));
+        assert_eq!(of([31, 32]), None);
     }
 }

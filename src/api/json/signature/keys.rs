@@ -1,11 +1,14 @@
 //! Single keys and signatures, each with its kind.
+//!
+//! A key or signature that is one string of bytes is shown as those bytes; one that is made of parts
+//! (WebAuthn, keyless, hash-based) as its BCS form, as in the reference.
 
-use super::hex_form::{HexArray, HexBytes};
+use super::{SignatureFormError, hex_form::HexArray, hex_form::HexBytes};
 use ledger::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{AnyPublicKey, AnySignature},
+    transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_DEPTH_MAX},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// An ed25519 key and signature; their lengths are exact.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,22 +24,23 @@ pub(crate) enum PublicKeyJson {
     Ed25519(HexArray<32>),
     Secp256k1Ecdsa(HexBytes),
     Secp256r1Ecdsa(HexBytes),
+    Keyless(HexBytes),
+    FederatedKeyless(HexBytes),
+    // The alias is what the reference's own derivation of the name gives.
+    #[serde(rename = "slh_dsa_sha2_128s", alias = "slh_dsa__sha2_128s")]
+    SlhDsa(HexBytes),
 }
 
-/// A signature of any kind that the ledger reads. A WebAuthn assertion is shown as its BCS bytes.
+/// A signature of any kind that the ledger reads.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
 pub(crate) enum AnySignatureJson {
     Ed25519(HexArray<64>),
     Secp256k1Ecdsa(HexBytes),
     WebAuthn(HexBytes),
-}
-
-/// One of several signatures, with the place of its key.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct IndexedSignatureJson {
-    pub index: u8,
-    pub signature: AnySignatureJson,
+    Keyless(HexBytes),
+    #[serde(rename = "slh_dsa_sha2_128s", alias = "slh_dsa__sha2_128s")]
+    SlhDsa(HexBytes),
 }
 
 impl Ed25519Json {
@@ -46,6 +50,31 @@ impl Ed25519Json {
             signature: HexArray(signature.0),
         }
     }
+
+    pub fn parts(&self) -> (Ed25519PublicKey, Ed25519Signature) {
+        (
+            Ed25519PublicKey(self.public_key.0),
+            Ed25519Signature(self.signature.0),
+        )
+    }
+}
+
+/// The BCS form of a part of an authenticator.
+pub(super) fn bcs_hex(part: &impl Serialize) -> HexBytes {
+    let bytes = bcs::to_bytes(part).expect("a part of an authenticator has a BCS form");
+    HexBytes(bytes.into())
+}
+
+/// Reads the BCS form of a part of an authenticator.
+///
+/// # Errors
+/// When the bytes are no `T`; `what` names it.
+pub(super) fn from_bcs<T: DeserializeOwned>(
+    what: &'static str,
+    bytes: &HexBytes,
+) -> Result<T, SignatureFormError> {
+    bcs::from_bytes_with_limit(&bytes.0, SIGNED_TRANSACTION_DEPTH_MAX)
+        .map_err(|cause| SignatureFormError::Bcs { what, cause })
 }
 
 impl From<&AnyPublicKey> for PublicKeyJson {
@@ -54,20 +83,27 @@ impl From<&AnyPublicKey> for PublicKeyJson {
             AnyPublicKey::Ed25519(key) => Self::Ed25519(HexArray(key.0)),
             AnyPublicKey::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(HexBytes(bytes.clone())),
             AnyPublicKey::Secp256r1Ecdsa(bytes) => Self::Secp256r1Ecdsa(HexBytes(bytes.clone())),
-            AnyPublicKey::Keyless(never) => match *never {},
-            AnyPublicKey::FederatedKeyless(never) => match *never {},
-            AnyPublicKey::SlhDsa(never) => match *never {},
+            AnyPublicKey::Keyless(key) => Self::Keyless(bcs_hex(key)),
+            AnyPublicKey::FederatedKeyless(key) => Self::FederatedKeyless(bcs_hex(key)),
+            AnyPublicKey::SlhDsa(key) => Self::SlhDsa(bcs_hex(key)),
         }
     }
 }
 
-impl From<PublicKeyJson> for AnyPublicKey {
-    fn from(key: PublicKeyJson) -> Self {
-        match key {
+impl TryFrom<PublicKeyJson> for AnyPublicKey {
+    type Error = SignatureFormError;
+
+    fn try_from(key: PublicKeyJson) -> Result<Self, SignatureFormError> {
+        Ok(match key {
             PublicKeyJson::Ed25519(key) => Self::Ed25519(Ed25519PublicKey(key.0)),
             PublicKeyJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
             PublicKeyJson::Secp256r1Ecdsa(bytes) => Self::Secp256r1Ecdsa(bytes.0),
-        }
+            PublicKeyJson::Keyless(bytes) => Self::Keyless(from_bcs("a keyless public key", &bytes)?),
+            PublicKeyJson::FederatedKeyless(bytes) => {
+                Self::FederatedKeyless(from_bcs("a federated keyless public key", &bytes)?)
+            }
+            PublicKeyJson::SlhDsa(bytes) => Self::SlhDsa(from_bcs("an SLH-DSA public key", &bytes)?),
+        })
     }
 }
 
@@ -76,24 +112,23 @@ impl From<&AnySignature> for AnySignatureJson {
         match signature {
             AnySignature::Ed25519(signature) => Self::Ed25519(HexArray(signature.0)),
             AnySignature::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(HexBytes(bytes.clone())),
-            AnySignature::WebAuthn(assertion) => {
-                let bytes = bcs::to_bytes(assertion).expect("an assertion has a BCS form");
-                Self::WebAuthn(HexBytes(bytes.into()))
-            }
-            AnySignature::Keyless(never) => match *never {},
-            AnySignature::SlhDsa(never) => match *never {},
+            AnySignature::WebAuthn(assertion) => Self::WebAuthn(bcs_hex(assertion)),
+            AnySignature::Keyless(signature) => Self::Keyless(bcs_hex(signature)),
+            AnySignature::SlhDsa(signature) => Self::SlhDsa(bcs_hex(signature)),
         }
     }
 }
 
 impl TryFrom<AnySignatureJson> for AnySignature {
-    type Error = bcs::Error;
+    type Error = SignatureFormError;
 
-    fn try_from(signature: AnySignatureJson) -> Result<Self, bcs::Error> {
+    fn try_from(signature: AnySignatureJson) -> Result<Self, SignatureFormError> {
         Ok(match signature {
             AnySignatureJson::Ed25519(signature) => Self::Ed25519(Ed25519Signature(signature.0)),
             AnySignatureJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
-            AnySignatureJson::WebAuthn(bytes) => Self::WebAuthn(bcs::from_bytes(&bytes.0)?),
+            AnySignatureJson::WebAuthn(bytes) => Self::WebAuthn(from_bcs("a WebAuthn assertion", &bytes)?),
+            AnySignatureJson::Keyless(bytes) => Self::Keyless(from_bcs("a keyless signature", &bytes)?),
+            AnySignatureJson::SlhDsa(bytes) => Self::SlhDsa(from_bcs("an SLH-DSA signature", &bytes)?),
         })
     }
 }

@@ -1,24 +1,23 @@
 //! How a transaction was signed (interface section 2.3), written and read by the same types, so
 //! that what the node shows can be submitted again.
-//!
-//! One form differs from the reference: it writes the two unions of a `single_sender` signature
-//! into one object, where the outer `type` hides the inner one, and then cannot read it back
-//! (rest-behaviour section 0.n). Here the inner signature stands under `sender`, as it does in the
-//! multi-agent form.
 
+mod account;
 mod bitmap;
 mod keys;
 mod multi;
+mod multi_key;
+mod single_sender;
 
 use super::{Text, hex_form};
-use keys::{AnySignatureJson, Ed25519Json, IndexedSignatureJson, PublicKeyJson};
+use account::AccountSignatureJson;
+use keys::Ed25519Json;
 use ledger::{
     AccountAddress,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{AccountAuthenticator, MultiKey, TransactionAuthenticator},
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
 use multi::MultiEd25519Json;
 use serde::{Deserialize, Serialize};
+use single_sender::SingleSenderJson;
 
 /// How a transaction was signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -43,33 +42,35 @@ pub(crate) enum SignatureJson {
         fee_payer_signer: AccountSignatureJson,
     },
     #[serde(rename = "single_sender")]
-    SingleSender { sender: AccountSignatureJson },
+    SingleSender(SingleSenderJson),
     /// No signature, as a simulation may have it; shown as a `single_sender` with none.
     #[serde(rename = "no_account_signature")]
     NoAccount {},
 }
 
-/// How one account signed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type")]
-pub(crate) enum AccountSignatureJson {
-    #[serde(rename = "ed25519_signature")]
-    Ed25519(Ed25519Json),
-    #[serde(rename = "multi_ed25519_signature")]
-    MultiEd25519(MultiEd25519Json),
-    #[serde(rename = "single_key_signature")]
-    SingleKey {
-        public_key: PublicKeyJson,
-        signature: AnySignatureJson,
+/// Why a signature that is JSON of the right shape is none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SignatureFormError {
+    /// A part that stands as its BCS form.
+    #[error("{what} cannot be read: {cause}")]
+    Bcs {
+        /// The part.
+        what: &'static str,
+        /// Why it is none.
+        cause: bcs::Error,
     },
-    #[serde(rename = "multi_key_signature")]
-    MultiKey {
-        public_keys: Vec<PublicKeyJson>,
-        signatures: Vec<IndexedSignatureJson>,
-        signatures_required: u8,
-    },
-    #[serde(rename = "no_account_signature")]
-    NoAccount {},
+    /// A signature of several that does not say whose it is.
+    #[error("each signature of a multi key needs its `index`")]
+    IndexMissing,
+    /// The wire has one order of the signatures only.
+    #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
+    IndicesNotAscending(u8, u8),
+    /// Beyond the largest place of a key.
+    #[error("the index {0} of a signature is above the largest, 31")]
+    IndexTooLarge(u8),
+    /// The bitmap and the places say different things.
+    #[error("the indices of signatures are not those of `signatures_bitmap`")]
+    BitmapMismatch,
 }
 
 impl From<&TransactionAuthenticator> for SignatureJson {
@@ -105,66 +106,27 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 fee_payer_address: Text(*fee_payer_address),
                 fee_payer_signer: fee_payer_signer.into(),
             },
-            TransactionAuthenticator::SingleSender { sender } => Self::SingleSender {
+            TransactionAuthenticator::SingleSender { sender } => Self::SingleSender(SingleSenderJson {
                 sender: sender.into(),
-            },
-        }
-    }
-}
-
-impl From<&AccountAuthenticator> for AccountSignatureJson {
-    fn from(authenticator: &AccountAuthenticator) -> Self {
-        match authenticator {
-            AccountAuthenticator::Ed25519 {
-                public_key,
-                signature,
-            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
-            AccountAuthenticator::MultiEd25519 {
-                public_key,
-                signature,
-            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
-            AccountAuthenticator::SingleKey {
-                public_key,
-                signature,
-            } => Self::SingleKey {
-                public_key: public_key.into(),
-                signature: signature.into(),
-            },
-            AccountAuthenticator::MultiKey {
-                public_keys,
-                signatures,
-                signatures_bitmap,
-            } => Self::MultiKey {
-                public_keys: public_keys.public_keys.iter().map(Into::into).collect(),
-                signatures: bitmap::indices(signatures_bitmap)
-                    .zip(signatures)
-                    .map(|(index, signature)| IndexedSignatureJson {
-                        index,
-                        signature: signature.into(),
-                    })
-                    .collect(),
-                signatures_required: public_keys.signatures_required,
-            },
-            AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
-            AccountAuthenticator::Abstract { auth_data, .. } => match *auth_data {},
+            }),
         }
     }
 }
 
 impl TryFrom<SignatureJson> for TransactionAuthenticator {
-    type Error = bcs::Error;
+    type Error = SignatureFormError;
 
-    fn try_from(signature: SignatureJson) -> Result<Self, bcs::Error> {
+    fn try_from(signature: SignatureJson) -> Result<Self, SignatureFormError> {
         let addresses =
             |all: Vec<Text<AccountAddress>>| all.into_iter().map(|Text(address)| address).collect();
         Ok(match signature {
-            SignatureJson::Ed25519(Ed25519Json {
-                public_key,
-                signature,
-            }) => Self::Ed25519 {
-                public_key: Ed25519PublicKey(public_key.0),
-                signature: Ed25519Signature(signature.0),
-            },
+            SignatureJson::Ed25519(single) => {
+                let (public_key, signature) = single.parts();
+                Self::Ed25519 {
+                    public_key,
+                    signature,
+                }
+            }
             SignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
                 public_key: multi.public_key(),
                 signature: multi.signature(),
@@ -191,7 +153,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
                 fee_payer_address: fee_payer_address.0,
                 fee_payer_signer: fee_payer_signer.try_into()?,
             },
-            SignatureJson::SingleSender { sender } => Self::SingleSender {
+            SignatureJson::SingleSender(SingleSenderJson { sender }) => Self::SingleSender {
                 sender: sender.try_into()?,
             },
             SignatureJson::NoAccount {} => Self::SingleSender {
@@ -201,51 +163,8 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
     }
 }
 
-fn all<A, B: TryFrom<A>>(items: Vec<A>) -> Result<Vec<B>, B::Error> {
+fn all<A, B: TryFrom<A>>(items: impl IntoIterator<Item = A>) -> Result<Vec<B>, B::Error> {
     items.into_iter().map(B::try_from).collect()
-}
-
-impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
-    type Error = bcs::Error;
-
-    fn try_from(signature: AccountSignatureJson) -> Result<Self, bcs::Error> {
-        Ok(match signature {
-            AccountSignatureJson::Ed25519(Ed25519Json {
-                public_key,
-                signature,
-            }) => Self::Ed25519 {
-                public_key: Ed25519PublicKey(public_key.0),
-                signature: Ed25519Signature(signature.0),
-            },
-            AccountSignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
-                public_key: multi.public_key(),
-                signature: multi.signature(),
-            },
-            AccountSignatureJson::SingleKey {
-                public_key,
-                signature,
-            } => Self::SingleKey {
-                public_key: public_key.into(),
-                signature: signature.try_into()?,
-            },
-            AccountSignatureJson::MultiKey {
-                public_keys,
-                signatures,
-                signatures_required,
-            } => Self::MultiKey {
-                public_keys: MultiKey {
-                    public_keys: public_keys.into_iter().map(Into::into).collect(),
-                    signatures_required,
-                },
-                signatures_bitmap: bitmap::of(signatures.iter().map(|indexed| indexed.index)),
-                signatures: signatures
-                    .into_iter()
-                    .map(|indexed| indexed.signature.try_into())
-                    .collect::<Result<_, _>>()?,
-            },
-            AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use super::*;
 use bytes::Bytes;
-use ledger::transaction::{AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature};
+use ledger::{
+    crypto::{Ed25519PublicKey, Ed25519Signature},
+    transaction::{AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey},
+};
 use proptest::{collection::vec, prelude::*};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn ed25519_key() -> impl Strategy<Value = Ed25519PublicKey> {
     any::<[u8; 32]>().prop_map(Ed25519PublicKey)
@@ -51,20 +54,35 @@ fn multi_ed25519() -> impl Strategy<Value = (MultiEd25519PublicKey, MultiEd25519
         .prop_map(|(keys, signatures)| (MultiEd25519PublicKey(keys), MultiEd25519Signature(signatures)))
 }
 
+/// Any bitmap beside any number of signatures: what decodes need not hold.
 fn multi_key() -> impl Strategy<Value = AccountAuthenticator> {
-    let keys = (vec(any_key(), 1..4), any::<u8>());
-    // Which of 32 keys signed, each with a signature.
-    let signatures = proptest::collection::btree_map(0u8..32, any_signature(), 1..4);
-    (keys, signatures).prop_map(|((public_keys, signatures_required), signatures)| {
-        AccountAuthenticator::MultiKey {
+    let keys = (vec(any_key(), 0..4), any::<u8>());
+    let bitmap = vec(prop_oneof![Just(0u8), any::<u8>()], 0..6);
+    (keys, vec(any_signature(), 0..6), bitmap).prop_map(
+        |((public_keys, signatures_required), signatures, bitmap)| AccountAuthenticator::MultiKey {
             public_keys: MultiKey {
                 public_keys,
                 signatures_required,
             },
-            signatures_bitmap: bitmap::of(signatures.keys().copied()),
+            signatures,
+            signatures_bitmap: bitmap.into(),
+        },
+    )
+}
+
+/// The bitmap of the places of some of 32 keys, as SDKs write it, and a signature for each.
+fn customary_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
+    let signatures = proptest::collection::btree_map(0u8..32, any_signature(), 0..4);
+    (vec(any_key(), 1..4), any::<u8>(), signatures).prop_map(
+        |(public_keys, signatures_required, signatures)| AccountAuthenticator::MultiKey {
+            public_keys: MultiKey {
+                public_keys,
+                signatures_required,
+            },
+            signatures_bitmap: Bytes::copy_from_slice(&bitmap::of(signatures.keys().copied()).unwrap()),
             signatures: signatures.into_values().collect(),
-        }
-    })
+        },
+    )
 }
 
 fn account() -> impl Strategy<Value = AccountAuthenticator> {
@@ -86,6 +104,7 @@ fn account() -> impl Strategy<Value = AccountAuthenticator> {
             }
         }),
         multi_key(),
+        customary_multi_key(),
         Just(AccountAuthenticator::NoAccountAuthenticator),
     ]
 }
@@ -129,12 +148,33 @@ fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
     ]
 }
 
+/// Reads a signature as a submission does.
+fn read(signature: Value) -> Result<TransactionAuthenticator, String> {
+    let read: SignatureJson = serde_json::from_value(signature).map_err(|error| error.to_string())?;
+    read.try_into()
+        .map_err(|error: SignatureFormError| error.to_string())
+}
+
 proptest! {
     #[test]
     fn json_round_trip(authenticator in transaction()) {
         let text = serde_json::to_string(&SignatureJson::from(&authenticator)).unwrap();
-        let read: SignatureJson = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(TransactionAuthenticator::try_from(read).unwrap(), authenticator);
+        prop_assert_eq!(read(serde_json::from_str(&text).unwrap()).unwrap(), authenticator);
+    }
+
+    #[test]
+    fn a_single_sender_reads_back_from_one_object(sender in account()) {
+        let authenticator = TransactionAuthenticator::SingleSender { sender };
+        let mut shown = serde_json::to_value(SignatureJson::from(&authenticator)).unwrap();
+        let mut flat = shown["sender"].take();
+        flat["type"] = json!("single_sender");
+        prop_assert_eq!(read(flat).unwrap(), authenticator);
+    }
+
+    #[test]
+    fn a_customary_bitmap_is_not_shown(account in customary_multi_key()) {
+        let shown = serde_json::to_value(AccountSignatureJson::from(&account)).unwrap();
+        prop_assert_eq!(shown.get("signatures_bitmap"), None);
     }
 
     #[test]
@@ -179,5 +219,94 @@ fn lengths_are_exact() {
     assert!(signature(64, 128).is_ok());
     for (key, sig) in [(62, 128), (64, 126), (63, 128), (66, 128), (0, 0)] {
         assert!(signature(key, sig).is_err(), "{key} {sig}");
+    }
+}
+
+#[test]
+fn one_object_without_the_members_of_a_kind_is_refused() {
+    let single = |members: Value| {
+        let mut signature = members;
+        signature["type"] = json!("single_sender");
+        read(signature)
+    };
+    assert_eq!(
+        single(json!({})).unwrap(),
+        TransactionAuthenticator::SingleSender {
+            sender: AccountAuthenticator::NoAccountAuthenticator
+        }
+    );
+    for (members, reason) in [
+        (json!({ "signature": "0x00" }), "needs `sender`"),
+        (json!({ "sender": {} }), "missing field `type`"),
+        (
+            json!({ "sender": { "type": "single_sender" } }),
+            "unknown variant `single_sender`",
+        ),
+        (json!({ "threshold": 1 }), "missing field `public_keys`"),
+        (json!({ "public_key": 7 }), "invalid type"),
+    ] {
+        let refusal = single(members.clone()).unwrap_err();
+        assert!(refusal.contains(reason), "{members}: {refusal}");
+    }
+}
+
+#[test]
+fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
+    let signature = |index: Value| {
+        let mut one = json!({ "signature": { "type": "ed25519", "value": "00".repeat(64) } });
+        if !index.is_null() {
+            one["index"] = index;
+        }
+        one
+    };
+    let multi_key = |indices: &[Value], bitmap: Option<&str>| {
+        let mut account = json!({
+            "type": "multi_key_signature",
+            "public_keys": [{ "type": "ed25519", "value": "00".repeat(32) }],
+            "signatures": indices.iter().cloned().map(signature).collect::<Vec<_>>(),
+            "signatures_required": 1,
+        });
+        if let Some(bitmap) = bitmap {
+            account["signatures_bitmap"] = json!(bitmap);
+        }
+        read(json!({ "type": "single_sender", "sender": account })).map(|read| {
+            let TransactionAuthenticator::SingleSender {
+                sender:
+                    AccountAuthenticator::MultiKey {
+                        signatures_bitmap, ..
+                    },
+            } = read
+            else {
+                panic!("{read:?}");
+            };
+            hex::encode(signatures_bitmap)
+        })
+    };
+    let none = Value::Null;
+    assert_eq!(multi_key(&[json!(0), json!(31)], None).unwrap(), "80000001");
+    assert_eq!(multi_key(&[json!(0), json!(7)], Some("0x81")).unwrap(), "81");
+    for (indices, bitmap, reason) in [
+        (
+            vec![json!(1), json!(0)],
+            None,
+            "ascending and unique, 0 follows 1",
+        ),
+        (
+            vec![json!(2), json!(2)],
+            None,
+            "ascending and unique, 2 follows 2",
+        ),
+        (vec![json!(32)], None, "above the largest, 31"),
+        (vec![none], None, "needs its `index`"),
+        (
+            vec![json!(0), json!(7)],
+            Some("0x80"),
+            "not those of `signatures_bitmap`",
+        ),
+        (vec![json!(1)], Some("0x80"), "not those of `signatures_bitmap`"),
+        (vec![json!(256)], None, "expected u8"),
+    ] {
+        let refusal = multi_key(&indices, bitmap).unwrap_err();
+        assert!(refusal.contains(reason), "{indices:?}: {refusal}");
     }
 }

@@ -1,0 +1,87 @@
+//! How one account signed.
+
+use super::{
+    SignatureFormError,
+    keys::{AnySignatureJson, Ed25519Json, PublicKeyJson},
+    multi::MultiEd25519Json,
+    multi_key::MultiKeyJson,
+};
+use ledger::transaction::AccountAuthenticator;
+use serde::{Deserialize, Serialize};
+
+/// How one account signed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub(crate) enum AccountSignatureJson {
+    #[serde(rename = "ed25519_signature")]
+    Ed25519(Ed25519Json),
+    #[serde(rename = "multi_ed25519_signature")]
+    MultiEd25519(MultiEd25519Json),
+    #[serde(rename = "single_key_signature")]
+    SingleKey {
+        public_key: PublicKeyJson,
+        signature: AnySignatureJson,
+    },
+    #[serde(rename = "multi_key_signature")]
+    MultiKey(MultiKeyJson),
+    #[serde(rename = "no_account_signature")]
+    NoAccount {},
+}
+
+impl From<&AccountAuthenticator> for AccountSignatureJson {
+    fn from(authenticator: &AccountAuthenticator) -> Self {
+        match authenticator {
+            AccountAuthenticator::Ed25519 {
+                public_key,
+                signature,
+            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
+            AccountAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
+            AccountAuthenticator::SingleKey {
+                public_key,
+                signature,
+            } => Self::SingleKey {
+                public_key: public_key.into(),
+                signature: signature.into(),
+            },
+            AccountAuthenticator::MultiKey {
+                public_keys,
+                signatures,
+                signatures_bitmap,
+            } => Self::MultiKey(MultiKeyJson::new(public_keys, signatures, signatures_bitmap)),
+            AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
+            AccountAuthenticator::Abstract { auth_data, .. } => match *auth_data {},
+        }
+    }
+}
+
+impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
+    type Error = SignatureFormError;
+
+    fn try_from(signature: AccountSignatureJson) -> Result<Self, SignatureFormError> {
+        Ok(match signature {
+            AccountSignatureJson::Ed25519(single) => {
+                let (public_key, signature) = single.parts();
+                Self::Ed25519 {
+                    public_key,
+                    signature,
+                }
+            }
+            AccountSignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
+                public_key: multi.public_key(),
+                signature: multi.signature(),
+            },
+            AccountSignatureJson::SingleKey {
+                public_key,
+                signature,
+            } => Self::SingleKey {
+                public_key: public_key.try_into()?,
+                signature: signature.try_into()?,
+            },
+            AccountSignatureJson::MultiKey(multi) => multi.try_into()?,
+            AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Several keys of any kind, of which some signed.
+//!
+//! On the wire the signatures stand beside a bitmap that tells whose they are. JSON shows the place of
+//! each instead, from which follows the bitmap of four bytes that SDKs write. A hash covers the bitmap
+//! as it was signed and clients may write it in another length, so one that does not follow from the
+//! places is shown as `signatures_bitmap`, a member that the reference does not have (it drops it, and
+//! the hash of what is read back is then another one).
+
+use super::{
+    SignatureFormError, bitmap,
+    hex_form::HexBytes,
+    keys::{AnySignatureJson, PublicKeyJson},
+};
+use bytes::Bytes;
+use ledger::transaction::{AccountAuthenticator, AnySignature, MultiKey};
+use serde::{Deserialize, Serialize};
+
+/// Keys, how many must sign, and those signatures that there are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct MultiKeyJson {
+    public_keys: Vec<PublicKeyJson>,
+    signatures: Vec<IndexedSignatureJson>,
+    signatures_required: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signatures_bitmap: Option<HexBytes>,
+}
+
+/// One of several signatures, with the place of its key. A signature for which the bitmap names no key
+/// has none; it does not hold.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct IndexedSignatureJson {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    index: Option<u8>,
+    signature: AnySignatureJson,
+}
+
+impl MultiKeyJson {
+    pub fn new(keys: &MultiKey, signatures: &[AnySignature], signatures_bitmap: &Bytes) -> Self {
+        let places: Vec<_> = bitmap::indices(signatures_bitmap).collect();
+        let follows = places.len() == signatures.len()
+            && bitmap::of(places.iter().copied()).is_some_and(|bitmap| bitmap[..] == signatures_bitmap[..]);
+        let places = places.into_iter().map(Some).chain(std::iter::repeat(None));
+        let indexed = signatures
+            .iter()
+            .zip(places)
+            .map(|(signature, index)| IndexedSignatureJson {
+                index,
+                signature: signature.into(),
+            });
+        Self {
+            public_keys: keys.public_keys.iter().map(Into::into).collect(),
+            signatures: indexed.collect(),
+            signatures_required: keys.signatures_required,
+            signatures_bitmap: (!follows).then(|| HexBytes(signatures_bitmap.clone())),
+        }
+    }
+
+    /// The bitmap that was signed.
+    fn bitmap(&self) -> Result<Bytes, SignatureFormError> {
+        match &self.signatures_bitmap {
+            None => self.bitmap_of_places(),
+            Some(HexBytes(given)) => {
+                let places = bitmap::indices(given).map(Some).chain(std::iter::repeat(None));
+                if self
+                    .signatures
+                    .iter()
+                    .map(|one| one.index)
+                    .ne(places.take(self.signatures.len()))
+                {
+                    return Err(SignatureFormError::BitmapMismatch);
+                }
+                Ok(given.clone())
+            }
+        }
+    }
+
+    fn bitmap_of_places(&self) -> Result<Bytes, SignatureFormError> {
+        let places: Option<Vec<u8>> = self.signatures.iter().map(|one| one.index).collect();
+        let places = places.ok_or(SignatureFormError::IndexMissing)?;
+        if let Some(pair) = places.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(SignatureFormError::IndicesNotAscending(pair[0], pair[1]));
+        }
+        let bitmap = bitmap::of(places.iter().copied());
+        let bitmap = bitmap.ok_or_else(|| SignatureFormError::IndexTooLarge(places[places.len() - 1]))?;
+        Ok(Bytes::copy_from_slice(&bitmap))
+    }
+}
+
+impl TryFrom<MultiKeyJson> for AccountAuthenticator {
+    type Error = SignatureFormError;
+
+    fn try_from(multi: MultiKeyJson) -> Result<Self, SignatureFormError> {
+        let signatures_bitmap = multi.bitmap()?;
+        let signatures = multi.signatures.into_iter();
+        Ok(Self::MultiKey {
+            public_keys: MultiKey {
+                public_keys: super::all(multi.public_keys)?,
+                signatures_required: multi.signatures_required,
+            },
+            signatures: super::all(signatures.map(|one| one.signature))?,
+            signatures_bitmap,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! The signature of a `single_sender`: one account's, of any kind.
+//!
+//! The reference writes the two unions of it into one object, where the outer `type` hides the inner
+//! one, and cannot read that back (rest-behaviour section 0.n). Here the inner signature stands under
+//! `sender`, as in the multi-agent form. What the reference writes is read too: the members of the
+//! kinds differ, so that they tell the kind.
+
+use super::account::AccountSignatureJson;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::{Map, Value};
+
+/// The signature of a `single_sender`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub(crate) struct SingleSenderJson {
+    pub sender: AccountSignatureJson,
+}
+
+impl<'de> Deserialize<'de> for SingleSenderJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Map::deserialize(deserializer)?;
+        let inner = match members.remove("sender") {
+            Some(sender) => sender,
+            None => {
+                let kind = kind_by_members(&members).ok_or_else(|| {
+                    D::Error::custom(
+                        "a single_sender needs `sender`, or the members of an account's signature",
+                    )
+                })?;
+                members.insert("type".to_owned(), kind.into());
+                Value::Object(members)
+            }
+        };
+        let sender = serde_json::from_value(inner).map_err(D::Error::custom)?;
+        Ok(Self { sender })
+    }
+}
+
+/// Which kind of signature an account made, by the members that only this kind has. No members are no
+/// signature.
+fn kind_by_members(members: &Map<String, Value>) -> Option<&'static str> {
+    let has = |name| members.contains_key(name);
+    if has("signatures_required") {
+        Some("multi_key_signature")
+    } else if has("threshold") {
+        Some("multi_ed25519_signature")
+    } else if has("function_info") {
+        Some("abstract_signature")
+    } else if let Some(public_key) = members.get("public_key") {
+        Some(match public_key {
+            Value::Object(_) => "single_key_signature",
+            _ => "ed25519_signature",
+        })
+    } else {
+        members.is_empty().then_some("no_account_signature")
+    }
+}
