@@ -134,8 +134,11 @@ impl Call {
     }
 }
 
-/// The version to read the state at.
-fn readable_version(asked: Option<u64>, ledger_info: &LedgerInfo) -> Result<u64, Problem> {
+/// The version to read the state at: the one that is asked for, or the newest.
+///
+/// # Errors
+/// 404 above the newest version, 410 below the window.
+pub(crate) fn readable_version(asked: Option<u64>, ledger_info: &LedgerInfo) -> Result<u64, Problem> {
     match asked {
         None => Ok(ledger_info.version),
         Some(version) if version > ledger_info.version => Err(Problem::VersionNotFound(version)),

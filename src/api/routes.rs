@@ -7,7 +7,8 @@ use crate::{
     answer::Answer,
     call::Call,
     endpoints::{
-        accounts, blocks, events, gas, health, index, modules, simulate, submit, tables, transactions, view,
+        accounts, auxiliary_info, blocks, events, gas, health, index, info, modules, simulate, submit,
+        tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -49,6 +50,7 @@ fn table() -> Vec<Route> {
         route(M::GET, "", index::index),
         route(M::GET, "/", index::index),
         route(M::GET, "/-/healthy", health::healthy),
+        route(M::GET, "/info", info::info),
         route(M::GET, "/estimate_gas_price", gas::estimate),
         route(M::POST, "/transactions", submit::submit),
         route(M::POST, "/transactions/simulate", simulate::simulate),
@@ -62,6 +64,11 @@ fn table() -> Vec<Route> {
             M::GET,
             "/transactions/by_version/{txn_version}",
             transactions::by_version,
+        ),
+        route(
+            M::GET,
+            "/transactions/auxiliary_info",
+            auxiliary_info::auxiliary_info,
         ),
         route(M::GET, "/accounts/{address}", accounts::account),
         route(
@@ -94,6 +101,7 @@ fn table() -> Vec<Route> {
         route(M::POST, "/tables/{table_handle}/raw_item", tables::raw_item),
         route(M::POST, "/view", view::view),
         route(M::GET, "/blocks/by_height/{block_height}", blocks::by_height),
+        route(M::GET, "/blocks/by_version/{version}", blocks::by_version),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     answer::Answer,
-    call::Call,
+    call::{Call, readable_version},
     decimal::Decimal,
     error::{ApiError, Problem},
     format::Format,
@@ -32,6 +32,19 @@ struct Found {
 }
 
 impl Found {
+    fn read(snapshot: &Snapshot, block: BlockInfo, with_transactions: bool) -> Result<Self, StoreError> {
+        let transactions = if with_transactions {
+            Some(transactions_of(snapshot, &block)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            block,
+            transactions,
+            tables: TableTypes::default(),
+        })
+    }
+
     fn learn_tables(&mut self, chain: &Chain, snapshot: &Snapshot) -> Result<(), StoreError> {
         for StoredTransaction { version, executed } in self.transactions.iter().flatten() {
             self.tables
@@ -44,6 +57,20 @@ impl Found {
 /// `GET /v1/blocks/by_height/{block_height}`
 pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     let Decimal(height) = call.path("block_height")?;
+    answer(&call, move |snapshot| at_height(snapshot, height)).await
+}
+
+/// `GET /v1/blocks/by_version/{version}`: the block that holds a version (rest-behaviour section 1).
+pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
+    let Decimal(version) = call.path("version")?;
+    answer(&call, move |snapshot| of_version(snapshot, version)).await
+}
+
+/// Answers with the block that `find` finds.
+async fn answer<F>(call: &Call, find: F) -> Result<Answer, ApiError>
+where
+    F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
+{
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
     let place = if with_transactions {
         Some(call.state.large_answers().place()?)
@@ -54,11 +81,15 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     let reading = chain.clone();
     let (ledger_info, (found, place)) = call
         .read(move |snapshot| {
-            let mut found = at_height(snapshot, height, with_transactions)?;
-            if let (Ok(found), Format::Json) = (&mut found, format) {
+            let block = match find(snapshot)? {
+                Ok(block) => block,
+                Err(problem) => return Ok(Err(problem)),
+            };
+            let mut found = Found::read(snapshot, block, with_transactions)?;
+            if format == Format::Json {
                 found.learn_tables(&reading, snapshot)?;
             }
-            Ok(found.map(|found| (found, place)))
+            Ok(Ok((found, place)))
         })
         .await?;
     large::render(place, move || render(&chain, format, ledger_info, &found)).await
@@ -75,11 +106,7 @@ fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found)
     }
 }
 
-fn at_height(
-    snapshot: &Snapshot,
-    height: u64,
-    with_transactions: bool,
-) -> Result<Result<Found, Problem>, StoreError> {
+fn at_height(snapshot: &Snapshot, height: u64) -> Result<Result<BlockInfo, Problem>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     if height > ledger_info.block_height {
         return Ok(Err(Problem::BlockNotFound(height)));
@@ -88,17 +115,15 @@ fn at_height(
         return Ok(Err(Problem::BlockPruned(height)));
     }
     let missing = || StoreError::Inconsistent(format!("block {height} is missing"));
-    let block = snapshot.block(height)?.ok_or_else(missing)?;
-    let transactions = if with_transactions {
-        Some(transactions_of(snapshot, &block)?)
-    } else {
-        None
-    };
-    Ok(Ok(Found {
-        block,
-        transactions,
-        tables: TableTypes::default(),
-    }))
+    snapshot.block(height)?.ok_or_else(missing).map(Ok)
+}
+
+fn of_version(snapshot: &Snapshot, version: u64) -> Result<Result<BlockInfo, Problem>, StoreError> {
+    if let Err(problem) = readable_version(Some(version), snapshot.ledger_info()) {
+        return Ok(Err(problem));
+    }
+    let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
+    snapshot.block_of_version(version)?.ok_or_else(missing).map(Ok)
 }
 
 fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredTransaction>, StoreError> {

@@ -5,7 +5,7 @@ use ledger::LedgerInfo;
 use serde::Serialize;
 
 /// What this node is in the words of the interface: it orders blocks itself.
-const NODE_ROLE: &str = "validator";
+pub(super) const NODE_ROLE: &str = "validator";
 
 #[derive(Serialize)]
 struct IndexJson {

@@ -2,11 +2,13 @@
 //! says how the answer looks; everything else is the same for all and lies around it.
 
 pub(crate) mod accounts;
+pub(crate) mod auxiliary_info;
 pub(crate) mod blocks;
 pub(crate) mod events;
 pub(crate) mod gas;
 pub(crate) mod health;
 pub(crate) mod index;
+pub(crate) mod info;
 pub(crate) mod modules;
 pub(crate) mod simulate;
 pub(crate) mod submit;

@@ -285,6 +285,16 @@ async fn what_is_below_the_window_is_gone() {
             "Block(0) has been pruned",
         ),
         (
+            "/v1/blocks/by_version/0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
+            "/v1/transactions/auxiliary_info?start_version=0",
+            "version_pruned",
+            "Ledger version(0) has been pruned",
+        ),
+        (
             "/v1/accounts/0x1?ledger_version=0",
             "version_pruned",
             "Ledger version(0) has been pruned",

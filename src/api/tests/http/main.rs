@@ -1,5 +1,6 @@
 //! The interface over HTTP, against nodes of its own on free ports.
 
+mod blocks;
 mod events;
 mod groups;
 mod kit;

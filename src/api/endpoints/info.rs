@@ -1,0 +1,28 @@
+//! What this node is (rest-behaviour section 1): facts that do not change while it runs.
+
+use super::index::NODE_ROLE;
+use crate::{answer::Answer, call::Call, error::ApiError};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct NodeInfo<'a> {
+    chain_id: String,
+    node_type: &'static str,
+    /// The word that stands in headers, media types and names of this chain.
+    vendor: &'a str,
+    /// The version of the software.
+    software_version: &'static str,
+}
+
+/// `GET /v1/info`
+pub(crate) async fn info(call: Call) -> Result<Answer, ApiError> {
+    let chain = call.chain();
+    let info = NodeInfo {
+        chain_id: chain.id().to_string(),
+        node_type: NODE_ROLE,
+        vendor: chain.vendor().upper(),
+        software_version: env!("CARGO_PKG_VERSION"),
+    };
+    let ledger_info = *call.node().head().ledger_info();
+    call.answer(ledger_info, || &info, || &info)
+}

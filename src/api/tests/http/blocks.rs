@@ -1,0 +1,99 @@
+//! Blocks by a version in them, and where transactions stand in their blocks.
+
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused};
+use serde_json::{Value, json};
+
+/// A ledger of genesis and three blocks of three transactions each: versions 0 to 9.
+async fn three_blocks() -> TestApi {
+    let api = TestApi::start(Settings::default()).await;
+    for number in 0..3 {
+        api.commit(&Transfer::new(0, number)).await;
+    }
+    api
+}
+
+#[actix_web::test]
+async fn a_block_is_found_by_every_version_in_it() {
+    let api = three_blocks().await;
+    for version in 0..=9u64 {
+        let height = version.div_ceil(3);
+        let of_version = format!("/v1/blocks/by_version/{version}?with_transactions=true");
+        let of_height = format!("/v1/blocks/by_height/{height}?with_transactions=true");
+        assert_eq!(
+            good(&api.client.get(&of_version).await),
+            good(&api.client.get(&of_height).await),
+            "version {version}"
+        );
+        assert_eq!(
+            good_bcs(&api.client.get_bcs(&of_version).await),
+            good_bcs(&api.client.get_bcs(&of_height).await)
+        );
+    }
+    let bare = good(&api.client.get("/v1/blocks/by_version/4").await);
+    assert_eq!(
+        (&bare["block_height"], bare.get("transactions")),
+        (&json!("2"), None)
+    );
+    for (path, expected) in [
+        ("10", (404, "version_not_found")),
+        ("ten", (400, "web_framework_error")),
+        ("1?with_transactions=yes", (400, "web_framework_error")),
+    ] {
+        let answer = api.client.get(&format!("/v1/blocks/by_version/{path}")).await;
+        refused(&answer, expected, path);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn places_are_counted_from_the_first_transaction_of_the_block() {
+    let api = three_blocks().await;
+    let indices = |value: &Value| -> Vec<u64> {
+        let all = value.as_array().unwrap().iter();
+        all.map(|info| info["transaction_index"].as_u64().unwrap())
+            .collect()
+    };
+    let get = |query: &str| {
+        let (client, path) = (&api.client, format!("/v1/transactions/auxiliary_info?{query}"));
+        async move { client.get(&path).await }
+    };
+    let all = indices(&good(&get("start_version=0").await));
+    assert_eq!(all, [0, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    for start in 0..=9usize {
+        for limit in 1..=10usize {
+            let page = indices(&good(&get(&format!("start_version={start}&limit={limit}")).await));
+            assert_eq!(page, all[start..(start + limit).min(10)], "{limit} from {start}");
+        }
+    }
+    let bcs = api
+        .client
+        .get_bcs("/v1/transactions/auxiliary_info?start_version=3&limit=2")
+        .await;
+    // Two of variant 1, with the indices 2 and 0.
+    assert_eq!(good_bcs(&bcs), [2, 1, 2, 0, 0, 0, 1, 0, 0, 0, 0]);
+    for (query, expected) in [
+        ("", (400, "web_framework_error")),
+        ("start_version=10", (400, "invalid_input")),
+        ("start_version=0&limit=0", (400, "invalid_input")),
+        ("start_version=0&limit=70000", (400, "web_framework_error")),
+    ] {
+        refused(&get(query).await, expected, query);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn info_says_what_the_node_is() {
+    let api = TestApi::start(Settings::default()).await;
+    let info = good(&api.client.get("/v1/info").await);
+    assert_eq!(
+        info,
+        json!({
+            "chain_id": "4",
+            "node_type": "validator",
+            "vendor": "NODE",
+            "software_version": env!("CARGO_PKG_VERSION"),
+        })
+    );
+    api.stop().await;
+}
