@@ -32,9 +32,8 @@ export class Session {
     return session;
   }
 
-  /** A new account that can pay. */
-  async funded() {
-    const account = Account.generate();
+  /** A new account that can pay; one of `account`'s kind where that is given. */
+  async funded(account = Account.generate()) {
     await this.aptos.fundAccount({
       accountAddress: account.accountAddress,
       amount: FUNDED,
@@ -46,6 +45,20 @@ export class Session {
   /** Signs and submits a transaction that the SDK has built, and gives what became of it. */
   async send(signer, transaction) {
     const { hash } = await this.aptos.signAndSubmitTransaction({ signer, transaction });
+    return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
+  }
+
+  /**
+   * Submits a transaction with the signatures given, each an authenticator: of the sender, of those who
+   * sign beside it, of who pays. Gives what became of it.
+   */
+  async submit(transaction, { sender, secondary, feePayer }) {
+    const { hash } = await this.aptos.transaction.submit.multiAgent({
+      transaction,
+      senderAuthenticator: sender,
+      additionalSignersAuthenticators: secondary,
+      feePayerAuthenticator: feePayer,
+    });
     return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
   }
 
@@ -68,10 +81,21 @@ export class Session {
     return this.send(sender, await this.build(sender, name, functionArguments, typeArguments));
   }
 
+  /** How many of the coin's smallest unit an account has. */
+  balance(accountAddress) {
+    return this.aptos.getBalance({ accountAddress, asset: COIN });
+  }
+
   /** What a view function returns; the SDK reads its ABI and sends BCS. */
   view(name, functionArguments = [], typeArguments = []) {
     return this.aptos.view({ payload: { function: name, functionArguments, typeArguments } });
   }
+}
+
+/** What a committed transaction cost, in the coin's smallest unit. */
+export function fee(done) {
+  const { storage_fee_refund_octas: refund } = eventOf(done, "0x1::transaction_fee::FeeStatement").data;
+  return Number(done.gas_used) * Number(done.gas_unit_price) - Number(refund);
 }
 
 export function sameAddress(left, right, message) {

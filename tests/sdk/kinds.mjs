@@ -1,0 +1,125 @@
+// An account of every kind of signature that the node checks, and how each signature is shown in JSON.
+
+import {
+  AccountAddress,
+  AnyPublicKeyVariant,
+  Ed25519Account,
+  Ed25519PrivateKey,
+  Hex,
+  MultiEd25519Account,
+  MultiEd25519PublicKey,
+  MultiKeyAccount,
+  Secp256k1PrivateKey,
+  SingleKeyAccount,
+  WebAuthnSignature,
+} from "@aptos-labs/ts-sdk";
+import { PasskeyAccount } from "./passkey.mjs";
+
+/** A multi key account that two of three keys of different kinds sign for: those at `places`. */
+function mixed(address, places) {
+  const holders = [
+    new SingleKeyAccount({ privateKey: Ed25519PrivateKey.generate() }),
+    new SingleKeyAccount({ privateKey: Secp256k1PrivateKey.generate() }),
+    new PasskeyAccount(),
+  ];
+  return MultiKeyAccount.fromPublicKeysAndSigners({
+    address,
+    publicKeys: holders.map((holder) => holder.publicKey),
+    signaturesRequired: 2,
+    signers: places.map((place) => holders[place]),
+  });
+}
+
+function multiEd25519(address) {
+  const keys = [1, 2, 3].map(() => Ed25519PrivateKey.generate());
+  const publicKey = new MultiEd25519PublicKey({ publicKeys: keys.map((key) => key.publicKey()), threshold: 2 });
+  return new MultiEd25519Account({ publicKey, signers: [keys[0], keys[2]], address });
+}
+
+/** Name of a kind -> a new account of it, at `address` if one is given. */
+export const KINDS = {
+  ed25519: (address) => new Ed25519Account({ privateKey: Ed25519PrivateKey.generate(), address }),
+  "multi-ed25519, 2 of 3": multiEd25519,
+  "single key ed25519": (address) => new SingleKeyAccount({ privateKey: Ed25519PrivateKey.generate(), address }),
+  "single key secp256k1": (address) => new SingleKeyAccount({ privateKey: Secp256k1PrivateKey.generate(), address }),
+  "single key WebAuthn": (address) => new PasskeyAccount({ address }),
+  "multi key, ed25519 and secp256k1 of 3": (address) => mixed(address, [0, 1]),
+  "multi key, secp256k1 and WebAuthn of 3": (address) => mixed(address, [2, 1]),
+};
+
+// --- JSON -----------------------------------------------------------------------------------------
+
+const KEY_TYPES = {
+  [AnyPublicKeyVariant.Ed25519]: "ed25519",
+  [AnyPublicKeyVariant.Secp256k1]: "secp256k1_ecdsa",
+  [AnyPublicKeyVariant.Secp256r1]: "secp256r1_ecdsa",
+};
+
+const hex = (bytes) => Hex.fromHexInput(bytes).toString();
+/** An address as the node writes it: without leading zeros. */
+const short = (address) => `0x${BigInt(AccountAddress.from(address).toStringLong()).toString(16)}`;
+
+const publicKeyJson = ({ variant, publicKey }) => ({ type: KEY_TYPES[variant], value: hex(publicKey.toUint8Array()) });
+
+/** An assertion is shown whole, in BCS; the other signatures are their bytes. */
+function signatureJson({ signature, variant }) {
+  if (signature instanceof WebAuthnSignature) return { type: "web_authn", value: hex(signature.bcsToBytes()) };
+  return { type: KEY_TYPES[variant], value: hex(signature.toUint8Array()) };
+}
+
+/** How the node shows what one account signed. */
+export function accountSignatureJson(authenticator) {
+  if (authenticator.isEd25519()) {
+    const { public_key, signature } = authenticator;
+    return { type: "ed25519_signature", public_key: public_key.toString(), signature: signature.toString() };
+  }
+  if (authenticator.isMultiEd25519()) {
+    const { public_key, signature } = authenticator;
+    return {
+      type: "multi_ed25519_signature",
+      public_keys: public_key.publicKeys.map(String),
+      signatures: signature.signatures.map(String),
+      threshold: public_key.threshold,
+      bitmap: hex(signature.bitmap),
+    };
+  }
+  if (authenticator.isSingleKey()) {
+    const { public_key, signature } = authenticator;
+    return {
+      type: "single_key_signature",
+      public_key: publicKeyJson(public_key),
+      signature: signatureJson(signature),
+    };
+  }
+  const { public_keys, signatures } = authenticator;
+  const places = signatures.bitMapToSignerIndices();
+  return {
+    type: "multi_key_signature",
+    public_keys: public_keys.publicKeys.map(publicKeyJson),
+    signatures: signatures.signatures.map((one, at) => ({ index: places[at], signature: signatureJson(one) })),
+    signatures_required: public_keys.signaturesRequired,
+  };
+}
+
+/**
+ * How the node shows the signatures of a whole transaction. Where one account signs, its signature of a
+ * newer kind stands under `sender`, so that what is shown can be submitted again.
+ */
+export function transactionSignatureJson(transaction, { sender, secondary = [], feePayer }) {
+  const signers = {
+    sender: accountSignatureJson(sender),
+    secondary_signer_addresses: (transaction.secondarySignerAddresses ?? []).map(short),
+    secondary_signers: secondary.map(accountSignatureJson),
+  };
+  if (feePayer) {
+    return {
+      type: "fee_payer_signature",
+      ...signers,
+      fee_payer_address: short(transaction.feePayerAddress),
+      fee_payer_signer: accountSignatureJson(feePayer),
+    };
+  }
+  if (secondary.length > 0) return { type: "multi_agent_signature", ...signers };
+  if (sender.isEd25519() || sender.isMultiEd25519()) return signers.sender;
+  return { type: "single_sender", sender: signers.sender };
+}

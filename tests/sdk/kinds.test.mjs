@@ -1,0 +1,104 @@
+// Every kind of signature, with the TypeScript SDK: it pays, is simulated, is shown as it was sent, and
+// holds for nothing else.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  Account,
+  AccountAuthenticatorMultiKey,
+  AccountAuthenticatorSingleKey,
+  AnySignature,
+  MultiEd25519PublicKey,
+  MultiKeySignature,
+  generateSigningMessageForTransaction,
+} from "@aptos-labs/ts-sdk";
+import { KINDS, transactionSignatureJson } from "./kinds.mjs";
+import { COIN, Session, refusal } from "./session.mjs";
+
+const TRANSFER = "0x1::aptos_account::transfer";
+/** How far simulated gas may be from the real one, in percent: only the signature's bytes differ. */
+const GAS_DIFFERENCE_PERCENT = 2;
+
+describe("kinds of signatures", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  const transfer = (sender, amount = 5) =>
+    session.build(sender, TRANSFER, [Account.generate().accountAddress, amount]);
+  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
+
+  /** `signerPublicKey` undefined simulates without a key. */
+  async function simulate(transaction, signerPublicKey) {
+    const [result] = await session.aptos.transaction.simulate.simple({ transaction, signerPublicKey });
+    return result;
+  }
+  /** The key to simulate with; the SDK has no form for simulating with multi-ed25519 keys. */
+  const simulationKey = ({ publicKey }) => (publicKey instanceof MultiEd25519PublicKey ? undefined : publicKey);
+
+  function assertClose(foretold, done) {
+    const [expected, real] = [Number(foretold.gas_used), Number(done.gas_used)];
+    assert.ok(Math.abs(expected - real) * 100 <= real * GAS_DIFFERENCE_PERCENT, `${expected} for ${real} gas units`);
+  }
+
+  for (const [name, make] of Object.entries(KINDS)) {
+    test(`${name}: pays, and its signature is shown as it was sent`, async () => {
+      const account = await session.funded(make());
+      const transaction = await transfer(account);
+      const sender = signed(account, transaction);
+      const done = await session.submit(transaction, { sender });
+      assert.equal(done.success, true, done.vm_status);
+      assert.deepEqual(done.signature, transactionSignatureJson(transaction, { sender }));
+    });
+
+    test(`${name}: is simulated with and without its key, at about the real gas`, async () => {
+      const account = await session.funded(make());
+      const transaction = await transfer(account);
+      const unsigned = await simulate(transaction, undefined);
+      assert.deepEqual(unsigned.signature, { type: "single_sender", sender: { type: "no_account_signature" } });
+      const withKey = await simulate(transaction, simulationKey(account));
+      const done = await session.send(account, transaction);
+      assert.equal(done.success, true, done.vm_status);
+      for (const foretold of [unsigned, withKey]) {
+        assert.equal(foretold.success, true, foretold.vm_status);
+        assertClose(foretold, done);
+        assert.deepEqual(foretold.events.map(({ type }) => type), done.events.map(({ type }) => type));
+      }
+    });
+
+    test(`${name}: a signature holds for its transaction and its account alone`, async () => {
+      const account = await session.funded(make());
+      const [one, other] = [await transfer(account, 5), await transfer(account, 6)];
+      const forOther = await refusal(session.submit(one, { sender: signed(account, other) }));
+      assert.equal(forOther.data.vm_error_code, 1, "INVALID_SIGNATURE");
+      const byOther = await refusal(session.submit(one, { sender: signed(make(), one) }));
+      assert.equal(byOther.data.vm_error_code, 2, "INVALID_AUTH_KEY");
+      const foreignKey = simulationKey(make());
+      if (foreignKey) assert.equal((await simulate(one, foreignKey)).vm_status, "INVALID_AUTH_KEY");
+    });
+  }
+
+  test("a multi key account that too few sign for is refused", async () => {
+    const account = await session.funded(KINDS["multi key, ed25519 and secp256k1 of 3"]());
+    const transaction = await transfer(account);
+    const signature = new MultiKeySignature({
+      signatures: [account.signTransaction(transaction).signatures[0]],
+      bitmap: [0],
+    });
+    const sender = new AccountAuthenticatorMultiKey(account.publicKey, signature);
+    const refused = await refusal(session.submit(transaction, { sender }));
+    assert.equal(refused.data.vm_error_code, 1, "INVALID_SIGNATURE");
+  });
+
+  test("a passkey's assertion that creates a credential, or has the higher s, is refused", async () => {
+    const account = await session.funded(KINDS["single key WebAuthn"]());
+    const transaction = await transfer(account);
+    const message = generateSigningMessageForTransaction(transaction);
+    for (const forged of [{ type: "webauthn.create" }, { high: true }]) {
+      const signature = new AnySignature(account.assertion(message, forged));
+      const sender = new AccountAuthenticatorSingleKey(account.publicKey, signature);
+      const refused = await refusal(session.submit(transaction, { sender }));
+      assert.equal(refused.data.vm_error_code, 1, `INVALID_SIGNATURE of ${JSON.stringify(forged)}`);
+    }
+    const held = await session.send(account, transaction);
+    assert.equal(held.success, true, held.vm_status);
+    assert.ok((await session.aptos.getBalance({ accountAddress: account.accountAddress, asset: COIN })) > 0);
+  });
+});
