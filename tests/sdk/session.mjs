@@ -12,6 +12,8 @@ export const ASSET = "0xa";
 export const METADATA = "0x1::fungible_asset::Metadata";
 /** Enough for a dozen transactions with the SDK's default options. */
 export const FUNDED = 1_000_000_000;
+/** How far simulated gas may be from the real one, in percent: only the signatures' bytes differ. */
+const GAS_DIFFERENCE_PERCENT = 2;
 
 /** A node for the tests of the enclosing suite, and what they do with it. */
 export class Session {
@@ -96,6 +98,14 @@ export class Session {
 export function fee(done) {
   const { storage_fee_refund_octas: refund } = eventOf(done, "0x1::transaction_fee::FeeStatement").data;
   return Number(done.gas_used) * Number(done.gas_unit_price) - Number(refund);
+}
+
+/** Whether a simulation succeeded and foretold about the gas that the transaction then used. */
+export function assertForetold(simulated, done) {
+  assert.equal(simulated.success, true, simulated.vm_status);
+  const [foretold, real] = [Number(simulated.gas_used), Number(done.gas_used)];
+  const difference = Math.abs(foretold - real);
+  assert.ok(difference * 100 <= real * GAS_DIFFERENCE_PERCENT, `${foretold} for ${real} gas units`);
 }
 
 export function sameAddress(left, right, message) {
