@@ -1,16 +1,19 @@
-//! The state as it was just below the window: one value per key, in runs of their own.
+//! What is known of what lies below the window, in runs of their own: the state as it was just below
+//! it, one value per key, and how many events of each stream are gone.
 //!
 //! Rows below the window are deleted by range. What a key still held there moves into `Base` runs:
 //! the last write of every key in the pruned versions, sorted by digest. A read looks for a write
 //! inside the window first, then for the newest value in these runs. Merging them drops what was
-//! overwritten, so they stay in proportion to the live state, and nothing needs a map of all keys.
+//! overwritten, so they stay in proportion to the live state, and nothing needs a map of all keys. A
+//! stream has an entry as soon as one of its events was pruned, and keeps it: its number of events is
+//! part of the live state as well, at its handle.
 
 use crate::{
     StoreError,
     digest::{DigestKey, STATE_DIGEST_BYTES},
-    schema::{PositionTable, decode},
+    schema::{PositionTable, decode, encode},
 };
-use ledger::{StateKey, WriteOp};
+use ledger::{ContractEvent, EventKey, StateKey, WriteOp};
 use std::{collections::HashMap, fmt::Display, ops::Range};
 
 /// A digest with the payload it gets.
@@ -20,6 +23,8 @@ pub(crate) type BaseEntry = ([u8; STATE_DIGEST_BYTES], Vec<u8>);
 const DELETION: u8 = 0;
 /// Begins the payload of a key that holds a value.
 const VALUE: u8 = 1;
+/// Begins the payload of a stream of events.
+const STREAM: u8 = 2;
 
 /// A write as the payload of a base entry: whether it holds a value, then the row as it was.
 fn payload(row: &[u8], operation: &WriteOp) -> Vec<u8> {
@@ -64,8 +69,21 @@ pub(crate) fn end_within(
     Ok(versions.end)
 }
 
-/// The last write of every key within `versions`, ascending by digest: digests with payloads.
-pub(crate) fn last_writes(
+/// What `versions` leave in the base when they go, ascending by digest: the last write of every key, and
+/// where every stream goes on.
+pub(crate) fn entries_of(
+    (writes, events): (&PositionTable, &PositionTable),
+    versions: Range<u64>,
+    key: &DigestKey,
+) -> Result<Vec<BaseEntry>, StoreError> {
+    let mut entries = last_writes(writes, versions.clone(), key)?;
+    entries.extend(stream_ends(events, versions, key)?);
+    entries.sort_unstable_by_key(|(digest, _)| *digest);
+    Ok(entries)
+}
+
+/// The last write of every key within `versions`: digests with payloads.
+fn last_writes(
     writes: &PositionTable,
     versions: Range<u64>,
     key: &DigestKey,
@@ -78,7 +96,32 @@ pub(crate) fn last_writes(
         let digest = key.state_key(state_key.as_bytes());
         last.insert(digest, payload(row.value(), &operation));
     }
-    let mut last: Vec<_> = last.into_iter().collect();
-    last.sort_unstable_by_key(|(digest, _)| *digest);
-    Ok(last)
+    Ok(last.into_iter().collect())
+}
+
+/// The number after the last event of every stream within `versions`: digests with payloads.
+fn stream_ends(
+    events: &PositionTable,
+    versions: Range<u64>,
+    key: &DigestKey,
+) -> Result<Vec<BaseEntry>, StoreError> {
+    let mut ends: HashMap<EventKey, u64> = HashMap::new();
+    for row in events.range((versions.start, 0)..(versions.end, 0))? {
+        let (position, row) = row?;
+        let event: ContractEvent = decode(row.value(), format_args!("event {:?}", position.value()))?;
+        if let Some((stream, number)) = event.stream_position() {
+            ends.insert(stream, number.saturating_add(1));
+        }
+    }
+    let entry = |(stream, end): (EventKey, u64)| {
+        let mut payload = vec![STREAM];
+        payload.extend(encode(&(stream, end))?);
+        Ok((key.stream_end(&stream), payload))
+    };
+    ends.into_iter().map(entry).collect()
+}
+
+/// The stream and the number after its last pruned event, of a stream's entry.
+pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), StoreError> {
+    decode(payload.get(1..).unwrap_or_default(), "the end of a pruned stream")
 }

@@ -77,4 +77,14 @@ impl DigestKey {
     pub(crate) fn stream(&self, key: &EventKey) -> [u8; PREFIX_BYTES] {
         self.prefix(&[key.account_address.as_bytes(), &key.creation_number.to_be_bytes()])
     }
+
+    /// The digest of an event stream among the entries below the window. What is hashed begins with a
+    /// byte that begins no state key.
+    pub(crate) fn stream_end(&self, key: &EventKey) -> [u8; STATE_DIGEST_BYTES] {
+        self.digest(&[
+            &[u8::MAX],
+            key.account_address.as_bytes(),
+            &key.creation_number.to_be_bytes(),
+        ])
+    }
 }

@@ -100,13 +100,18 @@ impl Snapshot {
         })
     }
 
-    /// The number of a stream's first event that is not pruned; `None` when it has none left.
+    /// The number of a stream's first event that is not pruned, or that its next one will have where
+    /// all are. `None` when it has had none: or when all were pruned by a release that did not record
+    /// how many.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When the database fails or a row is damaged.
     pub fn first_event(&self, key: &EventKey) -> Result<Option<u64>, StoreError> {
         let bound = stream_bound(self.view.digests.stream(key));
-        self.first_retained(&of_stream(&bound))
+        match self.first_retained(&of_stream(&bound))? {
+            Some(first) => Ok(Some(first)),
+            None => self.view.pruned_events_end(key),
+        }
     }
 
     /// Up to `limit` versions of an account's transactions, ascending, from a sequence number or

@@ -6,7 +6,7 @@
 
 use crate::{
     StoreError, StoreWriter,
-    base::{end_within, last_writes},
+    base::{end_within, entries_of},
     index::{
         Catalog, Kind,
         merge::{Workplace, work, write_run},
@@ -70,7 +70,7 @@ impl StoreWriter {
         Ok(pruned)
     }
 
-    /// Moves the state of the versions that go into the base, and drops runs that go with them.
+    /// Moves into the base what is kept of the versions that go, and drops runs that go with them.
     fn move_base(
         &mut self,
         view: &View,
@@ -80,7 +80,8 @@ impl StoreWriter {
         let mut catalog = Catalog::clone(&view.catalog);
         let versions = view.head.oldest_version..head.oldest_version;
         let last_version = versions.end - 1;
-        let writes = last_writes(&view.tables.writes, versions.clone(), &self.digests)?;
+        let rows = (&view.tables.writes, &view.tables.events);
+        let entries = entries_of(rows, versions.clone(), &self.digests)?;
         let mut table = transaction.open_table(RUNS)?;
         let mut place = Workplace {
             sources: &view.tables.runs,
@@ -88,9 +89,9 @@ impl StoreWriter {
             oldest_version: head.oldest_version,
         };
         // Every step adds a run, however few keys it has, so every step merges some.
-        let arrivals = writes.len().max(self.upkeep.pace.step_entries_min);
+        let arrivals = entries.len().max(self.upkeep.pace.step_entries_min);
         work(&mut catalog, Kind::Base, &mut self.upkeep, arrivals, &mut place)?;
-        let entries = writes
+        let entries = entries
             .iter()
             .map(|(digest, payload)| (digest.as_slice(), payload.as_slice()));
         write_run(

@@ -13,7 +13,7 @@ use crate::{
     schema::{Head, Position, Tables, TransactionRow, decode},
 };
 use bytes::Bytes;
-use ledger::{BlockInfo, ContractEvent, StateKey, WriteOp};
+use ledger::{BlockInfo, ContractEvent, EventKey, StateKey, WriteOp};
 use std::{
     ops::ControlFlow,
     sync::{Arc, PoisonError, RwLock},
@@ -112,6 +112,17 @@ impl View {
             Some(row) => base::decode_write(row.value(), format_args!("write {place:?}")),
             None => Err(StoreError::Inconsistent(format!("write {place:?} is missing"))),
         }
+    }
+
+    /// The number after a stream's last pruned event; `None` when none was pruned since this is
+    /// recorded.
+    pub(crate) fn pruned_events_end(&self, stream: &EventKey) -> Result<Option<u64>, StoreError> {
+        let digest = self.digests.stream_end(stream);
+        let Some(payload) = self.index(Kind::Base).newest_payload(&digest)? else {
+            return Ok(None);
+        };
+        let (found, end) = base::decode_stream_end(&payload)?;
+        Ok((found == *stream).then_some(end))
     }
 
     /// The value of `key` after `version`, which is inside the window.

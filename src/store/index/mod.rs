@@ -14,6 +14,7 @@
 //! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
 //! | `Base` | digest 16; with the key and its write as payload | state key, below the window |
+//! | `Base` | digest 16; with the stream and where it goes on | stream with pruned events |
 //!
 //! Numbers are big endian, so that entries sort as bytes. Entries below the window are left out
 //! when runs merge, and a run wholly below it is dropped.
