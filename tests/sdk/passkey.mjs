@@ -1,14 +1,15 @@
-// An account whose key lives in an authenticator, as a browser's passkey does: node's crypto makes the
-// WebAuthn assertions, the classes of the TypeScript SDK carry them.
+// An account whose key lives in an authenticator, as a browser's passkey does: the WebAuthn assertions
+// are made here, the classes of the TypeScript SDK carry them.
 
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { createHash } from "node:crypto";
+import { p256 } from "@noble/curves/nist.js";
 import {
   AccountAddress,
   AccountAuthenticatorSingleKey,
   AnyPublicKey,
   AnySignature,
   Hex,
-  Secp256r1PublicKey,
+  Secp256r1PrivateKey,
   SigningScheme,
   WebAuthnSignature,
   generateSigningMessageForTransaction,
@@ -17,14 +18,15 @@ import {
 const ORIGIN = "https://wallet.example";
 /** The authenticator's flags: the user was present and verified. */
 const FLAGS = 0b0000_0101;
-/** The order of the curve P-256. */
-const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+/** How often the authenticator signed, as a big-endian u32. */
+const COUNTER = [0, 0, 0, 7];
 
-/** `r || s` with the other of the two values of s that hold; the smaller one unless `high`. */
-function withHalf(signature, high) {
-  const s = BigInt(`0x${signature.subarray(32).toString("hex")}`);
-  const wanted = s > ORDER / 2n === high ? s : ORDER - s;
-  return Buffer.concat([signature.subarray(0, 32), Buffer.from(wanted.toString(16).padStart(64, "0"), "hex")]);
+const hash = (algorithm, bytes) => createHash(algorithm).update(bytes).digest();
+
+/** Of the two values of `s` with which a signature holds, the larger. */
+function withHighS(signature) {
+  const { r, s } = p256.Signature.fromBytes(signature);
+  return new p256.Signature(r, p256.Point.Fn.ORDER - s).toBytes();
 }
 
 /** An account that the SDK's functions take as a signer. */
@@ -32,13 +34,10 @@ export class PasskeyAccount {
   signingScheme = SigningScheme.SingleKey;
   #privateKey;
 
-  /** At the address that the new key stands for, or at the one given. */
-  constructor({ address } = {}) {
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const { x, y } = publicKey.export({ format: "jwk" });
-    const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, "base64url"), Buffer.from(y, "base64url")]);
+  /** At the address that its key stands for, or at the one given. */
+  constructor({ privateKey = Secp256r1PrivateKey.generate(), address } = {}) {
     this.#privateKey = privateKey;
-    this.publicKey = new AnyPublicKey(new Secp256r1PublicKey(point));
+    this.publicKey = new AnyPublicKey(privateKey.publicKey());
     this.accountAddress = address ? AccountAddress.from(address) : this.publicKey.authKey().derivedAddress();
   }
 
@@ -48,13 +47,13 @@ export class PasskeyAccount {
 
   /** The assertion over `message`. `type` and `high` make ones that must be refused. */
   assertion(message, { type = "webauthn.get", high = false } = {}) {
-    const challenge = createHash("sha3-256").update(Hex.fromHexInput(message).toUint8Array()).digest("base64url");
+    const challenge = hash("sha3-256", Hex.fromHexInput(message).toUint8Array()).toString("base64url");
     const clientData = Buffer.from(JSON.stringify({ type, challenge, origin: ORIGIN, crossOrigin: false }));
-    const party = createHash("sha256").update(new URL(ORIGIN).hostname).digest();
-    const authenticatorData = Buffer.concat([party, Buffer.from([FLAGS, 0, 0, 0, 7])]);
-    const signed = Buffer.concat([authenticatorData, createHash("sha256").update(clientData).digest()]);
-    const signature = sign("sha256", signed, { key: this.#privateKey, dsaEncoding: "ieee-p1363" });
-    return new WebAuthnSignature(withHalf(signature, high), authenticatorData, clientData);
+    const party = hash("sha256", new URL(ORIGIN).hostname);
+    const authenticatorData = Buffer.concat([party, Buffer.from([FLAGS, ...COUNTER])]);
+    const digest = hash("sha256", Buffer.concat([authenticatorData, hash("sha256", clientData)]));
+    const signature = p256.sign(digest, this.#privateKey.toUint8Array(), { prehash: false });
+    return new WebAuthnSignature(high ? withHighS(signature) : signature, authenticatorData, clientData);
   }
 
   sign(message) {

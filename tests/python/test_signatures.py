@@ -1,0 +1,180 @@
+"""Transactions that the Python SDK signs with each kind of key that it has, with others, and for others
+to pay."""
+
+import unittest
+
+from aptos_sdk import ed25519, secp256k1_ecdsa
+from aptos_sdk.account import Account
+from aptos_sdk.account_address import AccountAddress
+from aptos_sdk.asymmetric_crypto_wrapper import MultiPublicKey, MultiSignature, PublicKey
+from aptos_sdk.async_client import ApiError
+from aptos_sdk.authenticator import (
+    AccountAuthenticator,
+    Authenticator,
+    FeePayerAuthenticator,
+    MultiEd25519Authenticator,
+    MultiKeyAuthenticator,
+    SingleKeyAuthenticator,
+    SingleSenderAuthenticator,
+)
+from aptos_sdk.transactions import FeePayerRawTransaction, SignedTransaction
+
+from session import COIN, FUNDED, SessionTestCase, address, call, u64
+
+
+def transfer(recipient, amount):
+    """A payload that transfers the chain's coin."""
+    return call("0x1::aptos_account::transfer", [], address(recipient), u64(amount))
+
+
+def exchange(first_amount, second_amount):
+    """A payload by which two signers give one another coins."""
+    return call("0x1::exchange::exchange_coins", [COIN, COIN], u64(first_amount), u64(second_amount))
+
+
+def fee(done):
+    """What a committed transaction cost, in the coin's smallest unit."""
+    [statement] = [event for event in done["events"] if event["type"].endswith("::FeeStatement")]
+    refund = int(statement["data"]["storage_fee_refund_octas"])
+    return int(done["gas_used"]) * int(done["gas_unit_price"]) - refund
+
+
+class SignaturesTestCase(SessionTestCase):
+    """What the tests of signatures share."""
+
+    async def fund(self, holder: AccountAddress):
+        await self.faucet.fund_account(holder, FUNDED)
+
+    async def submit(self, raw, authenticator):
+        return await self.rest.submit_and_wait_for_bcs_transaction(SignedTransaction(raw, authenticator))
+
+    async def assert_refused(self, raw, authenticator, status):
+        with self.assertRaises(ApiError) as refused:
+            await self.rest.submit_bcs_transaction(SignedTransaction(raw, authenticator))
+        self.assertIn(status, str(refused.exception))
+
+
+class Kinds(SignaturesTestCase):
+    """Each kind of key pays, and its signature is shown with its kind."""
+
+    async def test_secp256k1(self):
+        account = Account.generate_secp256k1_ecdsa()
+        await self.fund(account.address())
+        done = await self.run_call(account, transfer(AccountAddress.from_str("0x7"), 5))
+        self.assertEqual(done["signature"]["type"], "single_sender")
+        signature = done["signature"]["sender"]
+        self.assertEqual(signature["type"], "single_key_signature")
+        shown = {"type": "secp256k1_ecdsa", "value": account.public_key().hex()}
+        self.assertEqual(signature["public_key"], shown)
+        self.assertEqual(signature["signature"]["type"], "secp256k1_ecdsa")
+
+    async def test_secp256k1_is_simulated(self):
+        account = Account.generate_secp256k1_ecdsa()
+        await self.fund(account.address())
+        raw = await self.rest.create_bcs_transaction(account, transfer(account.address(), 5))
+        [foretold] = await self.rest.simulate_transaction(raw, account)
+        self.assertIs(foretold["success"], True, foretold["vm_status"])
+        done = await self.submit(raw, account.sign_transaction(raw))
+        self.assertEqual(foretold["gas_used"], done["gas_used"])
+
+    async def test_single_key_ed25519(self):
+        key = ed25519.PrivateKey.random()
+        account = AccountAddress.from_key(PublicKey(key.public_key()))
+        await self.fund(account)
+        raw = await self.rest.create_bcs_transaction(account, transfer(account, 5))
+        signed = SingleKeyAuthenticator(key.public_key(), key.sign(raw.keyed()))
+        done = await self.submit(raw, AccountAuthenticator(signed))
+        signature = done["signature"]["sender"]
+        self.assertEqual(signature["type"], "single_key_signature")
+        self.assertEqual(signature["public_key"]["type"], "ed25519")
+
+    async def test_multi_key_of_both_kinds(self):
+        keys = [
+            secp256k1_ecdsa.PrivateKey.random(),
+            ed25519.PrivateKey.random(),
+            secp256k1_ecdsa.PrivateKey.random(),
+        ]
+        public_key = MultiPublicKey([key.public_key() for key in keys], 2)
+        account = AccountAddress.from_key(public_key)
+        await self.fund(account)
+        raw = await self.rest.create_bcs_transaction(account, transfer(account, 5))
+
+        def signed_by(*places):
+            signature = MultiSignature([(place, keys[place].sign(raw.keyed())) for place in places])
+            return AccountAuthenticator(MultiKeyAuthenticator(public_key, signature))
+
+        await self.assert_refused(raw, signed_by(1), "INVALID_SIGNATURE")
+        done = await self.submit(raw, signed_by(1, 2))
+        signature = done["signature"]["sender"]
+        self.assertEqual(signature["type"], "multi_key_signature")
+        self.assertEqual([key["type"] for key in signature["public_keys"]], ["secp256k1_ecdsa", "ed25519", "secp256k1_ecdsa"])
+        self.assertEqual([one["index"] for one in signature["signatures"]], [1, 2])
+        self.assertEqual(signature["signatures_required"], 2)
+
+    async def test_multi_ed25519_in_both_wire_forms(self):
+        keys = [ed25519.PrivateKey.random() for _ in range(3)]
+        public_key = ed25519.MultiPublicKey([key.public_key() for key in keys], 2)
+        account = AccountAddress.from_key(public_key)
+        await self.fund(account)
+        # The older form, and the newer one that this SDK chooses by itself.
+        for wrapped in (False, True):
+            raw = await self.rest.create_bcs_transaction(account, transfer(account, 5))
+            signatures = [(key.public_key(), key.sign(raw.keyed())) for key in (keys[0], keys[2])]
+            signature = ed25519.MultiSignature.from_key_map(public_key, signatures)
+            signed = MultiEd25519Authenticator(public_key, signature)
+            if wrapped:
+                authenticator = Authenticator(SingleSenderAuthenticator(AccountAuthenticator(signed)))
+            else:
+                authenticator = Authenticator(signed)
+            done = await self.submit(raw, authenticator)
+            shown = done["signature"]["sender"] if wrapped else done["signature"]
+            self.assertEqual(shown["type"], "multi_ed25519_signature")
+            self.assertEqual([shown["threshold"], shown["bitmap"]], [2, "0xa0000000"])
+
+
+class Together(SignaturesTestCase):
+    """Several accounts sign, or one pays for another."""
+
+    async def test_two_accounts_exchange_coins(self):
+        first, second = await self.funded(), Account.generate_secp256k1_ecdsa()
+        await self.fund(second.address())
+        signed = await self.rest.create_multi_agent_bcs_transaction(first, [second], exchange(70, 30))
+        done = await self.rest.submit_and_wait_for_bcs_transaction(signed)
+        self.assertEqual(await self.rest.account_balance(second.address()), FUNDED + 70 - 30)
+        self.assertEqual(await self.rest.account_balance(first.address()), FUNDED - 70 + 30 - fee(done))
+        signature = done["signature"]
+        self.assertEqual(signature["type"], "multi_agent_signature")
+        self.assertEqual(signature["sender"]["type"], "ed25519_signature")
+        self.assertEqual([one["type"] for one in signature["secondary_signers"]], ["single_key_signature"])
+        self.assert_same_address(signature["secondary_signer_addresses"][0], second.address())
+
+    async def sponsored(self, sender, payload, sponsor, *, known):
+        """A transaction of `sender` that `sponsor` pays for; whether the sender knew who would."""
+        raw = await self.rest.create_bcs_transaction(sender, payload, sequence_number=0)
+        paid = FeePayerRawTransaction(raw, [], sponsor.address())
+        seen = paid if known else FeePayerRawTransaction(raw, [], None)
+        payer = (sponsor.address(), sponsor.sign_transaction(paid))
+        authenticator = FeePayerAuthenticator(sender.sign_transaction(seen), [], payer)
+        return raw, Authenticator(authenticator)
+
+    async def test_another_account_pays(self):
+        sponsor = await self.funded()
+        balance = FUNDED
+        for known in (True, False):
+            sender = Account.generate()
+            payload = call("0x1::aptos_account::create_account", [], address(Account.generate().address()))
+            done = await self.submit(*await self.sponsored(sender, payload, sponsor, known=known))
+            balance -= fee(done)
+            self.assertEqual(await self.rest.account_balance(sponsor.address()), balance)
+            self.assertEqual(await self.rest.account_sequence_number(sender.address()), 1)
+            self.assertEqual(done["signature"]["type"], "fee_payer_signature")
+            self.assert_same_address(done["signature"]["fee_payer_address"], sponsor.address())
+
+    async def test_who_pays_must_be_able_to(self):
+        sender, poor = await self.funded(), Account.generate()
+        raw, authenticator = await self.sponsored(sender, transfer(sender.address(), 1), poor, known=True)
+        await self.assert_refused(raw, authenticator, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE")
+
+
+if __name__ == "__main__":
+    unittest.main()
