@@ -1,14 +1,14 @@
 //! Multi-ed25519: up to 32 ed25519 keys of which a threshold must sign, each signature under the rule of
 //! single keys. A bitmap tells which keys signed; its first bit is the highest of its first byte.
 
-use super::{Ed25519PublicKey, Ed25519Signature, SignatureError};
+use super::{Ed25519PublicKey, Ed25519Signature, SignatureError, ed25519::Equation};
 
 /// The most keys of a set, which is what the bitmap has room for.
 pub const KEYS_MAX: usize = 32;
 /// The bytes of one key.
 const KEY_BYTES: usize = 32;
 /// The bytes of one signature.
-const SIGNATURE_BYTES: usize = 64;
+pub const SIGNATURE_BYTES: usize = 64;
 /// The bytes of the bitmap that closes a signature.
 pub const BITMAP_BYTES: usize = 4;
 
@@ -78,7 +78,7 @@ impl MultiEd25519PublicKey {
             return Err(MultiEd25519Error::Threshold);
         }
         for key in &keys {
-            key.point()?;
+            key.check()?;
         }
         Ok(Self { keys, threshold })
     }
@@ -92,6 +92,24 @@ impl MultiEd25519PublicKey {
         message: &[&[u8]],
         signature: &MultiEd25519Signature,
     ) -> Result<(), MultiEd25519Error> {
+        let equations = self.equations(message, signature)?;
+        if equations.iter().all(Equation::holds) {
+            Ok(())
+        } else {
+            Err(SignatureError::Mismatch.into())
+        }
+    }
+
+    /// What is left to check of `signature` over `message` once its parts are found in order: an
+    /// equation for each signer.
+    ///
+    /// # Errors
+    /// The first rule that a part breaks.
+    pub fn equations(
+        &self,
+        message: &[&[u8]],
+        signature: &MultiEd25519Signature,
+    ) -> Result<Vec<Equation>, MultiEd25519Error> {
         let signers: Vec<usize> = signature.signers().collect();
         let all_known = signers.iter().all(|&signer| signer < self.keys.len());
         if signers.len() != signature.signatures.len() || !all_known {
@@ -100,10 +118,11 @@ impl MultiEd25519PublicKey {
         if signers.len() < self.threshold {
             return Err(MultiEd25519Error::TooFew);
         }
-        for (signer, signature) in signers.into_iter().zip(&signature.signatures) {
-            self.keys[signer].verify(message, signature)?;
-        }
-        Ok(())
+        let equations = signers
+            .into_iter()
+            .zip(&signature.signatures)
+            .map(|(signer, signature)| self.keys[signer].equation(message, signature));
+        Ok(equations.collect::<Result<_, _>>()?)
     }
 }
 

@@ -194,49 +194,20 @@ impl TransactionVector {
         decode_signed_transaction(&self.signed.0).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// Why this ledger does not execute the transaction: in the words of the part that refuses it.
-    /// `None` for those that it executes.
-    fn refusal(&self) -> Option<Refusal> {
-        use Refusal::{Payload, Signature};
+    /// Why the signatures are refused; `None` where they hold.
+    fn signature_refusal(&self) -> Option<(ValidationStatus, &'static str)> {
         Some(match self.name.as_str() {
-            "ed25519 transfer"
-            | "ed25519 coin transfer"
-            | "ed25519 many types"
-            | "ed25519 rotated key"
-            | "ed25519 inner payload"
-            | "ed25519 single sender"
-            | "multisig payload"
-            | "stored multisig payload"
-            | "inner multisig payload" => return None,
-            "orderless transfer" | "empty inner payload" => {
-                Payload("an orderless transaction is not supported")
-            }
-            "script payload" | "inner script payload" => Payload("a script payload is not supported"),
-            "single key ed25519" | "single key secp256k1" => {
-                Signature("a single key signature is not supported")
-            }
-            "multi key" => Signature("a multi key signature is not supported"),
-            "multi-ed25519" => Signature("a multi-ed25519 signature is not supported"),
-            "multi-agent" => Signature("a multi-agent signature is not supported"),
-            "fee payer" | "multi-agent with fee payer" => Signature("a fee payer signature is not supported"),
-            "simulation without an authenticator" => {
-                Signature("a transaction without a signature is not supported")
-            }
-            "simulation with a zero signature" => Refusal::InvalidSignature,
-            other => panic!("{other:?} is a new kind of vector: say here whether it is executed"),
+            "simulation without an authenticator" => (
+                ValidationStatus::FeatureUnderGating,
+                "a transaction without a signature is not supported",
+            ),
+            "simulation with a zero signature" => (
+                ValidationStatus::InvalidSignature,
+                "the sender: the signature's R has small order",
+            ),
+            _ => return None,
         })
     }
-}
-
-/// Which check refuses a transaction, and in which words.
-#[derive(PartialEq, Eq, Debug)]
-enum Refusal {
-    /// The kind of payload is not executed.
-    Payload(&'static str),
-    /// The kind of signature is not executed.
-    Signature(&'static str),
-    /// The kind is executed, but the signature does not hold.
-    InvalidSignature,
 }
 
 #[test]
@@ -276,17 +247,20 @@ fn signing_messages() {
     let vendor = vendor();
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
-        match transaction.authenticator {
-            TransactionAuthenticator::MultiAgent { .. } | TransactionAuthenticator::FeePayer { .. } => {
-                let seed = vendor.seeds().raw_transaction_with_data.as_bytes();
-                assert!(vector.signing_message.0.starts_with(seed), "{name}");
+        let (raw, secondary) = (
+            &transaction.raw,
+            transaction.authenticator.secondary_signer_addresses(),
+        );
+        let message = match transaction.authenticator {
+            TransactionAuthenticator::MultiAgent { .. } => {
+                raw.multi_agent_signing_message(secondary, &vendor)
             }
-            _ => assert_eq!(
-                Bytes(transaction.raw.signing_message(&vendor)),
-                vector.signing_message,
-                "{name}"
-            ),
-        }
+            TransactionAuthenticator::FeePayer {
+                fee_payer_address, ..
+            } => raw.fee_payer_signing_message(secondary, fee_payer_address, &vendor),
+            _ => raw.signing_message(&vendor),
+        };
+        assert_eq!(Bytes(message), vector.signing_message, "{name}");
     }
 }
 
@@ -308,45 +282,45 @@ fn orderless_transactions_are_known_by_their_nonce() {
 }
 
 #[test]
-fn signatures_hold_and_what_is_not_executed_is_refused_by_name() {
+fn payloads_are_executed_or_refused_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
-        let payload = transaction.raw.payload.executable();
-        let signer = transaction.authenticator.sender_authentication_key();
-        let checked = CheckedTransaction::check(transaction.clone(), &chain());
-        let refusal = vector.refusal();
-        match &refusal {
-            Some(Refusal::Payload(words)) => {
-                let discard = payload.expect_err(name);
-                assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
-                assert_eq!(discard.detail.as_deref(), Some(*words), "{name}");
-            }
-            _ => {
-                let call = match payload.expect(name) {
-                    Executable::EntryFunction(call) => Some(call),
-                    Executable::Multisig { account, call } => {
-                        assert_eq!(
-                            Some(account),
-                            transaction.raw.payload.multisig_address(),
-                            "{name}"
-                        );
-                        call
-                    }
-                };
-                assert_eq!(call, transaction.raw.entry_function(), "{name}");
-            }
-        }
-        match refusal {
-            Some(Refusal::Signature(words)) => {
-                let discard = checked.expect_err(name);
+        let payload = &transaction.raw.payload;
+        let refusal = match name.as_str() {
+            "script payload" | "inner script payload" => Some("a script payload is not supported"),
+            "empty inner payload" => Some("an empty payload is not supported"),
+            _ => None,
+        };
+        match (payload.executable(), refusal) {
+            (Err(discard), Some(words)) => {
                 assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
                 assert_eq!(discard.detail.as_deref(), Some(words), "{name}");
             }
-            Some(Refusal::InvalidSignature) => {
-                let discard = checked.expect_err(name);
-                assert_eq!(discard.status, ValidationStatus::InvalidSignature, "{name}");
+            (Ok(Executable::EntryFunction(call)), None) => {
+                assert_eq!(Some(call), transaction.raw.entry_function(), "{name}");
             }
-            Some(Refusal::Payload(_)) | None => {
+            (Ok(Executable::Multisig { account, call }), None) => {
+                assert_eq!(Some(account), payload.multisig_address(), "{name}");
+                assert_eq!(call, transaction.raw.entry_function(), "{name}");
+            }
+            (executable, refusal) => panic!("{name}: {executable:?}, expected {refusal:?}"),
+        }
+    }
+}
+
+#[test]
+fn signatures_of_every_kind_hold() {
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        let signer = transaction.authenticator.sender_authentication_key();
+        let checked = CheckedTransaction::check(transaction, &chain());
+        match vector.signature_refusal() {
+            Some((status, detail)) => {
+                let discard = checked.expect_err(name);
+                assert_eq!(discard.status, status, "{name}");
+                assert_eq!(discard.detail.as_deref(), Some(detail), "{name}");
+            }
+            None => {
                 assert_eq!(
                     checked.map(|checked| checked.hash()),
                     Ok(vector.hash.0),
@@ -359,16 +333,50 @@ fn signatures_hold_and_what_is_not_executed_is_refused_by_name() {
 }
 
 #[test]
+fn many_transactions_together_have_the_same_verdicts() {
+    let transactions: Vec<_> = TransactionVector::all()
+        .iter()
+        .map(TransactionVector::decode)
+        .collect();
+    let alone: Vec<_> = transactions
+        .iter()
+        .map(|transaction| CheckedTransaction::check(transaction.clone(), &chain()))
+        .collect();
+    assert_eq!(CheckedTransaction::check_all(transactions, &chain()), alone);
+}
+
+/// Of every kind of signature: each bit is signed, is a signature, or is in a key that the account's must
+/// equal.
+#[test]
 fn a_flipped_bit_is_never_accepted() {
-    let vector = TransactionVector::all().swap_remove(0);
-    assert_eq!(vector.refusal(), None, "the first vector is an executed one");
-    for bit in 0..vector.signed.0.len() * 8 {
-        let mut bytes = vector.signed.0.clone();
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        let accepted = decode_signed_transaction(&bytes)
-            .is_ok_and(|transaction| CheckedTransaction::check(transaction, &chain()).is_ok());
-        assert!(!accepted, "bit {bit} of the signed bytes may change unnoticed");
+    for vector in TransactionVector::all() {
+        let name = &vector.name;
+        if vector.signature_refusal().is_some() {
+            continue;
+        }
+        let keys = keys_of(&vector.decode());
+        for bit in 0..vector.signed.0.len() * 8 {
+            let mut bytes = vector.signed.0.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let accepted = decode_signed_transaction(&bytes).is_ok_and(|transaction| {
+                keys_of(&transaction) == keys && CheckedTransaction::check(transaction, &chain()).is_ok()
+            });
+            assert!(
+                !accepted,
+                "{name}: bit {bit} of the signed bytes may change unnoticed"
+            );
+        }
     }
+}
+
+/// The authentication keys of all signers, which the prologue compares with the accounts'.
+fn keys_of(transaction: &SignedTransaction) -> Vec<Option<HashValue>> {
+    let authenticator = &transaction.authenticator;
+    let fee_payer = authenticator.fee_payer().map(|(_, signer)| signer);
+    let others = authenticator.secondary_signers().iter().chain(fee_payer);
+    let others = others.map(|signer| signer.authentication_key().ok().flatten());
+    let sender = authenticator.sender_authentication_key().ok().flatten();
+    std::iter::once(sender).chain(others).collect()
 }
 
 #[test]

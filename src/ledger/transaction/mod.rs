@@ -7,8 +7,11 @@ mod payload;
 mod raw;
 
 pub use authenticator::{
-    AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
-    Scheme, TransactionAuthenticator, authentication_key,
+    AbstractData, AccountAuthenticator, AnyPublicKey, AnySignature, EphemeralCertificate, EphemeralPublicKey,
+    EphemeralSignature, FederatedKeylessPublicKey, FunctionInfo, KeylessPublicKey, KeylessSignature,
+    MultiEd25519PublicKey, MultiEd25519Signature, MultiKey, OpenIdCertificate, SIGNATURES_MAX, Scheme,
+    SlhDsaPublicKey, SlhDsaSignature, TransactionAuthenticator, ZeroKnowledgeCertificate, ZeroKnowledgeProof,
+    authentication_key,
 };
 pub use committed::{
     AbortInfo, AbortLocation, BlockEndInfo, BlockEpilogue, BlockMetadata, ExecutionStatus, GenesisPayload,

@@ -39,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> 
     }
 }
 
-/// Checks the size of a key whose BCS form leaves it open.
+/// Checks that a key is of a kind that can sign here, and the size of one whose BCS form leaves it open.
 ///
 /// # Errors
 /// `E_INVALID_PUBLIC_KEY_TYPE`.
@@ -50,6 +50,8 @@ pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<()
         {
             context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
         }
+        // An account with such a key could never sign again.
+        key if key.unsupported().is_some() => context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE),
         _ => Ok(()),
     }
 }
