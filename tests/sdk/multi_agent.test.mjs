@@ -87,6 +87,18 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
   });
 
+  test("the second account pays the fee", async () => {
+    const [buyer, other] = [Account.generate(), await seller(await session.funded())];
+    await session.call(creator, "0x1::aptos_account::transfer", [buyer.accountAddress, PRICE]);
+    const before = await coinsOf(other);
+    const transaction = await build(buyer, [other], { withFeePayer: true });
+    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: other, transaction });
+    const done = await session.submit(transaction, { ...byBoth(transaction, buyer, other), feePayer });
+    assert.equal(done.success, true, done.vm_status);
+    assert.equal(await coinsOf(buyer), 0);
+    assert.equal(await coinsOf(other), before + PRICE - fee(done));
+  });
+
   test("the signers' kinds may differ", async () => {
     const buyer = await session.funded(KINDS["multi-ed25519, 2 of 3"]());
     const other = await seller(KINDS["multi key, secp256k1 and WebAuthn of 3"]());

@@ -151,7 +151,11 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
     assert.equal(await sequenceNumberOf(sender), "0");
-    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: sender.accountAddress }), []);
+    const { accountAddress } = sender;
+    const absent = await refusal(
+      session.aptos.getAccountResource({ accountAddress, resourceType: "0x1::account::Account" }),
+    );
+    assert.equal(absent.data.error_code, "resource_not_found");
   });
 
   test("a multi key account sends one", async () => {
