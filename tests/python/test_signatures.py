@@ -107,7 +107,8 @@ class Kinds(SignaturesTestCase):
         done = await self.submit(raw, signed_by(1, 2))
         signature = done["signature"]["sender"]
         self.assertEqual(signature["type"], "multi_key_signature")
-        self.assertEqual([key["type"] for key in signature["public_keys"]], ["secp256k1_ecdsa", "ed25519", "secp256k1_ecdsa"])
+        kinds = [key["type"] for key in signature["public_keys"]]
+        self.assertEqual(kinds, ["secp256k1_ecdsa", "ed25519", "secp256k1_ecdsa"])
         self.assertEqual([one["index"] for one in signature["signatures"]], [1, 2])
         self.assertEqual(signature["signatures_required"], 2)
 
@@ -148,13 +149,15 @@ class Together(SignaturesTestCase):
         self.assertEqual([one["type"] for one in signature["secondary_signers"]], ["single_key_signature"])
         self.assert_same_address(signature["secondary_signer_addresses"][0], second.address())
 
-    async def sponsored(self, sender, payload, sponsor, *, known):
-        """A transaction of `sender` that `sponsor` pays for; whether the sender knew who would."""
+    async def sponsored(self, sender, payload, sponsor, *, others=(), known=True):
+        """A transaction of `sender` and `others` that `sponsor` pays for; whether they knew who would."""
         raw = await self.rest.create_bcs_transaction(sender, payload, sequence_number=0)
-        paid = FeePayerRawTransaction(raw, [], sponsor.address())
-        seen = paid if known else FeePayerRawTransaction(raw, [], None)
+        addresses = [other.address() for other in others]
+        paid = FeePayerRawTransaction(raw, addresses, sponsor.address())
+        seen = paid if known else FeePayerRawTransaction(raw, addresses, None)
+        secondary = [(other.address(), other.sign_transaction(seen)) for other in others]
         payer = (sponsor.address(), sponsor.sign_transaction(paid))
-        authenticator = FeePayerAuthenticator(sender.sign_transaction(seen), [], payer)
+        authenticator = FeePayerAuthenticator(sender.sign_transaction(seen), secondary, payer)
         return raw, Authenticator(authenticator)
 
     async def test_another_account_pays(self):
@@ -170,9 +173,16 @@ class Together(SignaturesTestCase):
             self.assertEqual(done["signature"]["type"], "fee_payer_signature")
             self.assert_same_address(done["signature"]["fee_payer_address"], sponsor.address())
 
+    async def test_two_accounts_exchange_coins_and_a_third_pays(self):
+        first, second, sponsor = await self.funded(), await self.funded(), await self.funded()
+        done = await self.submit(*await self.sponsored(first, exchange(70, 30), sponsor, others=[second]))
+        self.assertEqual(await self.rest.account_balance(first.address()), FUNDED - 70 + 30)
+        self.assertEqual(await self.rest.account_balance(second.address()), FUNDED + 70 - 30)
+        self.assertEqual(await self.rest.account_balance(sponsor.address()), FUNDED - fee(done))
+
     async def test_who_pays_must_be_able_to(self):
         sender, poor = await self.funded(), Account.generate()
-        raw, authenticator = await self.sponsored(sender, transfer(sender.address(), 1), poor, known=True)
+        raw, authenticator = await self.sponsored(sender, transfer(sender.address(), 1), poor)
         await self.assert_refused(raw, authenticator, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE")
 
 

@@ -34,10 +34,12 @@ class Worker(SessionTestCase):
         committed = []
         for start in range(0, COUNT, PAGE):
             committed += await self.rest.transactions_by_account(sender.address(), limit=PAGE, start=start)
-        self.assertEqual(
-            [(one["hash"], one["sequence_number"], one["payload"]["arguments"][1], one["success"]) for one in committed],
-            [(hash, str(number), str(number + 1), True) for number, hash, _ in processed],
-        )
+        members = [
+            (one["hash"], one["sequence_number"], one["payload"]["arguments"][1], one["success"])
+            for one in committed
+        ]
+        expected = [(sent, str(number), str(number + 1), True) for number, sent, _ in processed]
+        self.assertEqual(members, expected)
 
 
 if __name__ == "__main__":

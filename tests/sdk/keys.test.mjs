@@ -2,13 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  Account,
-  Ed25519PrivateKey,
-  MultiEd25519Account,
-  MultiEd25519PublicKey,
-  createResourceAddress,
-} from "@aptos-labs/ts-sdk";
+import { Account, Ed25519PrivateKey, createResourceAddress } from "@aptos-labs/ts-sdk";
 import { COIN, Session, eventOf, refusal, sameAddress } from "./session.mjs";
 
 describe("keys of accounts", { timeout: 120_000 }, () => {
@@ -50,20 +44,6 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     const middleKey = middle.publicKey.authKey().toString();
     sameAddress(await originOf(middleKey), middleKey, "no account has this key any more");
     sameAddress(await originOf(last.publicKey.authKey().toString()), first.accountAddress);
-  });
-
-  test("a key is changed to one that others hold parts of", async () => {
-    const before = await session.funded();
-    const keys = [1, 2, 3].map(() => Ed25519PrivateKey.generate());
-    const publicKey = new MultiEd25519PublicKey({ publicKeys: keys.map((key) => key.publicKey()), threshold: 2 });
-    const toAccount = new MultiEd25519Account({
-      publicKey,
-      signers: [keys[0], keys[2]],
-      address: before.accountAddress,
-    });
-    const done = await session.send(before, await session.aptos.rotateAuthKey({ fromAccount: before, toAccount }));
-    assert.equal(done.success, true, done.vm_status);
-    assert.equal(await keyOf(before), publicKey.authKey().toString());
   });
 
   test("a key is changed without a proof", async () => {
