@@ -288,7 +288,6 @@ fn payloads_are_executed_or_refused_by_name() {
         let payload = &transaction.raw.payload;
         let refusal = match name.as_str() {
             "script payload" | "inner script payload" => Some("a script payload is not supported"),
-            "empty inner payload" => Some("an empty payload is not supported"),
             _ => None,
         };
         match (payload.executable(), refusal) {
