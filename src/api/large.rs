@@ -11,8 +11,12 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many large answers are read and written at once; more are refused with 503. Each may hold
-/// 8 MiB of values and about four times as much of JSON, so all of them hold some 320 MiB.
+/// [`VALUE_BYTES_MAX`] and about four times as much of JSON, so all of them hold some 320 MiB.
 const AT_ONCE_MAX: usize = 8;
+
+/// An answer of several transactions ends with the one that brings what was read to this many bytes.
+/// As JSON it is about four times as much, which is what one request may cost in memory.
+pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What holds more than this many bytes makes a large answer: as JSON it takes some milliseconds to
 /// write. Transactions of clients and pages of events stay far below, the transaction of a genesis

@@ -7,8 +7,8 @@ use crate::{
     answer::Answer,
     call::Call,
     endpoints::{
-        accounts, auxiliary_info, blocks, events, gas, health, index, info, modules, simulate, submit,
-        tables, transactions, view,
+        accounts, auxiliary_info, blocks, events, gas, health, index, info, listings, modules, simulate,
+        submit, summaries, tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -52,6 +52,7 @@ fn table() -> Vec<Route> {
         route(M::GET, "/-/healthy", health::healthy),
         route(M::GET, "/info", info::info),
         route(M::GET, "/estimate_gas_price", gas::estimate),
+        route(M::GET, "/transactions", listings::transactions),
         route(M::POST, "/transactions", submit::submit),
         route(M::POST, "/transactions/simulate", simulate::simulate),
         route(M::GET, "/transactions/by_hash/{txn_hash}", transactions::by_hash),
@@ -86,6 +87,12 @@ fn table() -> Vec<Route> {
             M::GET,
             "/accounts/{address}/balance/{asset_type}",
             accounts::balance,
+        ),
+        route(M::GET, "/accounts/{address}/transactions", listings::of_account),
+        route(
+            M::GET,
+            "/accounts/{address}/transaction_summaries",
+            summaries::of_account,
         ),
         route(
             M::GET,

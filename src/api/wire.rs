@@ -2,10 +2,10 @@
 //! wire's.
 
 use ledger::{
-    BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, SignedTransaction, Transaction,
-    TransactionInfo, WriteSet,
+    AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, ReplayProtector,
+    SignedTransaction, Transaction, TransactionInfo, WriteSet,
 };
-use ledger_store::StoredTransaction;
+use ledger_store::{StoredTransaction, TransactionSummary};
 use serde::Serialize;
 
 /// The index of a validator among the roles of a node.
@@ -97,6 +97,28 @@ impl<'a> BlockBcs<'a> {
             first_version: block.first_version,
             last_version: block.last_version,
             transactions: transactions.map(|all| all.iter().map(on_chain).collect()),
+        }
+    }
+}
+
+/// A transaction of an account in short.
+#[derive(Serialize)]
+pub(crate) enum SummaryBcs {
+    V1 {
+        sender: AccountAddress,
+        version: u64,
+        transaction_hash: HashValue,
+        replay_protector: ReplayProtector,
+    },
+}
+
+impl From<&TransactionSummary> for SummaryBcs {
+    fn from(summary: &TransactionSummary) -> Self {
+        Self::V1 {
+            sender: summary.sender,
+            version: summary.version,
+            transaction_hash: summary.hash,
+            replay_protector: summary.replay_protector,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
-    large::{self, size_bytes},
+    large::{self, VALUE_BYTES_MAX, size_bytes},
     tables::TableTypes,
     wire::BlockBcs,
 };
@@ -17,11 +17,6 @@ use ledger_store::{Snapshot, StoreError, StoredTransaction};
 /// The most transactions of a block in one answer; the reference's number. The first ones are
 /// given; a client sees by the last one's version that there are more.
 const TRANSACTIONS_MAX: usize = 10_000;
-
-/// The answer ends with the transaction that brings what was read to this many bytes. As JSON it
-/// is about four times as much, which is what one request may cost in memory; `large.rs` bounds how
-/// many of them there are.
-const TRANSACTION_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What was read of a block.
 struct Found {
@@ -134,7 +129,7 @@ fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredT
         let transaction = snapshot.transaction(version)?.ok_or_else(missing)?;
         bytes += size_bytes(&transaction.executed);
         transactions.push(transaction);
-        if bytes >= TRANSACTION_BYTES_MAX {
+        if bytes >= VALUE_BYTES_MAX {
             break;
         }
     }

@@ -119,7 +119,7 @@ impl EventPage {
         stream: &Stream,
     ) -> Result<Result<Vec<VersionedEvent>, Problem>, StoreError> {
         if let Some(start) = self.start {
-            // Of a stream that has none left only its handle knows that there were some.
+            // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
             if let Some(end) = first.filter(|first| start < *first) {
                 return Ok(Err(Problem::EventPruned { start, end }));

@@ -160,6 +160,16 @@ pub enum Problem {
         /// The number after the last event that is gone.
         end: u64,
     },
+    /// Transactions of an account from a sequence number on of which the first are below the window.
+    #[error(
+        "Account transaction({start}) has been pruned, those with a sequence number before {end} are gone"
+    )]
+    AccountTransactionPruned {
+        /// The sequence number that was asked for.
+        start: u64,
+        /// The sequence number after the last that is gone.
+        end: u64,
+    },
     /// A block below the window.
     #[error("Block({0}) has been pruned")]
     BlockPruned(u64),
@@ -260,8 +270,10 @@ impl Problem {
             Self::VersionNotFound(_) => (Status::NOT_FOUND, Code::VersionNotFound),
             Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
             Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
-            // The closed list has no code of its own for events.
-            Self::VersionPruned(_) | Self::EventPruned { .. } => (Status::GONE, Code::VersionPruned),
+            // The closed list has no code of its own for events and transactions.
+            Self::VersionPruned(_) | Self::EventPruned { .. } | Self::AccountTransactionPruned { .. } => {
+                (Status::GONE, Code::VersionPruned)
+            }
             Self::BlockPruned(_) => (Status::GONE, Code::BlockPruned),
             Self::InvalidInput(_) | Self::ViewFailed { .. } => (Status::BAD_REQUEST, Code::InvalidInput),
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),

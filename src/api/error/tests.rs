@@ -122,6 +122,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Event(5) has been pruned, the events before 7 are gone"),
         ),
         (
+            Problem::AccountTransactionPruned { start: 5, end: 7 },
+            410,
+            "version_pruned",
+            text("Account transaction(5) has been pruned, those with a sequence number before 7 are gone"),
+        ),
+        (
             Problem::BlockPruned(5),
             410,
             "block_pruned",

@@ -13,6 +13,7 @@ mod payload;
 mod request;
 mod signature;
 mod submission;
+mod summary;
 mod transaction;
 
 pub(crate) use block::BlockJson;
@@ -24,6 +25,7 @@ pub(crate) use request::PendingJson;
 use request::RequestJson;
 pub use request::submission_json;
 pub(crate) use submission::SubmitRequest;
+pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 
 use ledger::{Chain, TypeTag};

@@ -1,0 +1,220 @@
+//! Listings of committed transactions: of the ledger by version, of an account by sequence number
+//! (rest-behaviour section 9). Neither has a cursor: the next page starts one after the last.
+
+use crate::{
+    answer::Answer,
+    call::{Call, PageSize},
+    decimal::Decimal,
+    error::{ApiError, Problem},
+    format::Format,
+    json::{CommittedJson, TransactionJson},
+    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX, size_bytes},
+    tables::TableTypes,
+    wire::OnChainBcs,
+};
+use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, framework::modules::account::Account};
+use ledger_store::{Snapshot, StoreError, StoredTransaction};
+
+/// The reference's numbers.
+const PAGE: PageSize = PageSize {
+    default: 25,
+    max: 100,
+};
+
+/// `GET /v1/transactions`
+///
+/// From version `start` on; without it the newest ones. Ascending.
+pub(crate) async fn transactions(call: Call) -> Result<Answer, ApiError> {
+    let start = call.query("start")?.map(|Decimal(start)| start);
+    let limit = call.limit(PAGE)?;
+    let reader = Reader::for_call(&call);
+    let (ledger_info, listing) = call
+        .read(move |snapshot| {
+            let LedgerInfo {
+                oldest_version,
+                version,
+                ..
+            } = *snapshot.ledger_info();
+            match start {
+                Some(start) if start > version => Ok(Err(start_too_high(start, version))),
+                Some(start) if start < oldest_version => Ok(Err(Problem::VersionPruned(start))),
+                Some(start) => reader.read(snapshot, (start..=version).take(limit)),
+                None => reader.read_back(snapshot, (oldest_version..=version).rev().take(limit)),
+            }
+        })
+        .await?;
+    listing.answer(&call, ledger_info).await
+}
+
+/// `GET /v1/accounts/{address}/transactions`
+///
+/// From sequence number `start` on; without it the newest ones. Ascending. Orderless transactions have
+/// no sequence number and are not among them. Nothing is said about accounts that do not exist.
+pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let start = call.query("start")?.map(|Decimal(start)| start);
+    let limit = call.limit(PAGE)?;
+    let reader = Reader::for_call(&call);
+    let (ledger_info, listing) = call
+        .read(move |snapshot| {
+            if let Some(start) = start {
+                let end = first_readable(&reader.chain, snapshot, &address)?;
+                if start < end {
+                    return Ok(Err(Problem::AccountTransactionPruned { start, end }));
+                }
+            }
+            let versions = snapshot.account_transactions(&address, start, limit)?.into_iter();
+            match start {
+                Some(_) => reader.read(snapshot, versions),
+                None => reader.read_back(snapshot, versions.rev()),
+            }
+        })
+        .await?;
+    listing.answer(&call, ledger_info).await
+}
+
+/// The bound in the reference's words; what is below it may be asked for.
+fn start_too_high(start: u64, version: u64) -> Problem {
+    let bound = u128::from(version) + 1;
+    Problem::InvalidInput(format!(
+        "Given start value ({start}) is higher than the current ledger version, it must be < {bound}"
+    ))
+}
+
+/// The first sequence number of an account that is not pruned, or its next one: an account that has
+/// none left still knows how many it had.
+fn first_readable(chain: &Chain, snapshot: &Snapshot, address: &AccountAddress) -> Result<u64, StoreError> {
+    if let Some(first) = snapshot.first_account_transaction(address)? {
+        return Ok(first);
+    }
+    let key = StateKey::resource(address, &chain.framework().tag_of::<Account>(&[]));
+    let Some(bytes) = snapshot.state_value(&key, snapshot.ledger_info().version)? else {
+        return Ok(0);
+    };
+    let account: Account = bcs::from_bytes(&bytes)
+        .map_err(|cause| StoreError::Inconsistent(format!("the account {address}: {cause}")))?;
+    Ok(account.sequence_number)
+}
+
+/// Transactions with what is needed to show them.
+struct Listing {
+    transactions: Vec<Listed>,
+    /// The types of the tables whose items they changed, where they are shown.
+    tables: TableTypes,
+    /// Taken where what was read is large.
+    place: Option<LargeAnswerPlace>,
+}
+
+/// A transaction with the time of its block, in microseconds since the Unix epoch.
+struct Listed {
+    stored: StoredTransaction,
+    timestamp_usecs: u64,
+}
+
+impl Listing {
+    async fn answer(self, call: &Call, ledger_info: LedgerInfo) -> Result<Answer, ApiError> {
+        let Self {
+            transactions,
+            tables,
+            place,
+        } = self;
+        let (chain, format) = (call.chain().clone(), call.format());
+        large::render(place, move || match format {
+            Format::Json => {
+                let views = transactions.iter().map(|listed| {
+                    let committed = CommittedJson {
+                        version: listed.stored.version,
+                        timestamp_usecs: listed.timestamp_usecs,
+                        executed: &listed.stored.executed,
+                        tables: &tables,
+                    };
+                    TransactionJson::committed(&chain, committed)
+                });
+                Answer::json(ledger_info, &views.collect::<Vec<_>>())
+            }
+            Format::Bcs => {
+                let views = transactions
+                    .iter()
+                    .map(|Listed { stored, .. }| OnChainBcs::new(stored.version, &stored.executed));
+                Answer::bcs(ledger_info, &views.collect::<Vec<_>>())
+            }
+        })
+        .await
+    }
+}
+
+/// What reading a listing needs beside a snapshot.
+struct Reader {
+    chain: Chain,
+    format: Format,
+    places: LargeAnswers,
+}
+
+impl Reader {
+    fn for_call(call: &Call) -> Self {
+        Self {
+            chain: call.chain().clone(),
+            format: call.format(),
+            places: call.state.large_answers().clone(),
+        }
+    }
+
+    /// Reads the transactions of `versions`, which are in the window, up to the one that brings what
+    /// was read to [`VALUE_BYTES_MAX`]. A page that is cut there is as good as one with a lower limit:
+    /// the client goes on after its last transaction.
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        versions: impl Iterator<Item = u64>,
+    ) -> Result<Result<Listing, Problem>, StoreError> {
+        let mut listing = Listing {
+            transactions: Vec::new(),
+            tables: TableTypes::default(),
+            place: None,
+        };
+        let mut read_bytes = 0;
+        for version in versions {
+            let missing =
+                |what| StoreError::Inconsistent(format!("the {what} of version {version} is missing"));
+            let stored = snapshot
+                .transaction(version)?
+                .ok_or_else(|| missing("transaction"))?;
+            let block = snapshot
+                .block_of_version(version)?
+                .ok_or_else(|| missing("block"))?;
+            if self.format == Format::Json {
+                let writes = &stored.executed.writes;
+                listing.tables.learn_all(&self.chain, snapshot, writes, version)?;
+            }
+            read_bytes += size_bytes(&stored.executed);
+            listing.transactions.push(Listed {
+                stored,
+                timestamp_usecs: block.header.timestamp_usecs,
+            });
+            if listing.place.is_none() {
+                match self.places.place_for(read_bytes) {
+                    Ok(place) => listing.place = place,
+                    Err(problem) => return Ok(Err(problem)),
+                }
+            }
+            if read_bytes >= VALUE_BYTES_MAX {
+                break;
+            }
+        }
+        Ok(Ok(listing))
+    }
+
+    /// As [`Self::read`], from the newest version back, so that a page that is cut still ends with the
+    /// newest transaction.
+    fn read_back(
+        &self,
+        snapshot: &Snapshot,
+        descending: impl Iterator<Item = u64>,
+    ) -> Result<Result<Listing, Problem>, StoreError> {
+        let mut read = self.read(snapshot, descending)?;
+        if let Ok(listing) = &mut read {
+            listing.transactions.reverse();
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,85 @@
+//! Summaries of an account's committed transactions (interface section 4.6): those with a sequence
+//! number and orderless ones, ascending by version.
+
+use crate::{
+    answer::Answer,
+    call::{Call, PageSize},
+    decimal::Decimal,
+    error::{ApiError, Problem},
+    json::SummaryJson,
+    wire::SummaryBcs,
+};
+use ledger::{AccountAddress, LedgerInfo};
+use ledger_store::Take;
+use std::ops::RangeInclusive;
+
+/// The reference's numbers.
+const PAGE: PageSize = PageSize {
+    default: 100,
+    max: 100,
+};
+
+/// `GET /v1/accounts/{address}/transaction_summaries`
+///
+/// Nothing is said about accounts that do not exist: they have no transactions.
+pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let bounds = Bounds::asked_by(&call)?;
+    let limit = call.limit(PAGE)?;
+    let (ledger_info, summaries) = call
+        .read(move |snapshot| match bounds.check(snapshot.ledger_info()) {
+            Ok(()) => {
+                let (versions, take) = bounds.page();
+                snapshot
+                    .transaction_summaries(&address, versions, take, limit)
+                    .map(Ok)
+            }
+            Err(problem) => Ok(Err(problem)),
+        })
+        .await?;
+    call.answer(
+        ledger_info,
+        || summaries.iter().map(SummaryJson::from).collect::<Vec<_>>(),
+        || summaries.iter().map(SummaryBcs::from).collect::<Vec<_>>(),
+    )
+}
+
+/// Between which versions the summaries are asked for, both included (design section 8).
+#[derive(Clone, Copy)]
+struct Bounds {
+    start: Option<u64>,
+    end: Option<u64>,
+}
+
+impl Bounds {
+    fn asked_by(call: &Call) -> Result<Self, Problem> {
+        let version = |name| Ok::<_, Problem>(call.query(name)?.map(|Decimal(version)| version));
+        let (start, end) = (version("start_version")?, version("end_version")?);
+        match (start, end) {
+            (Some(start), Some(end)) if start > end => Err(Problem::InvalidInput(format!(
+                "Given start version ({start}) is higher than the given end version ({end})"
+            ))),
+            _ => Ok(Self { start, end }),
+        }
+    }
+
+    /// Whether none of them is pruned. Above the newest version there is nothing yet, which is no
+    /// mistake.
+    fn check(self, ledger_info: &LedgerInfo) -> Result<(), Problem> {
+        let mut given = self.start.into_iter().chain(self.end);
+        match given.find(|version| *version < ledger_info.oldest_version) {
+            Some(pruned) => Err(Problem::VersionPruned(pruned)),
+            None => Ok(()),
+        }
+    }
+
+    /// The versions, and which end of them the page has.
+    fn page(self) -> (RangeInclusive<u64>, Take) {
+        let take = if self.start.is_some() {
+            Take::Oldest
+        } else {
+            Take::Newest
+        };
+        (self.start.unwrap_or(0)..=self.end.unwrap_or(u64::MAX), take)
+    }
+}

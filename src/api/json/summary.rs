@@ -1,0 +1,40 @@
+//! A transaction of an account in short (interface section 2.8).
+
+use super::Text;
+use ledger::{AccountAddress, HashValue, ReplayProtector};
+use ledger_store::TransactionSummary;
+use serde::Serialize;
+
+/// A summary.
+#[derive(Serialize)]
+pub(crate) struct SummaryJson {
+    sender: Text<AccountAddress>,
+    version: Text<u64>,
+    transaction_hash: Text<HashValue>,
+    replay_protector: ReplayProtectorJson,
+}
+
+/// An object that names its kind, where the reference writes a bare number (rest-behaviour section
+/// 0.a; design section 8).
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ReplayProtectorJson {
+    Nonce { nonce: Text<u64> },
+    SequenceNumber { sequence_number: Text<u64> },
+}
+
+impl From<&TransactionSummary> for SummaryJson {
+    fn from(summary: &TransactionSummary) -> Self {
+        Self {
+            sender: Text(summary.sender),
+            version: Text(summary.version),
+            transaction_hash: Text(summary.hash),
+            replay_protector: match summary.replay_protector {
+                ReplayProtector::Nonce(nonce) => ReplayProtectorJson::Nonce { nonce: Text(nonce) },
+                ReplayProtector::SequenceNumber(number) => ReplayProtectorJson::SequenceNumber {
+                    sequence_number: Text(number),
+                },
+            },
+        }
+    }
+}

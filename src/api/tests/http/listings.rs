@@ -1,0 +1,284 @@
+//! Listings of committed transactions: of the ledger, and of an account by sequence number.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
+use actix_web::rt;
+use bytes::Bytes;
+use ledger::{AccountAddress, StateKey};
+use ledger_actors::{NodeConfig, PrunerConfig};
+use serde_json::{Value, json};
+use std::ops::Range;
+
+/// The transactions of some versions as they are shown one by one.
+async fn one_by_one(api: &TestApi, versions: Range<u64>) -> Vec<Value> {
+    let mut all = Vec::new();
+    for version in versions {
+        let path = format!("/v1/transactions/by_version/{version}");
+        all.push(good(&api.client.get(&path).await));
+    }
+    all
+}
+
+/// As [`one_by_one`], in BCS: a vector of what the answers hold after the variant of the union.
+async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
+    let mut all = vec![u8::try_from(versions.end - versions.start).unwrap()];
+    for version in versions {
+        let path = format!("/v1/transactions/by_version/{version}");
+        all.extend(&good_bcs(&api.client.get_bcs(&path).await)[1..]);
+    }
+    all
+}
+
+fn array(answer: &Answer) -> Vec<Value> {
+    assert!(!answer.headers.contains_key("x-node-cursor"), "never a cursor");
+    good(answer).as_array().unwrap().clone()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+#[actix_web::test]
+async fn the_ledger_by_version() {
+    let api = TestApi::start(Settings::default()).await;
+    for number in 0..10 {
+        api.commit(&Transfer::new(0, number)).await;
+    }
+    let all = one_by_one(&api, 0..31).await;
+    let list = |query: &str| {
+        let (client, path) = (api.client.clone(), format!("/v1/transactions{query}"));
+        async move { array(&client.get(&path).await) }
+    };
+    assert_eq!(list("").await, all[6..], "the newest 25");
+    assert_eq!(list("?limit=4").await, all[27..]);
+    assert_eq!(list("?limit=65535").await, all, "all are fewer than the most");
+    assert_eq!(list("?start=0").await, all[..25]);
+    assert_eq!(list("?start=2&limit=5").await, all[2..7]);
+    assert_eq!(
+        list("?start=30&limit=5").await,
+        all[30..],
+        "the end of the ledger"
+    );
+    for (query, versions) in [("?start=0&limit=3", 0..3), ("?start=29", 29..31), ("", 6..31)] {
+        let in_bcs = api.client.get_bcs(&format!("/v1/transactions{query}")).await;
+        let expected = one_by_one_in_bcs(&api, versions).await;
+        assert!(good_bcs(&in_bcs) == expected, "{query}");
+        assert!(!in_bcs.headers.contains_key("x-node-cursor"));
+    }
+    let beyond = api.client.get("/v1/transactions?start=31").await;
+    refused(&beyond, (400, "invalid_input"), "beyond the end");
+    assert_eq!(
+        beyond.json()["message"],
+        "Given start value (31) is higher than the current ledger version, it must be < 31"
+    );
+    assert_eq!(ledger_headers(&beyond, "node")[1], 30, "decided at this version");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_account_by_sequence_number() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut all = Vec::new();
+    for number in 0..30 {
+        all.push(api.commit(&Transfer::new(0, number)).await);
+        if number % 7 == 0 {
+            api.commit(&Transfer::new(1, number / 7)).await;
+        }
+    }
+    let account = |name: String, query: &str| {
+        let (client, path) = (
+            api.client.clone(),
+            format!("/v1/accounts/{name}/transactions{query}"),
+        );
+        async move { array(&client.get(&path).await) }
+    };
+    let sender = Transfer::new(0, 0).sender();
+    let list = |query: &str| account(sender.to_long_hex()[2..].to_owned(), query);
+    assert_eq!(list("").await, all[5..], "the newest 25");
+    assert_eq!(list("?limit=65535").await, all);
+    assert_eq!(list("?limit=2").await, all[28..]);
+    assert_eq!(list("?start=0&limit=3").await, all[..3]);
+    assert_eq!(list("?start=4").await, all[4..29]);
+    assert_eq!(list("?start=29&limit=9").await, all[29..]);
+    for query in ["?start=30", "?start=18446744073709551615"] {
+        assert_eq!(list(query).await, Vec::<Value>::new(), "{query}");
+    }
+    for query in ["", "?start=0", "?start=9"] {
+        let nobody = account("0xdead".to_owned(), query).await;
+        assert_eq!(nobody, Vec::<Value>::new());
+    }
+    let path = format!("/v1/accounts/{sender}/transactions?start=3&limit=1");
+    let in_bcs = api.client.get_bcs(&path).await;
+    let version = number(&all[3]["version"]);
+    let expected = one_by_one_in_bcs(&api, version..version + 1).await;
+    assert!(good_bcs(&in_bcs) == expected);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bad_pages() {
+    let api = TestApi::start(Settings::default()).await;
+    for path in ["/v1/transactions", "/v1/accounts/0x1/transactions"] {
+        for (query, expected) in [
+            ("limit=0", (400, "invalid_input")),
+            ("limit=65536", (400, "web_framework_error")),
+            ("limit=x", (400, "web_framework_error")),
+            ("start=-1", (400, "web_framework_error")),
+            ("start=18446744073709551616", (400, "web_framework_error")),
+        ] {
+            let path = format!("{path}?{query}");
+            refused(&api.client.get(&path).await, expected, &path);
+        }
+    }
+    let newest = api
+        .client
+        .get("/v1/transactions?start=18446744073709551615")
+        .await;
+    refused(&newest, (400, "invalid_input"), "the greatest start");
+    let nobody = api.client.get("/v1/accounts/0xg/transactions").await;
+    refused(&nobody, (400, "web_framework_error"), "no address");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
+/// the moment that its headers name.
+#[actix_web::test]
+async fn pages_beside_commits() {
+    const TRANSFERS: u64 = 60;
+    let api = TestApi::start(Settings::default()).await;
+    let (client, chain) = (api.client.clone(), api.chain.clone());
+    let writer = rt::spawn(async move {
+        for number in 0..TRANSFERS {
+            let signed = Transfer::new(0, number).sign(&chain);
+            assert_eq!(client.submit_bcs(&signed).await.status, 202);
+            client.wait(&signed.hash(chain.vendor())).await;
+        }
+    });
+    let mut all: Vec<Value> = Vec::new();
+    loop {
+        let is_over = writer.is_finished();
+        let newest = api.client.get("/v1/transactions?limit=3").await;
+        let last = array(&newest).pop().unwrap();
+        assert_eq!(number(&last["version"]), ledger_headers(&newest, "node")[1]);
+
+        let page = format!("/v1/transactions?start={}&limit=7", all.len());
+        let page = api.client.get(&page).await;
+        if page.status == 400 {
+            assert_eq!(ledger_headers(&page, "node")[1] + 1, all.len() as u64);
+            if is_over {
+                break;
+            }
+            continue;
+        }
+        let newest = ledger_headers(&page, "node")[1];
+        let page = array(&page);
+        assert!(page.iter().all(|shown| number(&shown["version"]) <= newest));
+        assert!(page.len() == 7 || all.len() + page.len() == newest as usize + 1);
+        all.extend(page);
+    }
+    writer.await.unwrap();
+    let versions: Vec<_> = all.iter().map(|shown| number(&shown["version"])).collect();
+    assert_eq!(versions, (0..all.len() as u64).collect::<Vec<_>>());
+    let transfers = all
+        .iter()
+        .filter(|shown| shown["type"] == "user_transaction")
+        .count();
+    assert_eq!(transfers as u64, TRANSFERS);
+    api.stop().await;
+}
+
+/// A page ends with the transaction that brings it to 8 MiB.
+#[actix_web::test]
+async fn a_page_is_cut_at_its_bytes() {
+    let item = |key: u8| {
+        let table = AccountAddress::from_low_u64(0x7ab1e);
+        (
+            StateKey::table_item(&table, &[key]),
+            Bytes::from(vec![7; 1024 * 1024]),
+        )
+    };
+    let api = TestApi::start(Settings {
+        more_state: (0..8).map(item).collect(),
+        ..Settings::default()
+    })
+    .await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let types = |transactions: Vec<Value>| -> Vec<Value> {
+        transactions.iter().map(|shown| shown["type"].clone()).collect()
+    };
+    let first = types(array(&api.client.get("/v1/transactions?start=0").await));
+    assert_eq!(first, ["genesis_transaction"], "the rest is left out");
+    let rest = [
+        "block_metadata_transaction",
+        "user_transaction",
+        "block_epilogue_transaction",
+    ];
+    let next = types(array(&api.client.get("/v1/transactions?start=1").await));
+    assert_eq!(next, rest);
+    let newest = types(array(&api.client.get("/v1/transactions").await));
+    assert_eq!(newest[..1], ["genesis_transaction"], "read last");
+    assert_eq!(newest[1..], rest);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_below_the_window_is_gone() {
+    let settings = Settings {
+        node: NodeConfig {
+            pruner: PrunerConfig {
+                enabled: true,
+                window_versions: 3,
+                batch_versions: 1,
+            },
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    api.commit(&Transfer::new(1, 0)).await;
+    let sender = Transfer::new(0, 0).sender();
+    let account = format!("/v1/accounts/{sender}/transactions");
+    let mut next = 0;
+    // Each block brings the pruner to work; what is listed tells when the first ones have left.
+    let kept = loop {
+        api.commit(&Transfer::new(0, next)).await;
+        next += 1;
+        let kept = array(&api.client.get(&format!("{account}?limit=100")).await);
+        if number(&kept[0]["sequence_number"]) > 1 {
+            break kept;
+        }
+        assert!(next < 100, "nothing is pruned");
+    };
+    let gone = (410, "version_pruned");
+    let (first, version) = (number(&kept[0]["sequence_number"]), number(&kept[0]["version"]));
+    let answer = api.client.get(&format!("{account}?start={}", first - 1)).await;
+    refused(&answer, gone, "by sequence number");
+    assert!(ledger_headers(&answer, "node")[2] > 0);
+    refused(
+        &api.client.get(&format!("{account}?start=0")).await,
+        gone,
+        "the first",
+    );
+    let newest = array(&api.client.get(&format!("{account}?start={}", next - 1)).await);
+    assert_eq!(newest, kept[kept.len() - 1..]);
+
+    let answer = api.client.get("/v1/transactions?start=0").await;
+    refused(&answer, gone, "by version");
+    let oldest = ledger_headers(&answer, "node")[2];
+    assert!(oldest <= version, "blocks are pruned whole");
+    let answer = api.client.get("/v1/transactions?start=1&limit=1").await;
+    refused(&answer, gone, "the second version");
+
+    // Of an account that has none left its sequence number knows how many there were.
+    let spent = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
+    refused(
+        &api.client.get(&format!("{spent}?start=0")).await,
+        gone,
+        "none left",
+    );
+    for query in ["", "?start=1"] {
+        let answer = api.client.get(&format!("{spent}{query}")).await;
+        assert_eq!(good(&answer), json!([]), "{query}");
+    }
+    api.stop().await;
+}

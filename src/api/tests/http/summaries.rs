@@ -1,0 +1,236 @@
+//! Summaries of an account's transactions.
+
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
+use actix_web::rt;
+use ledger::{AccountAddress, HashValue, ReplayProtector};
+use ledger_actors::{NodeConfig, PrunerConfig};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The wire's form (rest-behaviour section 5).
+#[derive(Deserialize)]
+enum IndexedSummary {
+    V1 {
+        sender: AccountAddress,
+        version: u64,
+        hash: HashValue,
+        replay_protector: ReplayProtector,
+    },
+}
+
+impl IndexedSummary {
+    fn json(&self) -> Value {
+        let Self::V1 {
+            sender,
+            version,
+            hash,
+            replay_protector,
+        } = self;
+        json!({
+            "sender": sender.to_string(),
+            "version": version.to_string(),
+            "transaction_hash": hash.to_string(),
+            "replay_protector": match replay_protector {
+                ReplayProtector::Nonce(nonce) => json!({ "type": "nonce", "nonce": nonce.to_string() }),
+                ReplayProtector::SequenceNumber(number) => {
+                    json!({ "type": "sequence_number", "sequence_number": number.to_string() })
+                }
+            },
+        })
+    }
+}
+
+/// What the summary of a committed transaction must be.
+fn summary(committed: &Value) -> Value {
+    let replay_protector = match committed.get("replay_protection_nonce") {
+        Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
+        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
+    };
+    json!({
+        "sender": committed["sender"],
+        "version": committed["version"],
+        "transaction_hash": committed["hash"],
+        "replay_protector": replay_protector,
+    })
+}
+
+fn version(summary: &Value) -> u64 {
+    summary["version"].as_str().unwrap().parse().unwrap()
+}
+
+fn path(from: usize, query: &str) -> String {
+    let sender = Transfer::new(from, 0).sender();
+    format!("/v1/accounts/{sender}/transaction_summaries{query}")
+}
+
+async fn list(api: &TestApi, query: &str) -> Vec<Value> {
+    let answer = api.client.get(&path(0, query)).await;
+    assert!(!answer.headers.contains_key("x-node-cursor"));
+    let in_json = good(&answer).as_array().unwrap().clone();
+    let in_bcs = api.client.get_bcs(&path(0, query)).await;
+    let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let in_bcs: Vec<_> = in_bcs.iter().map(IndexedSummary::json).collect();
+    assert_eq!(in_json, in_bcs, "both forms say the same");
+    in_json
+}
+
+#[actix_web::test]
+async fn pages_by_version() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut all = Vec::new();
+    for number in 0..8 {
+        all.push(summary(&api.commit(&Transfer::new(0, number)).await));
+        api.commit(&Transfer::new(1, number)).await;
+    }
+    let (third, sixth) = (version(&all[2]), version(&all[5]));
+    let none: &[Value] = &[];
+    for (query, expected) in [
+        (String::new(), &all[..]),
+        ("?limit=3".to_owned(), &all[5..]),
+        ("?limit=65535".to_owned(), &all),
+        ("?start_version=0".to_owned(), &all),
+        (format!("?start_version={third}"), &all[2..]),
+        (format!("?start_version={}&limit=2", third + 1), &all[3..5]),
+        (format!("?end_version={sixth}"), &all[..6]),
+        (format!("?end_version={}&limit=2", sixth - 1), &all[3..5]),
+        (format!("?start_version={third}&end_version={sixth}"), &all[2..6]),
+        (
+            format!("?start_version={third}&end_version={sixth}&limit=3"),
+            &all[2..5],
+        ),
+        (format!("?start_version={third}&end_version={third}"), &all[2..3]),
+        (format!("?start_version={0}&end_version={0}", third + 1), none),
+        ("?end_version=0".to_owned(), none),
+        ("?start_version=1000000".to_owned(), none),
+        ("?end_version=18446744073709551615".to_owned(), &all),
+        ("?start_version=18446744073709551615".to_owned(), none),
+    ] {
+        assert_eq!(list(&api, &query).await, expected, "{query}");
+    }
+    for query in ["", "?start_version=0", "?end_version=9"] {
+        let nobody = format!("/v1/accounts/dead/transaction_summaries{query}");
+        assert_eq!(good(&api.client.get(&nobody).await), json!([]));
+        assert_eq!(good_bcs(&api.client.get_bcs(&nobody).await), [0]);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_page_has_a_hundred_at_the_most() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut all = Vec::new();
+    for number in 0..103 {
+        all.push(summary(&api.commit(&Transfer::new(0, number)).await));
+    }
+    assert_eq!(list(&api, "").await, all[3..], "without a limit too");
+    assert_eq!(list(&api, "?limit=101").await, all[3..]);
+    assert_eq!(list(&api, "?start_version=0&limit=65535").await, all[..100]);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bad_bounds() {
+    let api = TestApi::start(Settings::default()).await;
+    let (input, syntax) = ((400, "invalid_input"), (400, "web_framework_error"));
+    for (query, expected) in [
+        ("?start_version=3&end_version=2", input),
+        ("?limit=0", input),
+        ("?limit=65536", syntax),
+        ("?limit=-1", syntax),
+        ("?start_version=x", syntax),
+        ("?end_version=18446744073709551616", syntax),
+        ("?end_version=1&end_version=1", syntax),
+    ] {
+        refused(&api.client.get(&path(0, query)).await, expected, query);
+    }
+    let nobody = api.client.get("/v1/accounts/0xg/transaction_summaries").await;
+    refused(&nobody, syntax, "no address");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
+/// the moment that its headers name.
+#[actix_web::test]
+async fn pages_beside_commits() {
+    const TRANSFERS: u64 = 40;
+    let api = TestApi::start(Settings::default()).await;
+    let (client, chain) = (api.client.clone(), api.chain.clone());
+    let writer = rt::spawn(async move {
+        let mut all = Vec::new();
+        for number in 0..TRANSFERS {
+            for from in [0, 1] {
+                let signed = Transfer::new(from, number).sign(&chain);
+                assert_eq!(client.submit_bcs(&signed).await.status, 202);
+                let committed = client.wait(&signed.hash(chain.vendor())).await;
+                if from == 0 {
+                    all.push(summary(&committed));
+                }
+            }
+        }
+        all
+    });
+    let mut paged: Vec<Value> = Vec::new();
+    loop {
+        let is_over = writer.is_finished();
+        let start = paged.last().map_or(0, |last| version(last) + 1);
+        let page = api
+            .client
+            .get(&path(0, &format!("?start_version={start}&limit=3")))
+            .await;
+        let newest = ledger_headers(&page, "node")[1];
+        let page = good(&page).as_array().unwrap().clone();
+        assert!(page.iter().all(|one| (start..=newest).contains(&version(one))));
+        if page.is_empty() && is_over {
+            break;
+        }
+        paged.extend(page);
+    }
+    assert_eq!(paged, writer.await.unwrap());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bounds_below_the_window_are_gone() {
+    let settings = Settings {
+        node: NodeConfig {
+            pruner: PrunerConfig {
+                enabled: true,
+                window_versions: 3,
+                batch_versions: 1,
+            },
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let mut number = 0;
+    // Each block brings the pruner to work; the headers tell when the first versions have left.
+    let oldest = loop {
+        api.commit(&Transfer::new(0, number)).await;
+        number += 1;
+        let oldest = ledger_headers(&api.client.get("/v1").await, "node")[2];
+        if oldest > 3 {
+            break oldest;
+        }
+        assert!(number < 100, "nothing is pruned");
+    };
+    for query in [
+        "?start_version=0".to_owned(),
+        "?end_version=0".to_owned(),
+        format!("?start_version={}", oldest - 1),
+        format!("?end_version={}", oldest - 1),
+        format!("?start_version=1&end_version={oldest}"),
+    ] {
+        let answer = api.client.get(&path(0, &query)).await;
+        refused(&answer, (410, "version_pruned"), &query);
+        assert!(ledger_headers(&answer, "node")[2] >= oldest);
+    }
+    // The window may have gone on, but not beyond the newest block.
+    let newest = ledger_headers(&api.client.get("/v1").await, "node")[1];
+    let kept = good(&api.client.get(&path(0, "")).await);
+    let last = kept.as_array().unwrap().last().unwrap();
+    let bounds = format!("?start_version={}&end_version={newest}", version(last));
+    assert_eq!(good(&api.client.get(&path(0, &bounds)).await), json!([last]));
+    api.stop().await;
+}
