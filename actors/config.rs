@@ -28,8 +28,10 @@ pub struct MempoolConfig {
     pub capacity_transactions: usize,
     /// The most bytes of all transactions together (their BCS forms).
     pub capacity_bytes: usize,
-    /// The most transactions of one account, at least 1.
+    /// The most transactions with a sequence number of one account, at least 1.
     pub capacity_per_account: usize,
+    /// The most orderless transactions of one account, at least 1.
+    pub capacity_per_account_orderless: usize,
     /// How long a transaction may stay, in seconds, whatever its own expiration says.
     pub ttl_secs: u64,
 }
@@ -40,6 +42,7 @@ impl Default for MempoolConfig {
             capacity_transactions: 2_000_000,
             capacity_bytes: 2 * 1024 * 1024 * 1024,
             capacity_per_account: 100,
+            capacity_per_account_orderless: 5_000,
             ttl_secs: 600,
         }
     }
@@ -160,6 +163,10 @@ impl NodeConfig {
             ),
             ("mempool.capacity_bytes", self.mempool.capacity_bytes),
             ("mempool.capacity_per_account", self.mempool.capacity_per_account),
+            (
+                "mempool.capacity_per_account_orderless",
+                self.mempool.capacity_per_account_orderless,
+            ),
             (
                 "sequencer.block_transactions_max",
                 self.sequencer.block_transactions_max,

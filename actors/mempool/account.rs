@@ -1,240 +1,141 @@
-//! The pending transactions of one account, in sequence order.
-//!
-//! Seen from the account's sequence number up, they are first *taken* (a block has them that is not
-//! durable yet), then *ready* (they follow without a gap), and from the first missing number on *parked*.
-//! Where a block left some out that a later block's follow, taken ones stand between ready ones: those
-//! above wait for them, but are not parked, because no number is missing.
+//! One account of the pool: its transactions with sequence numbers, which follow each other, its
+//! orderless ones, each of which stands alone, and its share of the turns.
 
-use ledger::CheckedTransaction;
-use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+use super::{
+    entry::{Amount, Entry},
+    sequence_lane::SequenceLane,
+    small_map::SmallMap,
+    turns::{Share, Shares},
+};
+use ledger::ReplayProtector::{self, Nonce, SequenceNumber};
 
-/// A number of transactions and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
-    pub(super) count: usize,
-    pub(super) bytes: usize,
-}
-
-impl Amount {
-    pub(super) fn of(entry: &Entry) -> Self {
-        Self {
-            count: 1,
-            bytes: entry.transaction.size_bytes(),
-        }
-    }
-
-    pub(super) fn add(&mut self, other: Self) {
-        self.count += other.count;
-        self.bytes += other.bytes;
-    }
-
-    pub(super) fn remove(&mut self, other: Self) {
-        self.count -= other.count;
-        self.bytes -= other.bytes;
-    }
-}
-
-/// A transaction of the pool.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) transaction: Arc<CheckedTransaction>,
-    /// Its number in the order in which the pool took transactions in.
-    pub(super) insertion: u64,
-    /// When the pool took it in, Unix seconds.
-    pub(super) inserted_at_secs: u64,
-    /// When it leaves at the latest, Unix seconds.
-    pub(super) expires_at_secs: u64,
-    /// Whether a block has it.
-    pub(super) taken: bool,
-}
-
-/// One account of the pool.
-#[derive(Debug, Default)]
+/// One account.
+#[derive(Debug)]
 pub(super) struct Account {
-    /// The number of its next transaction on the ledger, as far as the pool knows.
-    sequence_number: u64,
-    /// The next that a block would get: all from `sequence_number` to before it are taken.
-    next: u64,
-    /// All from `next` to before it are ready.
-    ready_end: u64,
-    /// The first missing number: what lies above it is parked.
-    gap: u64,
-    parked: Amount,
-    entries: BTreeMap<u64, Entry>,
+    sequence: SequenceLane,
+    /// By nonce.
+    orderless: SmallMap<Entry>,
+    shares: Shares,
 }
 
 impl Account {
     pub(super) fn new(sequence_number: u64) -> Self {
         Self {
-            sequence_number,
-            next: sequence_number,
-            ready_end: sequence_number,
-            gap: sequence_number,
-            ..Self::default()
+            sequence: SequenceLane::new(sequence_number),
+            orderless: SmallMap::default(),
+            shares: Shares::default(),
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.sequence.is_empty() && self.orderless.is_empty()
     }
 
-    pub(super) fn sequence_number(&self) -> u64 {
-        self.sequence_number
+    /// Those with sequence numbers.
+    pub(super) fn sequence(&self) -> &SequenceLane {
+        &self.sequence
     }
 
-    /// The lowest number that no block has.
-    pub(super) fn next(&self) -> u64 {
-        self.next
+    pub(super) fn orderless_len(&self) -> usize {
+        self.orderless.len()
     }
 
-    /// The number that parked transactions wait for: the first that is missing.
-    pub(super) fn first_gap(&self) -> u64 {
-        self.gap
+    pub(super) fn get(&self, protector: ReplayProtector) -> Option<&Entry> {
+        match protector {
+            SequenceNumber(number) => self.sequence.get(number),
+            Nonce(nonce) => self.orderless.get(nonce),
+        }
     }
 
-    pub(super) fn parked(&self) -> Amount {
-        self.parked
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let sequence = self.sequence.entries().map(|(_, entry)| entry);
+        sequence.chain(self.orderless.iter().map(|(_, entry)| entry))
     }
 
-    pub(super) fn get(&self, sequence_number: u64) -> Option<&Entry> {
-        self.entries.get(&sequence_number)
+    /// What of the account waits at `price`.
+    pub(super) fn share(&self, price: u64) -> Option<&Share> {
+        self.shares.at(price)
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
-        self.entries.iter().map(|(&number, entry)| (number, entry))
+    /// How many of the account wait at each price.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> std::collections::BTreeMap<u64, usize> {
+        self.shares.waiting()
     }
 
-    /// The transaction that a block would get next.
-    pub(super) fn head(&self) -> Option<&Entry> {
-        (self.next < self.ready_end)
-            .then(|| self.entries.get(&self.next))
-            .flatten()
+    /// Puts a waiting transaction at a free place, or in the place of a waiting one, which it gives.
+    pub(super) fn insert(&mut self, protector: ReplayProtector, entry: Entry) -> Option<Entry> {
+        self.shares.wait(entry.price(), entry.turn);
+        let before = match protector {
+            SequenceNumber(number) => self.sequence.insert(number, entry),
+            Nonce(nonce) => self.orderless.insert(nonce, entry),
+        };
+        self.without(before)
     }
 
-    /// The highest parked number.
-    pub(super) fn highest_parked(&self) -> Option<u64> {
-        let mut parked = self.entries.range(self.gap..).rev();
-        parked.find(|(_, entry)| !entry.taken).map(|(&number, _)| number)
-    }
-
-    /// What would be parked no longer with a newcomer at the first gap, except `but_not`.
-    pub(super) fn promoted_by_gap(&self, but_not: Option<u64>) -> Amount {
-        let mut amount = Amount::default();
-        let mut expected = self.gap;
-        for (&number, entry) in self.entries.range((Bound::Excluded(self.gap), Bound::Unbounded)) {
-            expected += 1;
-            if number != expected || but_not == Some(number) {
-                break;
+    /// Takes a ready transaction for a block; of those with sequence numbers that is the head.
+    pub(super) fn take(&mut self, protector: ReplayProtector) -> Option<Entry> {
+        let entry = match protector {
+            SequenceNumber(_) => self.sequence.take(),
+            Nonce(nonce) => {
+                let entry = self.orderless.get_mut(nonce).filter(|entry| !entry.taken)?;
+                entry.taken = true;
+                Some(entry.clone())
             }
-            if !entry.taken {
-                amount.add(Amount::of(entry));
-            }
-        }
-        amount
-    }
-
-    /// Puts a transaction at a free number, or in the place of one that no block has.
-    pub(super) fn insert(&mut self, sequence_number: u64, entry: Entry) -> Option<Entry> {
-        let amount = Amount::of(&entry);
-        let before = self.entries.insert(sequence_number, entry);
-        if let Some(before) = &before {
-            if sequence_number >= self.gap {
-                self.parked.remove(Amount::of(before));
-                self.parked.add(amount);
-            }
-        } else if sequence_number >= self.gap {
-            self.parked.add(amount);
-            self.promote();
-        }
-        before
-    }
-
-    /// Takes the head for a block.
-    pub(super) fn take(&mut self) -> Option<Entry> {
-        if self.next == self.ready_end {
-            return None;
-        }
-        let entry = self.entries.get_mut(&self.next)?;
-        entry.taken = true;
-        let entry = entry.clone();
-        self.next += 1;
-        // What other blocks have may follow, where one before it had gone back or was refused.
-        if self.next == self.ready_end && self.entries.contains_key(&self.next) {
-            self.settle();
-        }
+        }?;
+        self.shares.stop_waiting(entry.price());
         Some(entry)
     }
 
-    /// Gives taken transactions back: their block did not execute them. At once for all of a block,
-    /// which may have many of one account.
-    pub(super) fn untake(&mut self, sequence_numbers: &[u64]) {
-        for number in sequence_numbers {
-            if let Some(entry) = self.entries.get_mut(number) {
-                entry.taken = false;
+    /// Gives taken transactions back: their block did not execute them. Tells which those were.
+    pub(super) fn untake(&mut self, protectors: &[ReplayProtector]) -> Vec<Entry> {
+        let mut numbers = Vec::new();
+        let mut back = Vec::new();
+        for &protector in protectors {
+            match protector {
+                SequenceNumber(number) => numbers.push(number),
+                Nonce(nonce) => {
+                    if let Some(entry) = self.orderless.get_mut(nonce).filter(|entry| entry.taken) {
+                        entry.taken = false;
+                        back.push(entry.clone());
+                    }
+                }
             }
         }
-        self.settle();
+        back.extend(self.sequence.untake(&numbers));
+        for entry in &back {
+            self.shares.wait(entry.price(), entry.turn);
+        }
+        back
     }
 
-    pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {
-        let entry = self.entries.remove(&sequence_number)?;
-        self.settle();
-        Some(entry)
+    pub(super) fn remove(&mut self, protector: ReplayProtector) -> Option<Entry> {
+        let entry = match protector {
+            SequenceNumber(number) => self.sequence.remove(number),
+            Nonce(nonce) => self.orderless.remove(nonce),
+        };
+        self.without(entry)
     }
 
     /// The ledger has executed all below `sequence_number`: they leave, in order.
     pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
-        let mut gone = Vec::new();
-        while let Some(lowest) = self.entries.first_entry() {
-            if *lowest.key() >= sequence_number {
-                break;
-            }
-            gone.push(lowest.remove());
-        }
-        self.sequence_number = self.sequence_number.max(sequence_number);
-        // When all were taken, which is the way of a node that makes its own blocks, nothing else moves.
-        if self.next < self.sequence_number || gone.iter().any(|entry| !entry.taken) {
-            self.settle();
-        }
-        gone
+        let gone = self.sequence.advance(sequence_number);
+        gone.into_iter()
+            .filter_map(|entry| self.without(Some(entry)))
+            .collect()
     }
 
-    /// Moves the first gap and the end of the ready ones over what follows them.
-    fn promote(&mut self) {
-        while let Some(entry) = self.entries.get(&self.gap) {
-            if !entry.taken {
-                self.parked.remove(Amount::of(entry));
-            }
-            self.gap += 1;
-        }
-        while self.ready_end < self.gap
-            && self
-                .entries
-                .get(&self.ready_end)
-                .is_some_and(|entry| !entry.taken)
-        {
-            self.ready_end += 1;
-        }
+    /// The first of its sequence that a block would get, and what waits for a missing number: what the
+    /// indices over accounts follow.
+    pub(super) fn face(&self) -> (Option<&Entry>, Amount) {
+        (self.sequence.head(), self.sequence.parked())
     }
 
-    /// Finds anew what is taken, ready and parked.
-    fn settle(&mut self) {
-        self.next = self.sequence_number;
-        while self.entries.get(&self.next).is_some_and(|entry| entry.taken) {
-            self.next += 1;
+    /// An entry that has left its lane has no share any more.
+    fn without(&mut self, entry: Option<Entry>) -> Option<Entry> {
+        if let Some(entry) = entry.as_ref().filter(|entry| !entry.taken) {
+            self.shares.stop_waiting(entry.price());
         }
-        self.ready_end = self.next;
-        self.gap = self.next;
-        self.parked = Amount::default();
-        for (_, entry) in self.entries.range(self.next..) {
-            if !entry.taken {
-                self.parked.add(Amount::of(entry));
-            }
-        }
-        self.promote();
+        entry
     }
 }

@@ -5,12 +5,16 @@
 //! whose subscribers may wait for it.
 
 mod account;
+mod entry;
 mod gas;
 pub(crate) mod messages;
 mod pool;
 mod reasons;
 mod restore;
 mod saved;
+mod sequence_lane;
+mod small_map;
+mod turns;
 
 pub use gas::GasEstimate;
 pub(crate) use pool::{BatchLimits, Pending, Pool};

@@ -1,25 +1,25 @@
 //! The pool of pending transactions: order, limits, replacement, expiry
 //! (rest-behaviour section 7, design section 8).
 //!
-//! A transaction is identified by its sender and sequence number. Several indices lie over the
-//! accounts; [`Pool::change`] is the one place where an account changes, so that they agree.
+//! A transaction is identified by its sender and its sequence number or nonce. Several indices lie over
+//! the accounts; [`Pool::change`] is the one place where an account changes, so that those over accounts
+//! agree, and [`Pool::index_waiting`] with its counterpart keeps those over waiting transactions.
 
 mod admission;
+mod commit;
 
 use super::{
-    account::{Account, Amount, Entry},
+    account::Account,
+    entry::{Amount, Entry, ExpiryKey, Place, ReadyKey, place_of},
     reasons::Reasons,
+    turns::Turns,
 };
 use crate::{LeaveReason, MempoolConfig};
-use ledger::{AccountAddress, CheckedTransaction, Discard, ExecutedBlock, HashValue, ValidationStatus};
+use ledger::{AccountAddress, CheckedTransaction, HashValue, ReplayProtector::Nonce};
 use std::{
-    cmp::Reverse,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
-
-/// The order in which blocks take transactions: the best price, then who came first.
-type ReadyKey = (Reverse<u64>, u64, AccountAddress);
 
 /// A transaction that left unexecuted.
 pub(crate) type Left = (HashValue, LeaveReason);
@@ -29,15 +29,16 @@ pub(crate) type Left = (HashValue, LeaveReason);
 pub(crate) struct Pool {
     limits: MempoolConfig,
     accounts: HashMap<AccountAddress, Account>,
-    by_hash: HashMap<HashValue, (AccountAddress, u64)>,
-    /// The head of each account that has a ready transaction.
-    ready: BTreeSet<ReadyKey>,
+    by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
+    /// What a block could take next: of each account the head of its sequence and all orderless ones.
+    ready: BTreeMap<ReadyKey, Arc<CheckedTransaction>>,
     /// What no block has, by the time at which it leaves.
-    expiries: BTreeSet<(u64, AccountAddress, u64)>,
+    expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
     /// The accounts that have parked transactions.
     parking: BTreeSet<AccountAddress>,
     /// Whose transaction was evicted last: the next account in order is next.
     evicted_last: AccountAddress,
+    turns: Turns,
     insertions: u64,
     bytes: usize,
     parked: Amount,
@@ -68,10 +69,11 @@ impl Pool {
             limits,
             accounts: HashMap::new(),
             by_hash: HashMap::new(),
-            ready: BTreeSet::new(),
-            expiries: BTreeSet::new(),
+            ready: BTreeMap::new(),
+            expiries: BTreeMap::new(),
             parking: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
+            turns: Turns::default(),
             insertions: 0,
             bytes: 0,
             parked: Amount::default(),
@@ -92,9 +94,7 @@ impl Pool {
 
     /// The transaction `hash`, if it is in the pool.
     pub(crate) fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
-        let (sender, sequence_number) = self.by_hash.get(hash)?;
-        let entry = self.accounts.get(sender)?.get(*sequence_number)?;
-        Some(&entry.transaction)
+        self.by_hash.get(hash)
     }
 
     /// Why the transaction `hash` left, if that is still known.
@@ -112,118 +112,33 @@ impl Pool {
         let mut batch = Vec::new();
         let mut bytes = 0usize;
         while batch.len() < limits.transactions_max {
-            let Some(&(_, _, address)) = self.ready.first() else {
+            let Some((_, next)) = self.ready.first_key_value() else {
                 break;
             };
-            let head = self.accounts.get(&address).and_then(Account::head);
-            let size = head.map_or(0, |head| head.transaction.size_bytes());
+            let size = next.size_bytes();
             if !batch.is_empty() && bytes.saturating_add(size) > limits.bytes_max {
                 break;
             }
-            let Some(entry) = self.change(address, Account::take) else {
+            let (address, protector) = place_of(next);
+            let Some(entry) = self.change(address, |account| account.take(protector)) else {
                 break;
             };
-            let number = entry.transaction.raw().sequence_number;
-            self.expiries.remove(&(entry.expires_at_secs, address, number));
+            self.turns.take(entry.price(), entry.turn);
+            self.unindex_waiting(&entry);
             bytes = bytes.saturating_add(size);
             batch.push(entry.transaction);
         }
         batch
     }
 
-    /// A block is durable: its transactions leave, the refused ones with their reason. Those that
-    /// came too early or for which it had no room go back.
-    ///
-    /// # Panics
-    /// When the block names a validation status that does not exist.
-    pub(crate) fn commit(&mut self, block: &ExecutedBlock) {
-        for executed in &block.transactions {
-            if let Some(user) = executed.transaction.as_user() {
-                let next = user.raw.sequence_number.saturating_add(1);
-                self.advance(user.raw.sender, next, Some(executed.hash));
-            }
-        }
-        let mut unexecuted: HashMap<AccountAddress, Vec<u64>> = HashMap::new();
-        for discarded in &block.discarded {
-            let Some(&(address, number)) = self.by_hash.get(&discarded.hash) else {
-                continue;
-            };
-            if discarded.is_left_out() {
-                unexecuted.entry(address).or_default().push(number);
-                continue;
-            }
-            let status = ValidationStatus::from_code(discarded.status_code);
-            match status.expect("execution refuses with statuses of this ledger") {
-                // It came too early: what it follows went back or was refused.
-                ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted.entry(address).or_default().push(number);
-                }
-                status => self.discard(address, number, status),
-            }
-        }
-        for (address, numbers) in unexecuted {
-            self.put_back(address, &numbers);
-        }
-    }
-
-    /// The account has executed all below `sequence_number`, the last of them by `executed`.
-    fn advance(&mut self, address: AccountAddress, sequence_number: u64, executed: Option<HashValue>) {
-        if !self.accounts.contains_key(&address) {
-            return;
-        }
-        for entry in self.change(address, |account| account.advance(sequence_number)) {
-            let hash = entry.transaction.hash();
-            self.forget(address, &entry);
-            let is_last = entry.transaction.raw().sequence_number + 1 == sequence_number;
-            let was_executed = match executed {
-                Some(executed) if is_last => executed == hash,
-                _ => entry.taken,
-            };
-            if !was_executed {
-                let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
-                self.note_left(hash, LeaveReason::Rejected(too_old));
-            }
-        }
-    }
-
-    /// A block's prologue refused a transaction.
-    fn discard(&mut self, address: AccountAddress, number: u64, status: ValidationStatus) {
-        let entry = self
-            .accounts
-            .get(&address)
-            .and_then(|account| account.get(number));
-        let reason = match entry {
-            Some(entry) if status == ValidationStatus::TransactionExpired => LeaveReason::Expired {
-                at_secs: entry.expires_at_secs,
-            },
-            _ => LeaveReason::Rejected(status.into()),
-        };
-        self.drop_entry(address, number, reason);
-    }
-
-    /// A block did not execute these, which says nothing against them: a later one may take them.
-    fn put_back(&mut self, address: AccountAddress, numbers: &[u64]) {
-        self.change(address, |account| account.untake(numbers));
-        let Some(account) = self.accounts.get(&address) else {
-            return;
-        };
-        let entries = numbers.iter().filter_map(|&number| account.get(number));
-        self.expiries.extend(entries.map(|entry| {
-            (
-                entry.expires_at_secs,
-                address,
-                entry.transaction.raw().sequence_number,
-            )
-        }));
-    }
-
     /// Whose time has come leaves.
     pub(crate) fn expire(&mut self, now_secs: u64) {
-        while let Some(&(at_secs, address, number)) = self.expiries.first() {
+        while let Some((&(at_secs, _), transaction)) = self.expiries.first_key_value() {
             if at_secs > now_secs {
                 break;
             }
-            self.drop_entry(address, number, LeaveReason::Expired { at_secs });
+            let place = place_of(transaction);
+            self.drop_entry(place, LeaveReason::Expired { at_secs });
         }
     }
 
@@ -231,7 +146,7 @@ impl Pool {
     pub(crate) fn contents(&self) -> Vec<Pending> {
         let mut entries: Vec<&Entry> = Vec::with_capacity(self.len());
         for account in self.accounts.values() {
-            entries.extend(account.entries().map(|(_, entry)| entry));
+            entries.extend(account.entries());
         }
         entries.sort_unstable_by_key(|entry| entry.insertion);
         let pending = entries.into_iter().map(|entry| Pending {
@@ -248,61 +163,73 @@ impl Pool {
     }
 
     /// Puts an entry into its account and all indices; gives the one whose place it took.
-    fn put(&mut self, address: AccountAddress, number: u64, entry: Entry) -> Option<Entry> {
+    fn put(&mut self, (address, protector): Place, entry: Entry) -> Option<Entry> {
         let hash = entry.transaction.hash();
         self.bytes += entry.transaction.size_bytes();
-        self.by_hash.insert(hash, (address, number));
-        self.expiries.insert((entry.expires_at_secs, address, number));
+        self.by_hash.insert(hash, Arc::clone(&entry.transaction));
         self.reasons.forget(&hash);
-        let old = self.change(address, |account| account.insert(number, entry));
+        self.index_waiting(&entry);
+        let old = self.change(address, |account| account.insert(protector, entry));
         if let Some(old) = &old {
-            self.bytes -= old.transaction.size_bytes();
-            self.by_hash.remove(&old.transaction.hash());
-            let new_expiry = self.accounts[&address].get(number).map(|e| e.expires_at_secs);
-            if new_expiry != Some(old.expires_at_secs) {
-                self.expiries.remove(&(old.expires_at_secs, address, number));
-            }
+            self.forget(old);
         }
         old
     }
 
     /// Takes an entry out of its account, with a reason.
-    fn drop_entry(&mut self, address: AccountAddress, number: u64, reason: LeaveReason) {
-        if let Some(entry) = self.change(address, |account| account.remove(number)) {
-            self.forget(address, &entry);
+    fn drop_entry(&mut self, (address, protector): Place, reason: LeaveReason) {
+        if let Some(entry) = self.change(address, |account| account.remove(protector)) {
+            self.forget(&entry);
             self.note_left(entry.transaction.hash(), reason);
         }
     }
 
     /// Takes an entry that has left its account out of the other indices.
-    fn forget(&mut self, address: AccountAddress, entry: &Entry) {
-        let number = entry.transaction.raw().sequence_number;
+    fn forget(&mut self, entry: &Entry) {
         self.bytes -= entry.transaction.size_bytes();
         self.by_hash.remove(&entry.transaction.hash());
-        self.expiries.remove(&(entry.expires_at_secs, address, number));
+        if !entry.taken {
+            self.unindex_waiting(entry);
+        }
+    }
+
+    /// An entry waits from now on: it came in, or its block gave it back.
+    fn index_waiting(&mut self, entry: &Entry) {
+        self.turns.wait(entry.price());
+        self.expiries
+            .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
+        if is_orderless(entry) {
+            self.ready
+                .insert(entry.ready_key(), Arc::clone(&entry.transaction));
+        }
+    }
+
+    /// An entry waits no longer: a block has it, or it left.
+    fn unindex_waiting(&mut self, entry: &Entry) {
+        self.turns.stop_waiting(entry.price());
+        self.expiries.remove(&entry.expiry_key());
+        if is_orderless(entry) {
+            self.ready.remove(&entry.ready_key());
+        }
     }
 
     /// Changes an account and brings the indices over accounts after it. The account must be there;
     /// it goes when it is empty afterwards.
     fn change<R: Default>(&mut self, address: AccountAddress, change: impl FnOnce(&mut Account) -> R) -> R {
-        let key = |head: &Entry| {
-            (
-                Reverse(head.transaction.raw().gas_unit_price),
-                head.insertion,
-                address,
-            )
-        };
         let Some(account) = self.accounts.get_mut(&address) else {
             return R::default();
         };
-        let (head_before, parked_before) = (account.head().map(key), account.parked());
+        let (head, parked_before) = account.face();
+        let key_before = head.map(Entry::ready_key);
         let result = change(account);
-        let (head, parked) = (account.head().map(key), account.parked());
-        if head != head_before {
-            if let Some(before) = head_before {
+        let (head, parked) = account.face();
+        let key = head.map(Entry::ready_key);
+        if key != key_before {
+            if let Some(before) = key_before {
                 self.ready.remove(&before);
             }
-            self.ready.extend(head);
+            self.ready
+                .extend(head.map(|head| (head.ready_key(), Arc::clone(&head.transaction))));
         }
         if parked != parked_before {
             self.parked.remove(parked_before);
@@ -320,6 +247,17 @@ impl Pool {
     }
 }
 
+/// Whether it is ready by itself.
+fn is_orderless(entry: &Entry) -> bool {
+    matches!(entry.transaction.raw().replay_protector(), Nonce(_))
+}
+
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod invariants;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod model_tests;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{FILE_NAME, Pending, Pool, saved};
 use crate::{Clock, LeaveReason, MempoolConfig, SubmitError, handle::read_facts};
-use ledger::Chain;
+use ledger::{Chain, ReplayProtector};
 use ledger_store::{StoreError, StoreReader};
 use std::{
     collections::HashMap,
@@ -59,6 +59,11 @@ pub(crate) fn restore(
                 read
             }
         };
+        if may_be_executed(&pending, sequence_number)
+            && snapshot.version_by_hash(&pending.transaction.hash())?.is_some()
+        {
+            continue;
+        }
         readmit(&mut pool, pending, sequence_number, clock.now_secs());
     }
     tracing::info!(saved = count, restored = pool.len(), "the saved pool is restored");
@@ -85,7 +90,15 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> Option<Vec<Pending>> {
     None
 }
 
-fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
+/// Whether the ledger may have it already: a block that was under way at the stop may have become durable.
+fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
+    match pending.transaction.raw().replay_protector() {
+        ReplayProtector::SequenceNumber(number) => number < sequence_number,
+        ReplayProtector::Nonce(_) => true,
+    }
+}
+
+pub(super) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
     let hash = pending.transaction.hash();
     let expires_at_secs = pool.expires_at_secs(&pending);
     let reason = match pool.submit(pending, sequence_number, now_secs) {

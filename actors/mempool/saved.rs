@@ -61,6 +61,17 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
     if pending.is_empty() {
         return remove_if_there(&path);
     }
+    let bytes = encode(chain, pending).map_err(io::Error::other)?;
+    let aside = directory.join(format!("{FILE_NAME}.tmp"));
+    let mut file = File::create(&aside)?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
+    fs::rename(&aside, &path)?;
+    File::open(directory)?.sync_all()
+}
+
+/// The whole file.
+pub(super) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
     let saved = SavedPool {
         chain_id: chain.id(),
         transactions: pending
@@ -71,15 +82,12 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
             })
             .collect(),
     };
-    let content = bcs::to_bytes(&saved).map_err(io::Error::other)?;
-    let aside = directory.join(format!("{FILE_NAME}.tmp"));
-    let mut file = File::create(&aside)?;
-    file.write_all(MAGIC)?;
-    file.write_all(HashValue::sha3_of(&[&content]).as_bytes())?;
-    file.write_all(&content)?;
-    file.sync_all()?;
-    fs::rename(&aside, &path)?;
-    File::open(directory)?.sync_all()
+    let mut bytes = vec![0; HEADER_BYTES];
+    bcs::serialize_into(&mut bytes, &saved)?;
+    let checksum = HashValue::sha3_of(&[&bytes[HEADER_BYTES..]]);
+    bytes[..MAGIC.len()].copy_from_slice(MAGIC);
+    bytes[MAGIC.len()..HEADER_BYTES].copy_from_slice(checksum.as_bytes());
+    Ok(bytes)
 }
 
 /// What `directory` keeps of a pool, oldest first; `None` when there is no file.
@@ -97,6 +105,11 @@ pub(super) fn load(directory: &Path, chain: &Chain) -> Result<Option<Vec<Pending
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+    decode(&bytes, chain).map(Some)
+}
+
+/// What a whole file holds.
+pub(super) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
     let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
     if magic != MAGIC {
@@ -113,7 +126,7 @@ pub(super) fn load(directory: &Path, chain: &Chain) -> Result<Option<Vec<Pending
         transaction: Arc::new(CheckedTransaction::trusted(saved.transaction, chain.vendor())),
         inserted_at_secs: saved.inserted_at_secs,
     });
-    Ok(Some(pending.collect()))
+    Ok(pending.collect())
 }
 
 /// Removes the file once its content is in the pool of a running node, so that it is not taken in twice.

@@ -11,7 +11,10 @@ use ledger::{
     Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, ValidationStatus,
     Vendor, WriteOp, WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{TransactionAuthenticator, TransactionInfoV0, TransactionPayload},
+    transaction::{
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionInfoV0,
+        TransactionPayload,
+    },
 };
 use std::{
     collections::BTreeMap,
@@ -29,6 +32,8 @@ pub(crate) const FAR_FUTURE_SECS: u64 = 4_000_000_000;
 pub(crate) struct Draft {
     pub(crate) sender: u64,
     pub(crate) number: u64,
+    /// Makes it orderless.
+    pub(crate) nonce: Option<u64>,
     pub(crate) price: u64,
     pub(crate) expiration_secs: u64,
     pub(crate) max_gas: u64,
@@ -42,11 +47,20 @@ pub(crate) fn draft(sender: u64, number: u64) -> Draft {
     Draft {
         sender,
         number,
+        nonce: None,
         price: 100,
         expiration_secs: FAR_FUTURE_SECS,
         max_gas: 1_000,
         argument: Vec::new(),
         signature: 0,
+    }
+}
+
+/// One with a nonce in the place of a sequence number.
+pub(crate) fn orderless(sender: u64, nonce: u64) -> Draft {
+    Draft {
+        nonce: Some(nonce),
+        ..draft(sender, u64::MAX)
     }
 }
 
@@ -74,12 +88,22 @@ impl Draft {
     }
 
     pub(crate) fn checked(self) -> Arc<CheckedTransaction> {
-        let payload = TransactionPayload::EntryFunction(EntryFunction {
+        let call = EntryFunction {
             module: "0x1::coin".parse().expect("a module"),
             function: Identifier::new("transfer").expect("a name"),
             type_args: Vec::new(),
             args: vec![self.argument.into()],
-        });
+        };
+        let payload = match self.nonce {
+            None => TransactionPayload::EntryFunction(call),
+            Some(nonce) => TransactionPayload::Payload(InnerPayload::V1 {
+                executable: TransactionExecutable::EntryFunction(call),
+                extra_config: ExtraConfig::V1 {
+                    multisig_address: None,
+                    replay_protection_nonce: Some(nonce),
+                },
+            }),
+        };
         let raw = RawTransaction {
             sender: AccountAddress::from_low_u64(self.sender),
             sequence_number: self.number,

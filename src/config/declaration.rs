@@ -118,7 +118,9 @@ settings! {
         capacity_bytes: usize = 2_147_483_648, Kind::Integer(1..=MAX), "bytes",
             "Their signed bytes, all together; beyond it the answer is 507. The reference's limit.";
         capacity_per_account: usize = 100, Kind::Integer(1..=1_000_000), "transactions",
-            "How many of one sender; beyond it the answer is 507. The reference's limit.";
+            "How many with a sequence number of one sender; beyond it the answer is 507. The reference's limit.";
+        capacity_per_account_orderless: usize = 5_000, Kind::Integer(1..=1_000_000), "transactions",
+            "How many with a nonce of one sender; beyond it the answer is 507. The reference's limit.";
         ttl_secs: u64 = 600, Kind::Integer(1..=31_536_000), "s",
             "How long a transaction may be pending, whatever its own expiry says. The reference's limit.";
     }

@@ -13,6 +13,7 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
             capacity_transactions: settings.mempool.capacity_transactions,
             capacity_bytes: settings.mempool.capacity_bytes,
             capacity_per_account: settings.mempool.capacity_per_account,
+            capacity_per_account_orderless: settings.mempool.capacity_per_account_orderless,
             ttl_secs: settings.mempool.ttl_secs,
         },
         wait: WaitConfig {

@@ -1,11 +1,15 @@
 //! Who comes into the pool: replacement, limits, and who makes room for whom.
 
 use super::{
-    super::account::{Account, Amount, Entry},
-    Pending, Pool,
+    super::entry::{Amount, Entry, Place, place_of},
+    Account, Pending, Pool,
 };
 use crate::{LeaveReason, SubmitError};
-use ledger::{AccountAddress, CheckedTransaction, Discard, ValidationStatus};
+use ledger::{
+    CheckedTransaction, Discard, RawTransaction,
+    ReplayProtector::{Nonce, SequenceNumber},
+    ValidationStatus,
+};
 use std::{ops::Bound, sync::Arc};
 
 impl Pool {
@@ -20,33 +24,39 @@ impl Pool {
         sequence_number: u64,
         now_secs: u64,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let raw = pending.transaction.raw();
-        let (sender, given) = (raw.sender, raw.sequence_number);
-        if sequence_number > 0 && self.accounts.contains_key(&sender) {
-            self.advance(sender, sequence_number, None);
-        }
-        let known = self.accounts.get(&sender).map_or(0, Account::sequence_number);
-        if given < sequence_number.max(known) {
-            return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
+        let place = place_of(&pending.transaction);
+        let (sender, protector) = place;
+        self.advance(sender, sequence_number, None);
+        if let SequenceNumber(given) = protector {
+            let account = self.accounts.get(&sender);
+            let known = account.map_or(0, |account| account.sequence().sequence_number());
+            if given < sequence_number.max(known) {
+                return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
+            }
         }
         let expires_at_secs = self.expires_at_secs(&pending);
         if expires_at_secs <= now_secs {
             return Err(Discard::from(ValidationStatus::TransactionExpired).into());
         }
+        let account = self.accounts.get(&sender);
+        let price = pending.transaction.raw().gas_unit_price;
+        let share = account.and_then(|account| account.share(price));
         let entry = Entry {
             insertion: self.insertions,
+            turn: self.turns.next(price, share),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
             taken: false,
             transaction: pending.transaction,
         };
         self.insertions += 1;
-        match self.accounts.get(&sender) {
-            Some(account) if account.get(given).is_some() => self.resubmit(sender, given, entry),
-            Some(_) => self.add(sender, given, entry),
+        match account {
+            Some(account) if account.get(protector).is_some() => self.resubmit(place, entry),
+            Some(_) => self.add(place, entry),
             None => {
                 self.accounts.insert(sender, Account::new(sequence_number));
-                let outcome = self.add(sender, given, entry);
+                let outcome = self.add(place, entry);
+                // It goes again when the pool had no room.
                 self.change(sender, |_| ());
                 outcome
             }
@@ -59,26 +69,24 @@ impl Pool {
         pending.transaction.raw().expiration_timestamp_secs.min(ttl_end)
     }
 
-    /// A transaction came for a number that is in the pool already.
-    fn resubmit(
-        &mut self,
-        sender: AccountAddress,
-        number: u64,
-        new: Entry,
-    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
+    /// A transaction came for a place that is taken already.
+    fn resubmit(&mut self, place: Place, new: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
-        let account = &self.accounts[&sender];
-        let Some(old) = account.get(number) else {
+        let account = &self.accounts[&place.0];
+        let Some(old) = account.get(place.1) else {
             return update("Transaction already in mempool");
         };
         let (old_raw, new_raw) = (old.transaction.raw(), new.transaction.raw());
-        if old_raw == new_raw {
+        if is_same(old_raw, new_raw) {
             return Ok(Arc::clone(&old.transaction));
         }
         if old.taken {
-            return Err(SubmitError::SequenceNumberTooOld {
-                given: number,
-                current: account.next(),
+            return Err(match place.1 {
+                SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
+                    given,
+                    current: account.sequence().next(),
+                },
+                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
             });
         }
         if old_raw.payload != new_raw.payload {
@@ -98,57 +106,81 @@ impl Pool {
             return Err(self.full());
         }
         let transaction = Arc::clone(&new.transaction);
-        if let Some(old) = self.put(sender, number, new) {
+        if let Some(old) = self.put(place, new) {
             self.note_left(old.transaction.hash(), LeaveReason::Replaced(transaction.hash()));
         }
         Ok(transaction)
     }
 
-    /// A transaction came for a free number: finds room for it.
-    fn add(
-        &mut self,
-        sender: AccountAddress,
-        number: u64,
-        entry: Entry,
-    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let account = &self.accounts[&sender];
-        let fills_gap = number == account.first_gap();
-        let mut own_victim = None;
-        if account.len() >= self.limits.capacity_per_account {
-            own_victim = account
-                .highest_parked()
-                .filter(|&parked| fills_gap && parked > number);
-            if own_victim.is_none() {
-                let (size, capacity) = (account.len(), self.limits.capacity_per_account);
-                return Err(SubmitError::Full {
-                    reason: format!(
-                        "Mempool over capacity for account. Number of transactions from account: {size}, Capacity: {capacity}"
-                    ),
-                });
+    /// A transaction came for a free place: finds room for it.
+    fn add(&mut self, place: Place, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let account = &self.accounts[&place.0];
+        let own_victim = self.room_in_account(account, place)?;
+        let victim = own_victim.and_then(|victim| account.sequence().get(victim));
+        let (could_run, promoted) = match place.1 {
+            Nonce(_) => (true, Amount::default()),
+            SequenceNumber(number) if number == account.sequence().first_gap() => {
+                (true, account.sequence().promoted_by_gap(own_victim))
             }
-        }
+            SequenceNumber(_) => (false, Amount::default()),
+        };
         let mut after = self.amount();
         after.add(Amount::of(&entry));
         let mut evictable = self.parked;
-        if let Some(victim) = own_victim.and_then(|victim| account.get(victim)) {
+        if let Some(victim) = victim {
             after.remove(Amount::of(victim));
             evictable.remove(Amount::of(victim));
         }
         if !self.fits(after) {
-            evictable.remove(account.promoted_by_gap(own_victim));
+            evictable.remove(promoted);
             after.remove(evictable);
-            if !fills_gap || !self.fits(after) {
+            if !could_run || !self.fits(after) {
                 return Err(self.full());
             }
         }
         let transaction = Arc::clone(&entry.transaction);
-        self.put(sender, number, entry);
+        self.put(place, entry);
         if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account";
-            self.drop_entry(sender, victim, LeaveReason::Evicted(why.to_owned()));
+            let reason = LeaveReason::Evicted(why.to_owned());
+            self.drop_entry((place.0, SequenceNumber(victim)), reason);
         }
         while !self.fits(self.amount()) && self.evict_parked() {}
         Ok(transaction)
+    }
+
+    /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
+    /// number of the transaction that then has to leave is given.
+    fn room_in_account(&self, account: &Account, place: Place) -> Result<Option<u64>, SubmitError> {
+        let (what, size, capacity) = match place.1 {
+            SequenceNumber(_) => (
+                "transactions",
+                account.sequence().len(),
+                self.limits.capacity_per_account,
+            ),
+            Nonce(_) => (
+                "orderless transactions",
+                account.orderless_len(),
+                self.limits.capacity_per_account_orderless,
+            ),
+        };
+        if size < capacity {
+            return Ok(None);
+        }
+        if let SequenceNumber(number) = place.1
+            && number == account.sequence().first_gap()
+            && let Some(parked) = account
+                .sequence()
+                .highest_parked()
+                .filter(|&parked| parked > number)
+        {
+            return Ok(Some(parked));
+        }
+        Err(SubmitError::Full {
+            reason: format!(
+                "Mempool over capacity for account. Number of {what} from account: {size}, Capacity: {capacity}"
+            ),
+        })
     }
 
     /// Everything in the pool.
@@ -180,11 +212,28 @@ impl Pool {
         let account = self.parking.range(after).next().or_else(|| self.parking.first());
         let Some(&address) = account else { return false };
         self.evicted_last = address;
-        let Some(number) = self.accounts.get(&address).and_then(Account::highest_parked) else {
+        let account = self.accounts.get(&address);
+        let Some(number) = account.and_then(|account| account.sequence().highest_parked()) else {
             return false;
         };
         let why = "to make room in a full pool for a transaction that could be executed at once";
-        self.drop_entry(address, number, LeaveReason::Evicted(why.to_owned()));
+        self.drop_entry(
+            (address, SequenceNumber(number)),
+            LeaveReason::Evicted(why.to_owned()),
+        );
         true
     }
+}
+
+/// Whether two transactions of one place have the same content. An orderless one has a sequence number
+/// too, which means nothing.
+fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {
+    let terms = |raw: &RawTransaction| {
+        (
+            raw.expiration_timestamp_secs,
+            raw.max_gas_amount,
+            raw.gas_unit_price,
+        )
+    };
+    terms(one) == terms(other) && one.payload == other.payload
 }

@@ -1,0 +1,113 @@
+//! What a durable block does to the pool.
+
+use super::{Account, Entry, Place, Pool, place_of};
+use crate::LeaveReason;
+use ledger::{
+    AccountAddress, Discard, ExecutedBlock, HashValue,
+    ReplayProtector::{self, Nonce, SequenceNumber},
+    ValidationStatus,
+};
+use std::collections::HashMap;
+
+impl Pool {
+    /// A block is durable: its transactions leave, the refused ones with their reason. Those that
+    /// came too early or for which it had no room go back.
+    ///
+    /// # Panics
+    /// When the block names a validation status that does not exist.
+    pub(crate) fn commit(&mut self, block: &ExecutedBlock) {
+        for executed in &block.transactions {
+            let Some(user) = executed.transaction.as_user() else {
+                continue;
+            };
+            let sender = user.raw.sender;
+            match user.raw.replay_protector() {
+                SequenceNumber(number) => {
+                    self.advance(sender, number.saturating_add(1), Some(executed.hash));
+                }
+                Nonce(nonce) => self.use_nonce(sender, nonce, executed.hash),
+            }
+        }
+        let mut unexecuted: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::new();
+        for discarded in &block.discarded {
+            let Some(transaction) = self.by_hash.get(&discarded.hash) else {
+                continue;
+            };
+            let place = place_of(transaction);
+            if discarded.is_left_out() {
+                unexecuted.entry(place.0).or_default().push(place.1);
+                continue;
+            }
+            let status = ValidationStatus::from_code(discarded.status_code);
+            match status.expect("execution refuses with statuses of this ledger") {
+                // It came too early: what it follows went back or was refused.
+                ValidationStatus::SequenceNumberTooNew => {
+                    unexecuted.entry(place.0).or_default().push(place.1);
+                }
+                status => self.discard(place, status),
+            }
+        }
+        for (address, protectors) in unexecuted {
+            self.put_back(address, &protectors);
+        }
+    }
+
+    /// The account has executed all below `sequence_number`, the last of them by `executed`.
+    pub(super) fn advance(
+        &mut self,
+        address: AccountAddress,
+        sequence_number: u64,
+        executed: Option<HashValue>,
+    ) {
+        let known = self.accounts.get(&address);
+        if known.is_none_or(|account| account.sequence().sequence_number() >= sequence_number) {
+            return;
+        }
+        for entry in self.change(address, |account| account.advance(sequence_number)) {
+            let hash = entry.transaction.hash();
+            self.forget(&entry);
+            let is_last = entry.transaction.raw().sequence_number.saturating_add(1) == sequence_number;
+            let was_executed = match executed {
+                Some(executed) if is_last => executed == hash,
+                _ => entry.taken,
+            };
+            if !was_executed {
+                let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
+                self.note_left(hash, LeaveReason::Rejected(too_old));
+            }
+        }
+    }
+
+    /// The account has executed `executed`, which had this nonce.
+    fn use_nonce(&mut self, address: AccountAddress, nonce: u64, executed: HashValue) {
+        let Some(entry) = self.change(address, |account| account.remove(Nonce(nonce))) else {
+            return;
+        };
+        self.forget(&entry);
+        let hash = entry.transaction.hash();
+        if hash != executed {
+            let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
+            self.note_left(hash, LeaveReason::Rejected(used));
+        }
+    }
+
+    /// A block's prologue refused a transaction.
+    fn discard(&mut self, place: Place, status: ValidationStatus) {
+        let account = self.accounts.get(&place.0);
+        let reason = match account.and_then(|account| account.get(place.1)) {
+            Some(entry) if status == ValidationStatus::TransactionExpired => LeaveReason::Expired {
+                at_secs: entry.expires_at_secs,
+            },
+            _ => LeaveReason::Rejected(status.into()),
+        };
+        self.drop_entry(place, reason);
+    }
+
+    /// A block did not execute these, which says nothing against them: a later one may take them.
+    fn put_back(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
+        let back: Vec<Entry> = self.change(address, |account: &mut Account| account.untake(protectors));
+        for entry in &back {
+            self.index_waiting(entry);
+        }
+    }
+}

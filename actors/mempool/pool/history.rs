@@ -1,0 +1,367 @@
+//! A random history of submissions, batches, blocks, expiries and restarts that the pool and its model
+//! live through together: the same contents in the same order, the same answers, batches and reasons.
+
+use super::{
+    super::{restore, saved},
+    invariants::check_indices,
+    model::{Item, Model},
+    *,
+};
+use crate::{
+    SubmitError,
+    testing::{Draft, block, chain, draft, leaving_out, orderless},
+};
+use ledger::{ReplayProtector::SequenceNumber, ValidationStatus};
+use std::collections::{HashSet, VecDeque};
+
+/// A fixed sequence of numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn one_in(&mut self, odds: u64) -> bool {
+        self.below(odds) == 0
+    }
+
+    fn size(&mut self, bound: u64) -> usize {
+        usize::try_from(self.below(bound)).expect("a small number")
+    }
+}
+
+/// How often each kind of thing happened.
+pub(super) type Counts = BTreeMap<String, usize>;
+
+pub(super) struct History<'a> {
+    random: Random,
+    pool: Pool,
+    model: Model,
+    /// Executed on the ledger.
+    executed: HashSet<HashValue>,
+    used: HashSet<Place>,
+    now_secs: u64,
+    blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
+    pub(super) height: u64,
+    /// Moves along, so that nonces do not run out.
+    nonce_base: u64,
+    counts: &'a mut Counts,
+}
+
+fn limits(random: &mut Random) -> MempoolConfig {
+    let size = draft(1, 0).checked().size_bytes();
+    // In each case one limit of the pool, or none, is met more often than the accounts' own.
+    let (transactions, bytes) = match random.below(3) {
+        0 => (1 + random.size(24), usize::MAX),
+        1 => (1_000, size * (2 + random.size(24))),
+        _ => (1_000, usize::MAX),
+    };
+    MempoolConfig {
+        capacity_transactions: transactions,
+        capacity_bytes: bytes,
+        capacity_per_account: 1 + random.size(7),
+        capacity_per_account_orderless: 1 + random.size(7),
+        ttl_secs: 10 + random.below(40),
+    }
+}
+
+impl<'a> History<'a> {
+    pub(super) fn new(seed: u64, counts: &'a mut Counts) -> Self {
+        let mut random = Random(seed);
+        let limits = limits(&mut random);
+        Self {
+            random,
+            pool: Pool::new(limits.clone()),
+            model: Model::new(limits),
+            executed: HashSet::new(),
+            used: HashSet::new(),
+            now_secs: 1_000,
+            blocks: VecDeque::new(),
+            height: 0,
+            nonce_base: 0,
+            counts,
+        }
+    }
+
+    fn count(&mut self, what: impl Into<String>) {
+        *self.counts.entry(what.into()).or_default() += 1;
+    }
+
+    pub(super) fn step(&mut self) {
+        match self.random.below(100) {
+            0..60 => {
+                let transaction = self.draft().checked();
+                self.submit(&transaction);
+            }
+            60..75 => self.take(),
+            75..90 => self.commit_next(),
+            90..92 => self.commit_foreign(),
+            92..99 => {
+                self.now_secs += self.random.below(8);
+                self.pool.expire(self.now_secs);
+                self.model.expire(self.now_secs);
+            }
+            _ => self.restart(),
+        }
+        self.compare();
+    }
+
+    /// Few senders, numbers, prices and contents, so that they often meet.
+    fn draft(&mut self) -> Draft {
+        let sender = 1 + self.random.below(5);
+        let random = &mut self.random;
+        let number = self.model.number(AccountAddress::from_low_u64(sender));
+        let mut draft = if random.one_in(2) {
+            if random.one_in(20) {
+                self.nonce_base += 1;
+            }
+            Draft {
+                number: random.below(2),
+                ..orderless(sender, self.nonce_base + random.below(8))
+            }
+        } else if random.one_in(20) {
+            draft(sender, number.saturating_sub(1))
+        } else {
+            draft(sender, number + random.below(7))
+        };
+        draft.price = 100 * (1 + random.below(3));
+        draft.expiration_secs = self.now_secs / 16 * 16 + 16 + 16 * random.below(4);
+        if random.one_in(40) {
+            draft.expiration_secs = self.now_secs;
+        }
+        draft.signature = u8::try_from(random.below(3)).expect("a small number");
+        if random.one_in(8) {
+            draft.argument = vec![1; random.size(400)];
+        }
+        if random.one_in(10) {
+            draft.max_gas = 2_000;
+        }
+        draft
+    }
+
+    fn submit(&mut self, transaction: &Arc<CheckedTransaction>) {
+        let place = place_of(transaction);
+        let pending = Pending {
+            transaction: Arc::clone(transaction),
+            inserted_at_secs: self.now_secs,
+        };
+        let before = self.model.find(place).map(Item::hash);
+        let number = self.model.number(place.0);
+        let outcome = self.pool.submit(pending, number, self.now_secs);
+        let outcome = outcome.map(|held| held.hash());
+        let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
+        assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
+        let kind = if matches!(place.1, Nonce(_)) {
+            "orderless"
+        } else {
+            "sequence"
+        };
+        self.count(match outcome {
+            Ok(held) if Some(held) == before => format!("{kind}: the same again"),
+            Ok(_) if before.is_some() => format!("{kind}: replaces"),
+            Ok(_) => format!("{kind}: new"),
+            Err(SubmitError::Full { reason }) => format!("{kind}: {}", without_digits(&reason)),
+            Err(SubmitError::Invalid(discard)) => format!("{kind}: {}", discard.status),
+            Err(error) => format!("{kind}: {}", without_digits(&error.to_string())),
+        });
+    }
+
+    fn take(&mut self) {
+        let limits = BatchLimits {
+            transactions_max: 1 + self.random.size(8),
+            bytes_max: if self.random.one_in(2) {
+                self.random.size(1_000)
+            } else {
+                usize::MAX
+            },
+        };
+        let batch = self.pool.take_batch(limits);
+        let hashes: Vec<_> = batch.iter().map(|transaction| transaction.hash()).collect();
+        assert_eq!(hashes, self.model.batch(limits));
+        let bytes: usize = batch.iter().map(|transaction| transaction.size_bytes()).sum();
+        self.count(match batch.len() {
+            0 => "batch: none",
+            _ if bytes > limits.bytes_max => "batch: one above the bytes",
+            n if n == limits.transactions_max => "batch: of the most transactions",
+            _ if self.pool.has_ready() => "batch: ends at its bytes",
+            _ => "batch: all there is",
+        });
+        if !batch.is_empty() {
+            self.blocks.push_back(batch);
+        }
+    }
+
+    /// What the ledger does with a transaction.
+    fn execute(&mut self, transaction: &CheckedTransaction) -> Result<(), ValidationStatus> {
+        let place = place_of(transaction);
+        let expected = self.model.number(place.0);
+        if transaction.raw().expiration_timestamp_secs <= self.now_secs {
+            return Err(ValidationStatus::TransactionExpired);
+        }
+        match place.1 {
+            SequenceNumber(number) if number > expected => Err(ValidationStatus::SequenceNumberTooNew),
+            SequenceNumber(number) if number < expected => Err(ValidationStatus::SequenceNumberTooOld),
+            Nonce(_) if self.used.contains(&place) => Err(ValidationStatus::NonceAlreadyUsed),
+            _ if self.random.one_in(12) => Err(ValidationStatus::InvalidAuthKey),
+            protector => {
+                match protector {
+                    Nonce(_) => drop(self.used.insert(place)),
+                    SequenceNumber(_) => drop(self.model.numbers.insert(place.0, expected + 1)),
+                }
+                assert!(self.executed.insert(transaction.hash()), "executed twice");
+                Ok(())
+            }
+        }
+    }
+
+    /// The oldest block becomes durable; after so many executed ones it is full.
+    fn commit_next(&mut self) {
+        let room = if self.random.one_in(2) {
+            self.random.size(6)
+        } else {
+            usize::MAX
+        };
+        if let Some(batch) = self.blocks.pop_front() {
+            self.commit(batch, room);
+        }
+    }
+
+    /// A block of somebody else's, with transactions that the pool has not given to it.
+    fn commit_foreign(&mut self) {
+        let drafts = (0..3).map(|_| self.draft().signature(9).checked());
+        let fresh: Vec<_> = drafts.collect();
+        let fresh = fresh
+            .into_iter()
+            .filter(|one| !self.executed.contains(&one.hash()));
+        let batch: Vec<_> = fresh.collect();
+        self.commit(batch, usize::MAX);
+    }
+
+    fn commit(&mut self, batch: Vec<Arc<CheckedTransaction>>, room: usize) {
+        let (mut executed, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for transaction in batch {
+            if executed.len() >= room {
+                left_out.push(transaction);
+                continue;
+            }
+            match self.execute(&transaction) {
+                Ok(()) => executed.push(transaction),
+                Err(status) => refused.push((transaction, status)),
+            }
+        }
+        self.height += 1;
+        let block = leaving_out(block(self.height, &executed, &refused), &left_out);
+        self.pool.commit(&block);
+        for transaction in &executed {
+            let (hash, place) = (transaction.hash(), place_of(transaction));
+            if let Some(held) = self.model.find(place).map(Item::hash) {
+                let status = match place.1 {
+                    Nonce(_) => ValidationStatus::NonceAlreadyUsed,
+                    SequenceNumber(_) => ValidationStatus::SequenceNumberTooOld,
+                };
+                let reason = (held != hash).then(|| LeaveReason::Rejected(status.into()));
+                self.model.drop_item(held, reason);
+            }
+        }
+        let mut back = left_out;
+        for (transaction, status) in refused {
+            let Some(item) = self.model.find(place_of(&transaction)) else {
+                continue;
+            };
+            if item.hash() != transaction.hash() {
+                continue;
+            }
+            let at_secs = item.expires_at_secs;
+            let reason = match status {
+                ValidationStatus::SequenceNumberTooNew => {
+                    back.push(transaction);
+                    continue;
+                }
+                ValidationStatus::TransactionExpired => LeaveReason::Expired { at_secs },
+                status => LeaveReason::Rejected(status.into()),
+            };
+            self.model.drop_item(transaction.hash(), Some(reason));
+        }
+        for transaction in back {
+            self.count("commit: goes back");
+            self.model.set_taken(transaction.hash(), false);
+        }
+    }
+
+    /// The pool is saved; blocks that were under way become durable or are lost; a new pool takes in what
+    /// was saved.
+    fn restart(&mut self) {
+        let saved = saved::encode(&chain(), &self.pool.contents()).unwrap();
+        while let Some(batch) = self.blocks.pop_front().filter(|_| !self.random.one_in(3)) {
+            for transaction in batch {
+                let _ = self.execute(&transaction);
+            }
+        }
+        self.blocks.clear();
+        let limits = limits(&mut self.random);
+        self.pool = Pool::new(limits.clone());
+        let items = std::mem::take(&mut self.model.items);
+        let numbers = std::mem::take(&mut self.model.numbers);
+        self.model = Model::new(limits);
+        self.model.numbers = numbers;
+        let pending = saved::decode(&saved, &chain()).unwrap();
+        assert_eq!(pending.len(), items.len());
+        for (pending, item) in pending.into_iter().zip(items) {
+            assert_eq!(pending.inserted_at_secs, item.inserted_at_secs);
+            let hash = pending.transaction.hash();
+            assert_eq!(hash, item.hash());
+            if self.executed.contains(&hash) {
+                self.count("restart: was executed");
+                continue;
+            }
+            let number = self.model.number(place_of(&pending.transaction).0);
+            restore::readmit(&mut self.pool, pending, number, self.now_secs);
+            let outcome = self
+                .model
+                .submit(&item.transaction, item.inserted_at_secs, self.now_secs);
+            let ttl_end = item.inserted_at_secs + self.model.limits.ttl_secs;
+            let at_secs = item.transaction.raw().expiration_timestamp_secs.min(ttl_end);
+            let reason = match outcome {
+                Ok(_) => continue,
+                Err(SubmitError::Invalid(_)) if at_secs <= self.now_secs => LeaveReason::Expired { at_secs },
+                Err(SubmitError::Invalid(discard)) => LeaveReason::Rejected(discard),
+                Err(other) => LeaveReason::Evicted(format!("at a restart: {other}")),
+            };
+            self.model.left.push((hash, reason));
+        }
+        self.count("restart");
+    }
+
+    fn compare(&mut self) {
+        check_indices(&self.pool);
+        let left = self.pool.drain_left();
+        assert_eq!(left, std::mem::take(&mut self.model.left));
+        for (hash, reason) in left {
+            if self.pool.get(&hash).is_none() {
+                assert_eq!(self.pool.left_reason(&hash), Some(&reason));
+            }
+            self.count(format!("left: {}", without_digits(&reason.to_string())));
+        }
+        let hashes = |pending: &Pending| pending.transaction.hash();
+        let pool: Vec<_> = self.pool.contents().iter().map(hashes).collect();
+        let model: Vec<_> = self.model.items.iter().map(Item::hash).collect();
+        assert_eq!(pool, model);
+        for item in &self.model.items {
+            assert!(self.pool.get(&item.hash()).is_some());
+            assert_eq!(self.pool.left_reason(&item.hash()), None);
+        }
+        assert_eq!(self.pool.has_ready(), self.model.has_ready());
+    }
+}
+
+/// A text by kind: numbers and hashes differ.
+fn without_digits(text: &str) -> String {
+    let words = text.split(' ').filter(|word| !word.starts_with("0x"));
+    let words = words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,57 @@
+//! What must hold in a pool at any time.
+
+use super::{
+    super::entry::{Amount, Entry, place_of},
+    Pool,
+};
+use ledger::ReplayProtector::{Nonce, SequenceNumber};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Recomputes every index of the pool from its accounts.
+pub(super) fn check_indices(pool: &Pool) {
+    let mut bytes = 0;
+    let mut parked = Amount::default();
+    let mut ready = BTreeSet::new();
+    let mut expiries = BTreeSet::new();
+    let mut parking = BTreeSet::new();
+    let mut hashes = HashSet::new();
+    let mut waiting_at = BTreeMap::<u64, usize>::new();
+    for (&address, account) in &pool.accounts {
+        assert!(!account.is_empty());
+        let mut own_at = BTreeMap::<u64, usize>::new();
+        for entry in account.entries() {
+            assert_eq!(place_of(&entry.transaction).0, address);
+            hashes.insert(entry.transaction.hash());
+            bytes += entry.transaction.size_bytes();
+            if !entry.taken {
+                *own_at.entry(entry.price()).or_default() += 1;
+                *waiting_at.entry(entry.price()).or_default() += 1;
+                expiries.insert(entry.expiry_key());
+                match place_of(&entry.transaction).1 {
+                    Nonce(_) => drop(ready.insert(entry.ready_key())),
+                    SequenceNumber(number) if number > account.sequence().first_gap() => {
+                        parked.add(Amount::of(entry));
+                        parking.insert(address);
+                    }
+                    SequenceNumber(_) => {}
+                }
+            }
+        }
+        assert_eq!(account.waiting(), own_at);
+        ready.extend(account.sequence().head().map(Entry::ready_key));
+    }
+    assert_eq!(hashes, pool.by_hash.keys().copied().collect());
+    assert_eq!((bytes, parked), (pool.bytes, pool.parked));
+    assert_eq!(ready, pool.ready.keys().copied().collect());
+    assert_eq!(expiries, pool.expiries.keys().copied().collect());
+    assert_eq!(
+        (parking, waiting_at),
+        (pool.parking.clone(), pool.turns.waiting())
+    );
+    let limits = &pool.limits;
+    assert!(pool.len() <= limits.capacity_transactions && pool.bytes <= limits.capacity_bytes);
+    for account in pool.accounts.values() {
+        assert!(account.sequence().len() <= limits.capacity_per_account);
+        assert!(account.orderless_len() <= limits.capacity_per_account_orderless);
+    }
+}

@@ -1,0 +1,355 @@
+//! The pool's rules over a plain list, in which everything is found anew each time.
+
+use super::{super::entry::Place, BatchLimits, Left, place_of};
+use crate::{LeaveReason, MempoolConfig, SubmitError};
+use ledger::{
+    AccountAddress, CheckedTransaction, Discard, HashValue,
+    ReplayProtector::{Nonce, SequenceNumber},
+    ValidationStatus,
+};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) transaction: Arc<CheckedTransaction>,
+    pub(super) inserted_at_secs: u64,
+    pub(super) expires_at_secs: u64,
+    pub(super) taken: bool,
+    arrived: u64,
+    turn: u64,
+}
+
+impl Item {
+    fn place(&self) -> Place {
+        place_of(&self.transaction)
+    }
+
+    pub(super) fn hash(&self) -> HashValue {
+        self.transaction.hash()
+    }
+
+    fn price(&self) -> u64 {
+        self.transaction.raw().gas_unit_price
+    }
+
+    fn size(&self) -> usize {
+        self.transaction.size_bytes()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) limits: MempoolConfig,
+    pub(super) items: Vec<Item>,
+    /// The next sequence numbers on the ledger, 0 where there is none.
+    pub(super) numbers: BTreeMap<AccountAddress, u64>,
+    pub(super) left: Vec<Left>,
+    arrivals: u64,
+    evicted_last: AccountAddress,
+    newest_turn: u64,
+    /// The turn that each price has reached at which somebody waits.
+    reached: BTreeMap<u64, u64>,
+    /// The last turn of each account at each price at which it waits.
+    last_turns: BTreeMap<(AccountAddress, u64), u64>,
+}
+
+impl Model {
+    pub(super) fn new(limits: MempoolConfig) -> Self {
+        Self {
+            limits,
+            items: Vec::new(),
+            numbers: BTreeMap::new(),
+            left: Vec::new(),
+            arrivals: 0,
+            evicted_last: AccountAddress::new([0; 32]),
+            newest_turn: 0,
+            reached: BTreeMap::new(),
+            last_turns: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn number(&self, sender: AccountAddress) -> u64 {
+        self.numbers.get(&sender).copied().unwrap_or(0)
+    }
+
+    pub(super) fn find(&self, place: Place) -> Option<&Item> {
+        self.items.iter().find(|item| item.place() == place)
+    }
+
+    fn bytes(&self) -> usize {
+        self.items.iter().map(Item::size).sum()
+    }
+
+    /// The first number of an account that is missing.
+    fn gap(&self, sender: AccountAddress) -> u64 {
+        let mut numbers = self.number(sender)..;
+        let missing = numbers.find(|&number| self.find((sender, SequenceNumber(number))).is_none());
+        missing.expect("the list is finite")
+    }
+
+    fn is_parked(&self, item: &Item) -> bool {
+        let (sender, protector) = item.place();
+        matches!(protector, SequenceNumber(number) if !item.taken && number > self.gap(sender))
+    }
+
+    /// Whether a block could take it now: all before it are taken.
+    fn is_next(&self, item: &Item) -> bool {
+        let (sender, protector) = item.place();
+        let is_taken = |number| {
+            let before = self.find((sender, SequenceNumber(number)));
+            before.is_some_and(|before| before.taken)
+        };
+        !item.taken
+            && match protector {
+                Nonce(_) => true,
+                SequenceNumber(number) => (self.number(sender)..number).all(is_taken),
+            }
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        self.items.iter().any(|item| self.is_next(item))
+    }
+
+    /// The answer, and whom the pool then holds at that place.
+    pub(super) fn submit(
+        &mut self,
+        transaction: &Arc<CheckedTransaction>,
+        inserted_at_secs: u64,
+        now_secs: u64,
+    ) -> Result<HashValue, SubmitError> {
+        let raw = transaction.raw();
+        let place = place_of(transaction);
+        if let SequenceNumber(number) = place.1
+            && number < self.number(place.0)
+        {
+            return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
+        }
+        let expires_at_secs = raw
+            .expiration_timestamp_secs
+            .min(inserted_at_secs + self.limits.ttl_secs);
+        if expires_at_secs <= now_secs {
+            return Err(Discard::from(ValidationStatus::TransactionExpired).into());
+        }
+        self.arrivals += 1;
+        let price = raw.gas_unit_price;
+        let reached = self.reached.get(&price).copied().unwrap_or(self.newest_turn);
+        let after_own = self.last_turns.get(&(place.0, price)).map_or(0, |last| last + 1);
+        let item = Item {
+            transaction: Arc::clone(transaction),
+            inserted_at_secs,
+            expires_at_secs,
+            taken: false,
+            arrived: self.arrivals,
+            turn: reached.max(after_own),
+        };
+        match self.find(place).cloned() {
+            Some(old) => self.resubmit(&old, item),
+            None => self.add(item),
+        }
+    }
+
+    fn resubmit(&mut self, old: &Item, new: Item) -> Result<HashValue, SubmitError> {
+        let (before, after) = (old.transaction.raw(), new.transaction.raw());
+        let differences = [
+            (
+                before.payload != after.payload,
+                "Transaction already in mempool with a different payload",
+            ),
+            (
+                before.expiration_timestamp_secs != after.expiration_timestamp_secs,
+                "Transaction already in mempool with a different expiration timestamp",
+            ),
+            (
+                before.max_gas_amount != after.max_gas_amount,
+                "Transaction already in mempool with a different max gas amount",
+            ),
+        ];
+        let difference = differences.iter().find(|(differs, _)| *differs);
+        if difference.is_none() && old.price() == new.price() {
+            return Ok(old.hash());
+        }
+        if old.taken {
+            return Err(match old.place() {
+                (_, Nonce(_)) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
+                (sender, SequenceNumber(given)) => {
+                    let taken = |number: &u64| {
+                        let item = self.find((sender, SequenceNumber(*number)));
+                        item.is_some_and(|item| item.taken)
+                    };
+                    let current = (self.number(sender)..).find(|number| !taken(number));
+                    let current = current.expect("the list is finite");
+                    SubmitError::SequenceNumberTooOld { given, current }
+                }
+            });
+        }
+        if let Some((_, text)) = difference {
+            return Err(SubmitError::InvalidUpdate(text));
+        }
+        if old.price() > new.price() {
+            let text = "Transaction already in mempool with a higher gas price";
+            return Err(SubmitError::InvalidUpdate(text));
+        }
+        if self.bytes() - old.size() + new.size() > self.limits.capacity_bytes {
+            return Err(self.full());
+        }
+        let hash = new.hash();
+        self.drop_item(old.hash(), Some(LeaveReason::Replaced(hash)));
+        self.push(new);
+        Ok(hash)
+    }
+
+    fn add(&mut self, new: Item) -> Result<HashValue, SubmitError> {
+        let (sender, protector) = new.place();
+        let is_orderless = |item: &Item| matches!(item.place().1, Nonce(_));
+        let own = self.items.iter().filter(|item| item.place().0 == sender);
+        let own = own
+            .filter(|item| is_orderless(item) == is_orderless(&new))
+            .count();
+        let could_run = match protector {
+            Nonce(_) => true,
+            SequenceNumber(number) => number == self.gap(sender),
+        };
+        let (what, capacity) = match protector {
+            Nonce(_) => (
+                "orderless transactions",
+                self.limits.capacity_per_account_orderless,
+            ),
+            SequenceNumber(_) => ("transactions", self.limits.capacity_per_account),
+        };
+        let mut after = self.clone();
+        let hash = new.hash();
+        if own >= capacity {
+            let victim = self.highest_parked(sender);
+            let fills_gap = could_run && matches!(protector, SequenceNumber(_));
+            let Some(victim) = victim.filter(|_| fills_gap) else {
+                let reason = format!(
+                    "Mempool over capacity for account. Number of {what} from account: {own}, Capacity: {capacity}"
+                );
+                return Err(SubmitError::Full { reason });
+            };
+            let why = "to make room for an earlier transaction of its account".to_owned();
+            after.drop_item(victim, Some(LeaveReason::Evicted(why)));
+        }
+        after.push(new);
+        while !after.fits() {
+            if !could_run || !after.evict() {
+                return Err(self.full());
+            }
+        }
+        *self = after;
+        Ok(hash)
+    }
+
+    fn fits(&self) -> bool {
+        self.items.len() <= self.limits.capacity_transactions && self.bytes() <= self.limits.capacity_bytes
+    }
+
+    fn full(&self) -> SubmitError {
+        let (count, bytes) = (self.items.len(), self.bytes());
+        let reason = if count >= self.limits.capacity_transactions {
+            let capacity = self.limits.capacity_transactions;
+            format!("Mempool is full. Mempool size: {count}, Capacity: {capacity}")
+        } else {
+            let capacity = self.limits.capacity_bytes;
+            format!("Mempool is full. Mempool size: {bytes} bytes, Capacity: {capacity} bytes")
+        };
+        SubmitError::Full { reason }
+    }
+
+    fn highest_parked(&self, sender: AccountAddress) -> Option<HashValue> {
+        let items = self.items.iter();
+        let parked = items.filter(|item| item.place().0 == sender && self.is_parked(item));
+        parked
+            .max_by_key(|item| item.transaction.raw().sequence_number)
+            .map(Item::hash)
+    }
+
+    /// Evicts the highest parked one of the next account in order that has any.
+    fn evict(&mut self) -> bool {
+        let parked = self.items.iter().filter(|item| self.is_parked(item));
+        let accounts: BTreeSet<_> = parked.map(|item| item.place().0).collect();
+        let later = accounts.iter().find(|&&account| account > self.evicted_last);
+        let Some(&account) = later.or_else(|| accounts.first()) else {
+            return false;
+        };
+        self.evicted_last = account;
+        let victim = self.highest_parked(account).expect("the account has one");
+        let why = "to make room in a full pool for a transaction that could be executed at once".to_owned();
+        self.drop_item(victim, Some(LeaveReason::Evicted(why)));
+        true
+    }
+
+    pub(super) fn batch(&mut self, limits: BatchLimits) -> Vec<HashValue> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.len() < limits.transactions_max {
+            let next = self.items.iter().filter(|item| self.is_next(item));
+            let best = next.min_by_key(|item| (Reverse(item.price()), item.turn, item.arrived));
+            let Some(best) = best.cloned() else { break };
+            bytes += best.size();
+            if !batch.is_empty() && bytes > limits.bytes_max {
+                break;
+            }
+            batch.push(best.hash());
+            self.newest_turn = self.newest_turn.max(best.turn);
+            let reached = self.reached.entry(best.price()).or_default();
+            *reached = (*reached).max(best.turn);
+            self.set_taken(best.hash(), true);
+        }
+        batch
+    }
+
+    pub(super) fn expire(&mut self, now_secs: u64) {
+        let mut late: Vec<_> = self.items.iter().filter(|item| !item.taken).cloned().collect();
+        late.retain(|item| item.expires_at_secs <= now_secs);
+        late.sort_by_key(|item| (item.expires_at_secs, item.arrived));
+        for item in late {
+            let at_secs = item.expires_at_secs;
+            self.drop_item(item.hash(), Some(LeaveReason::Expired { at_secs }));
+        }
+    }
+
+    pub(super) fn set_taken(&mut self, hash: HashValue, taken: bool) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.hash() == hash) {
+            item.taken = taken;
+            if !taken {
+                let item = item.clone();
+                self.wait(&item);
+            }
+        }
+        self.forget_turns();
+    }
+
+    fn push(&mut self, item: Item) {
+        self.wait(&item);
+        self.items.push(item);
+    }
+
+    /// It has a share in the turns from now on.
+    fn wait(&mut self, item: &Item) {
+        self.reached.entry(item.price()).or_insert(self.newest_turn);
+        let key = (item.place().0, item.price());
+        let last = self.last_turns.entry(key).or_default();
+        *last = (*last).max(item.turn);
+    }
+
+    /// Takes it off the list; without a reason it was executed.
+    pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<LeaveReason>) {
+        self.items.retain(|item| item.hash() != hash);
+        self.left.extend(reason.map(|reason| (hash, reason)));
+        self.forget_turns();
+    }
+
+    /// Where nobody waits any more there is no turn to remember.
+    fn forget_turns(&mut self) {
+        let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
+        let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
+        self.reached.retain(|&price, _| at_price(price).next().is_some());
+        self.last_turns
+            .retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
+    }
+}

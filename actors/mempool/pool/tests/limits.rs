@@ -1,0 +1,121 @@
+//! Who gets a place in a full pool, and at whose cost.
+
+use super::*;
+
+#[test]
+fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
+    let mut pool = pool(|limits| limits.capacity_transactions = 3);
+    let parked = [
+        submit(&mut pool, draft(1, 5)).unwrap(),
+        submit(&mut pool, draft(1, 7)).unwrap(),
+    ];
+    submit(&mut pool, draft(2, 0)).unwrap();
+    let full = submit(&mut pool, draft(3, 1)).unwrap_err();
+    assert_eq!(full.to_string(), "Mempool is full. Mempool size: 3, Capacity: 3");
+    submit(&mut pool, draft(3, 0)).unwrap();
+    let left = pool.drain_left();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].0, parked[1].hash(), "the highest goes first");
+    assert!(matches!(left[0].1, LeaveReason::Evicted(_)));
+    submit(&mut pool, draft(4, 0)).unwrap();
+    assert!(
+        matches!(
+            submit(&mut pool, draft(5, 0).price(10_000)),
+            Err(SubmitError::Full { .. })
+        ),
+        "ready ones are never evicted, whatever the price"
+    );
+    take(&mut pool, 9);
+    assert!(matches!(
+        submit(&mut pool, draft(5, 0)),
+        Err(SubmitError::Full { .. })
+    ));
+}
+
+#[test]
+fn bytes_are_a_limit_of_their_own() {
+    let size = draft(1, 0).checked().size_bytes();
+    let mut pool = pool(|limits| limits.capacity_bytes = 2 * size);
+    submit(&mut pool, draft(1, 0)).unwrap();
+    submit(&mut pool, draft(2, 1)).unwrap();
+    let large = draft(3, 0).argument(&vec![0; size]);
+    let full = submit(&mut pool, large).unwrap_err();
+    assert!(full.to_string().ends_with("bytes"), "{full}");
+    assert_eq!(
+        (pool.len(), pool.drain_left().len()),
+        (2, 0),
+        "a refusal evicts nobody"
+    );
+    submit(&mut pool, draft(3, 0)).unwrap();
+    assert_eq!((pool.len(), pool.drain_left().len()), (2, 1));
+}
+
+#[test]
+fn an_account_at_its_cap_may_fill_its_gap() {
+    let mut pool = pool(|limits| limits.capacity_per_account = 2);
+    submit(&mut pool, draft(1, 1)).unwrap();
+    let highest = submit(&mut pool, draft(1, 3)).unwrap();
+    assert!(matches!(
+        submit(&mut pool, draft(1, 2)),
+        Err(SubmitError::Full { .. })
+    ));
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(pool.drain_left()[0].0, highest.hash());
+    assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1)]);
+    let full = submit(&mut pool, draft(1, 2)).unwrap_err();
+    assert_eq!(
+        full.to_string(),
+        "Mempool over capacity for account. Number of transactions from account: 2, Capacity: 2"
+    );
+}
+
+#[test]
+fn a_cap_of_one_still_moves() {
+    let mut pool = pool(|limits| limits.capacity_per_account = 1);
+    submit(&mut pool, draft(1, 1)).unwrap();
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(take(&mut pool, 9), [(1, 0)]);
+}
+
+#[test]
+fn who_waits_behind_what_a_later_block_has_is_not_parked() {
+    let mut pool = pool(|limits| limits.capacity_transactions = 10);
+    for number in 0..9 {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let first = pool.take_batch(BatchLimits {
+        transactions_max: 5,
+        ..ALL
+    });
+    assert_eq!(take(&mut pool, 1), [(1, 5)]);
+    pool.commit(&leaving_out(block(1, &first[..3], &[]), &first[3..]));
+    let parked = [(2, 1), (2, 2), (2, 3), (2, 4)].map(|(sender, number)| {
+        let parked = submit(&mut pool, draft(sender, number)).unwrap();
+        parked.hash()
+    });
+    submit_at(&mut pool, draft(1, 9), 3).expect("9 is the first that is missing");
+    assert_eq!(pool.drain_left()[0].0, parked[3]);
+    for sender in 3..6 {
+        submit(&mut pool, draft(sender, 0)).unwrap();
+    }
+    assert_eq!(pool.drain_left().len(), 3, "all that are parked");
+    let head = submit(&mut pool, draft(6, 0));
+    assert!(matches!(head, Err(SubmitError::Full { .. })), "{head:?}");
+    assert_eq!(pool.drain_left(), []);
+}
+
+#[test]
+fn one_number_promotes_all_that_waited_for_it() {
+    let mut pool = pool(|limits| limits.capacity_transactions = 6);
+    for number in [1, 2, 4, 5] {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    submit(&mut pool, draft(2, 1)).unwrap();
+    submit(&mut pool, draft(1, 0)).unwrap();
+    assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
+    // Full: what is still parked makes room, the next account in order first.
+    submit(&mut pool, draft(1, 3)).unwrap();
+    assert_eq!(pool.drain_left().len(), 1);
+    assert!(pool.get(&draft(2, 1).checked().hash()).is_none());
+    assert_eq!(take(&mut pool, 9), [(1, 3), (1, 4), (1, 5)]);
+}

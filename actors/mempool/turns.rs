@@ -1,0 +1,112 @@
+//! Fairness among accounts that pay the same: start-time fair queueing.
+//!
+//! Each transaction gets a turn when it comes in: the turn that its price has reached, or one after the
+//! account's last that waits at this price, whichever is later. Those of one price are taken turn by
+//! turn, so that accounts alternate however many each has, and who comes new is served in the round
+//! that is under way. Prices are apart: what is taken at a higher price moves no turn at a lower one.
+
+use super::small_map::SmallMap;
+use std::collections::BTreeMap;
+
+/// The turns that prices have reached.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// The latest turn of all that were taken: where a price begins at which nobody waited.
+    newest: u64,
+    levels: BTreeMap<u64, Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    reached: u64,
+    waiting: usize,
+}
+
+impl Turns {
+    /// The turn of a newcomer at `price` whose account has `share` there.
+    pub(super) fn next(&self, price: u64, share: Option<&Share>) -> u64 {
+        let level = self.levels.get(&price);
+        let reached = level.map_or(self.newest, |level| level.reached);
+        share.map_or(reached, |share| reached.max(share.last_turn.saturating_add(1)))
+    }
+
+    /// One more waits at `price`.
+    pub(super) fn wait(&mut self, price: u64) {
+        let reached = self.newest;
+        let level = self.levels.entry(price);
+        level.or_insert(Level { reached, waiting: 0 }).waiting += 1;
+    }
+
+    /// One fewer waits at `price`.
+    pub(super) fn stop_waiting(&mut self, price: u64) {
+        if let Some(level) = self.levels.get_mut(&price) {
+            level.waiting -= 1;
+            if level.waiting == 0 {
+                self.levels.remove(&price);
+            }
+        }
+    }
+
+    /// The one with this turn is taken; it still counts as waiting.
+    pub(super) fn take(&mut self, price: u64, turn: u64) {
+        self.newest = self.newest.max(turn);
+        if let Some(level) = self.levels.get_mut(&price) {
+            level.reached = level.reached.max(turn);
+        }
+    }
+
+    /// How many wait at each price.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
+        let levels = self.levels.iter();
+        levels.map(|(&price, level)| (price, level.waiting)).collect()
+    }
+}
+
+/// What an account has waiting at one price.
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    last_turn: u64,
+    waiting: usize,
+}
+
+/// The shares of one account by price, where it has any.
+#[derive(Debug, Default)]
+pub(super) struct Shares(SmallMap<Share>);
+
+impl Shares {
+    pub(super) fn at(&self, price: u64) -> Option<&Share> {
+        self.0.get(price)
+    }
+
+    /// One more of the account waits.
+    pub(super) fn wait(&mut self, price: u64, turn: u64) {
+        match self.0.get_mut(price) {
+            Some(share) => {
+                share.last_turn = share.last_turn.max(turn);
+                share.waiting += 1;
+            }
+            None => {
+                let (last_turn, waiting) = (turn, 1);
+                self.0.insert(price, Share { last_turn, waiting });
+            }
+        }
+    }
+
+    /// One fewer of the account waits.
+    pub(super) fn stop_waiting(&mut self, price: u64) {
+        if let Some(share) = self.0.get_mut(price) {
+            share.waiting -= 1;
+            if share.waiting == 0 {
+                self.0.remove(price);
+            }
+        }
+    }
+
+    /// How many of the account wait at each price.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
+        let shares = self.0.iter();
+        shares.map(|(price, share)| (price, share.waiting)).collect()
+    }
+}
