@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { Account } from "@aptos-labs/ts-sdk";
+import {
+  Account,
+  AccountAddress,
+  MultiSig,
+  SimpleTransaction,
+  TransactionPayloadMultiSig,
+  generateRawTransaction,
+  generateTransactionPayload,
+} from "@aptos-labs/ts-sdk";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
 import { Session, assertForetold, eventOf, fee, refusal } from "./session.mjs";
 
@@ -164,28 +172,36 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.equal(done.success, true, done.vm_status);
   });
 
-  test("an owner executes a multisig account's transaction with one", async () => {
+  test("an owner executes a multisig account's transactions with them", async () => {
     const owner = await session.funded();
-    const [multisigAddress] = await session.view(`${MULTISIG}::get_next_multisig_account_address`, [
-      owner.accountAddress,
-    ]);
+    const sender = owner.accountAddress;
+    const [multisigAddress] = await session.view(`${MULTISIG}::get_next_multisig_account_address`, [sender]);
     await session.call(owner, `${MULTISIG}::create`, [1, [], []]);
-    await session.call(owner, TRANSFER, [multisigAddress, 500]);
-    const data = { multisigAddress, function: TRANSFER, functionArguments: [recipient, 500] };
-    const payload = await session.aptos.transaction.build.simple({ sender: owner.accountAddress, data });
-    const bytes = payload.rawTransaction.payload.multiSig.transaction_payload.bcsToBytes();
-    await session.call(owner, `${MULTISIG}::create_transaction`, [multisigAddress, bytes]);
+    await session.call(owner, TRANSFER, [multisigAddress, 1000]);
+    const payload = await generateTransactionPayload({
+      aptosConfig: session.aptos.config,
+      multisigAddress,
+      function: TRANSFER,
+      functionArguments: [recipient, 500],
+    });
+    const bytes = payload.multiSig.transaction_payload.bcsToBytes();
+    const named = new TransactionPayloadMultiSig(new MultiSig(AccountAddress.from(multisigAddress)));
 
     const before = await session.balance(recipient);
-    const execution = await session.aptos.transaction.build.simple({
-      sender: owner.accountAddress,
-      data,
-      options: { replayProtectionNonce: newNonce() },
-    });
-    const done = await session.send(owner, execution);
-    assert.equal(done.success, true, done.vm_status);
-    eventOf(done, `${MULTISIG}::TransactionExecutionSucceeded`);
-    assert.equal(await session.balance(recipient), before + 500);
+    // The payload stands in the transaction, or only on the ledger.
+    for (const executed of [payload, named]) {
+      await session.call(owner, `${MULTISIG}::create_transaction`, [multisigAddress, bytes]);
+      const raw = await generateRawTransaction({
+        aptosConfig: session.aptos.config,
+        sender,
+        payload: executed,
+        options: { replayProtectionNonce: newNonce() },
+      });
+      const done = await session.send(owner, new SimpleTransaction(raw));
+      assert.equal(done.success, true, done.vm_status);
+      eventOf(done, `${MULTISIG}::TransactionExecutionSucceeded`);
+    }
+    assert.equal(await session.balance(recipient), before + 1000);
   });
 
   test("is simulated with a key and without, at about the real gas", async () => {
