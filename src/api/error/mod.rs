@@ -55,6 +55,7 @@ pub enum ErrorCode {
     MempoolIsFull,
     InternalError,
     WebFrameworkError,
+    BcsNotSupported,
 }
 
 /// What a transaction was asked for by.
@@ -255,6 +256,9 @@ pub enum Problem {
     /// A body without a type.
     #[error("missing `Content-Type` header")]
     MissingContentType,
+    /// An answer in BCS of a route that has none.
+    #[error("{0} answers in JSON only, not in BCS")]
+    BcsNotSupported(&'static str),
 }
 
 impl Problem {
@@ -296,6 +300,7 @@ impl Problem {
             Self::UnsupportedContentType(_) | Self::MissingContentType => {
                 (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError)
             }
+            Self::BcsNotSupported(_) => (Status::BAD_REQUEST, Code::BcsNotSupported),
         }
     }
 

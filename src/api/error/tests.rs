@@ -242,6 +242,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("the `Content-Type` requested by the client is not supported: text/plain"),
         ),
         (
+            Problem::BcsNotSupported("encode_submission"),
+            400,
+            "bcs_not_supported",
+            text("encode_submission answers in JSON only, not in BCS"),
+        ),
+        (
             Problem::MissingContentType,
             415,
             "web_framework_error",

@@ -14,13 +14,20 @@ use serde::Deserialize;
 /// The body of a submission.
 #[derive(Deserialize)]
 pub(crate) struct SubmitRequest {
+    #[serde(flatten)]
+    transaction: TransactionRequest,
+    signature: SignatureJson,
+}
+
+/// What a client signs, or is about to sign.
+#[derive(Deserialize)]
+pub(crate) struct TransactionRequest {
     sender: Text<AccountAddress>,
     sequence_number: Decimal<u64>,
     max_gas_amount: Decimal<u64>,
     gas_unit_price: Decimal<u64>,
     expiration_timestamp_secs: Decimal<u64>,
     payload: SubmittedPayload,
-    signature: SignatureJson,
     replay_protection_nonce: Option<Decimal<u64>>,
 }
 
@@ -115,35 +122,43 @@ impl Order {
     }
 }
 
-impl SubmitRequest {
-    /// The transaction that the client signed. JSON carries no chain id: it is this chain's, so a
-    /// transaction signed for another one has a signature that does not hold.
+impl TransactionRequest {
+    /// What is signed. JSON carries no chain id: it is this chain's, so a transaction signed for another
+    /// one has a signature that does not hold.
     ///
     /// # Errors
     /// 400: a call that the framework does not know or that does not fit it, a kind of payload that
-    /// is not executed, an assertion that is none.
-    pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
+    /// is not executed.
+    pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, Problem> {
         let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
             None => (order.sequential(), self.sequence_number.0),
             // Whatever the client wrote for it (rest-behaviour section 4).
             Some(Decimal(nonce)) => (order.orderless(nonce), u64::MAX),
         };
+        Ok(RawTransaction {
+            sender: self.sender.0,
+            sequence_number,
+            payload,
+            max_gas_amount: self.max_gas_amount.0,
+            gas_unit_price: self.gas_unit_price.0,
+            expiration_timestamp_secs: self.expiration_timestamp_secs.0,
+            chain_id: chain.id(),
+        })
+    }
+}
+
+impl SubmitRequest {
+    /// The transaction that the client signed.
+    ///
+    /// # Errors
+    /// As [`TransactionRequest::into_raw`], and 400 for a signature that is none.
+    pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
+        let raw = self.transaction.into_raw(chain)?;
         let authenticator = self
             .signature
             .try_into()
             .map_err(|error| Problem::InvalidInput(format!("the signature cannot be read: {error}")))?;
-        Ok(SignedTransaction {
-            raw: RawTransaction {
-                sender: self.sender.0,
-                sequence_number,
-                payload,
-                max_gas_amount: self.max_gas_amount.0,
-                gas_unit_price: self.gas_unit_price.0,
-                expiration_timestamp_secs: self.expiration_timestamp_secs.0,
-                chain_id: chain.id(),
-            },
-            authenticator,
-        })
+        Ok(SignedTransaction { raw, authenticator })
     }
 }

@@ -1,5 +1,8 @@
 //! How one account signed.
 
+use super::function::FunctionText;
+use super::hex_form::HexBytes;
+use super::keys::{bcs_hex, from_bcs};
 use super::{
     SignatureFormError,
     keys::{AnySignatureJson, Ed25519Json, PublicKeyJson},
@@ -24,6 +27,12 @@ pub(crate) enum AccountSignatureJson {
     },
     #[serde(rename = "multi_key_signature")]
     MultiKey(MultiKeyJson),
+    /// What an account gives to code of its own.
+    #[serde(rename = "abstract_signature")]
+    Abstract {
+        function_info: FunctionText,
+        auth_data: HexBytes,
+    },
     #[serde(rename = "no_account_signature")]
     NoAccount {},
 }
@@ -52,7 +61,13 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
                 signatures_bitmap,
             } => Self::MultiKey(MultiKeyJson::new(public_keys, signatures, signatures_bitmap)),
             AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
-            AccountAuthenticator::Abstract { auth_data, .. } => match *auth_data {},
+            AccountAuthenticator::Abstract {
+                function_info,
+                auth_data,
+            } => Self::Abstract {
+                function_info: FunctionText(function_info.clone()),
+                auth_data: bcs_hex(auth_data),
+            },
         }
     }
 }
@@ -81,6 +96,13 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
                 signature: signature.try_into()?,
             },
             AccountSignatureJson::MultiKey(multi) => multi.try_into()?,
+            AccountSignatureJson::Abstract {
+                function_info,
+                auth_data,
+            } => Self::Abstract {
+                function_info: function_info.0,
+                auth_data: from_bcs("the data of an abstract signature", &auth_data)?,
+            },
             AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
         })
     }

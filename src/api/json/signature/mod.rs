@@ -3,6 +3,7 @@
 
 mod account;
 mod bitmap;
+mod function;
 mod keys;
 mod multi;
 mod multi_key;

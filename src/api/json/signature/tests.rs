@@ -31,6 +31,63 @@ fn any_key() -> impl Strategy<Value = AnyPublicKey> {
         ed25519_key().prop_map(AnyPublicKey::Ed25519),
         bytes().prop_map(AnyPublicKey::Secp256k1Ecdsa),
         bytes().prop_map(AnyPublicKey::Secp256r1Ecdsa),
+        keyless_key().prop_map(|key| any_key_of(3, &key)),
+        (any::<[u8; 32]>(), keyless_key()).prop_map(|federated| any_key_of(4, &federated)),
+        joined(1, 32, 0).prop_map(|key| any_key_of(5, &key)),
+    ]
+}
+
+/// A key of a kind that is read and not checked, from its parts on the wire.
+fn any_key_of(variant: u8, parts: &impl Serialize) -> AnyPublicKey {
+    bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
+}
+
+fn any_signature_of(variant: u8, parts: &impl Serialize) -> AnySignature {
+    bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
+}
+
+/// An issuer and a commitment.
+fn keyless_key() -> impl Strategy<Value = (String, Bytes)> {
+    (".{0,20}", bytes())
+}
+
+/// With a certificate by a proof: three points, horizon, extra field, audience, the prover's signature;
+/// then the header of the token, expiry, key and signature.
+fn keyless_signature() -> impl Strategy<Value = AnySignature> {
+    let points = vec(any::<[u8; 32]>(), 4).prop_map(|points| <[[u8; 32]; 4]>::try_from(points).unwrap());
+    let extra = proptest::option::of(".{0,9}");
+    let certificate = (points, any::<u64>(), extra.clone(), extra, any::<bool>());
+    let certificate = certificate.prop_map(|(points, horizon, field, audience, is_signed)| {
+        let prover = is_signed.then(|| (0u8, Bytes::from(vec![9; 64])));
+        (0u8, 0u8, points, horizon, field, audience, prover)
+    });
+    (
+        certificate,
+        ".{0,20}",
+        any::<u64>(),
+        joined(1, 32, 0),
+        joined(1, 64, 0),
+    )
+        .prop_map(|(certificate, header, expiry, key, signature)| {
+            any_signature_of(3, &(certificate, header, expiry, (0u8, key), (0u8, signature)))
+        })
+}
+
+/// Both forms of its data: for an account that named the function, and for one that follows from it.
+fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
+    let of = |data: Vec<u8>| {
+        let mut encoded = vec![5];
+        bcs::serialize_into(&mut encoded, &(AccountAddress::ONE, "module", "function")).unwrap();
+        encoded.extend(data);
+        bcs::from_bytes(&encoded).unwrap()
+    };
+    prop_oneof![
+        (bytes(), bytes())
+            .prop_map(move |(digest, signature)| of(bcs::to_bytes(&(0u8, digest, signature)).unwrap())),
+        (bytes(), bytes(), bytes())
+            .prop_map(move |(digest, signature, key)| of(
+                bcs::to_bytes(&(1u8, digest, signature, key)).unwrap()
+            )),
     ]
 }
 
@@ -44,6 +101,8 @@ fn any_signature() -> impl Strategy<Value = AnySignature> {
         ed25519_signature().prop_map(AnySignature::Ed25519),
         bytes().prop_map(AnySignature::Secp256k1Ecdsa),
         assertion,
+        keyless_signature(),
+        joined(1, 7_856, 0).prop_map(|signature| any_signature_of(4, &signature)),
     ]
 }
 
@@ -105,6 +164,7 @@ fn account() -> impl Strategy<Value = AccountAuthenticator> {
         }),
         multi_key(),
         customary_multi_key(),
+        abstract_account(),
         Just(AccountAuthenticator::NoAccountAuthenticator),
     ]
 }

@@ -49,6 +49,11 @@ impl Transfer {
     }
 
     pub fn sign(&self, chain: &Chain) -> SignedTransaction {
+        self.sign_payload(chain, self.payload(chain))
+    }
+
+    /// The call of the transfer.
+    pub fn payload(&self, chain: &Chain) -> TransactionPayload {
         let arguments = [
             bcs::to_bytes(&self.to).unwrap(),
             bcs::to_bytes(&self.amount).unwrap(),
@@ -62,7 +67,7 @@ impl Transfer {
             type_args: Vec::new(),
             args: arguments.into_iter().map(Into::into).collect(),
         };
-        self.sign_payload(chain, TransactionPayload::EntryFunction(call))
+        TransactionPayload::EntryFunction(call)
     }
 
     /// A call of another entry function by the same sender, its arguments in JSON.
@@ -72,20 +77,25 @@ impl Transfer {
     }
 
     pub fn sign_payload(&self, chain: &Chain, payload: TransactionPayload) -> SignedTransaction {
-        let raw = RawTransaction {
-            sender: self.sender(),
+        let raw = self.raw(self.sender(), payload);
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: self.key().public_key(),
+            signature: self.key().sign(&raw.signing_message(chain.vendor())),
+        };
+        SignedTransaction { raw, authenticator }
+    }
+
+    /// What any account signs to send this payload on the transfer's terms.
+    pub fn raw(&self, sender: AccountAddress, payload: TransactionPayload) -> RawTransaction {
+        RawTransaction {
+            sender,
             sequence_number: self.sequence_number,
             payload,
             max_gas_amount: 100_000,
             gas_unit_price: self.gas_unit_price,
             expiration_timestamp_secs: self.expiration_timestamp_secs,
             chain_id: self.chain_id,
-        };
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: self.key().public_key(),
-            signature: self.key().sign(&raw.signing_message(chain.vendor())),
-        };
-        SignedTransaction { raw, authenticator }
+        }
     }
 
     /// The JSON form of a submission.

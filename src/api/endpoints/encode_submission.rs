@@ -1,0 +1,76 @@
+//! What to sign: the signing message of a transaction that a client describes in JSON (interface
+//! section 4.1; rest-behaviour section 4). A client must trust the node that it asks, as the node could
+//! describe another transaction.
+
+use crate::{
+    answer::Answer,
+    call::Call,
+    error::{ApiError, Problem},
+    format::Format,
+    json::{Text, TransactionRequest, hex_text},
+};
+use ledger::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
+use serde::Deserialize;
+
+/// The body: that of a submission without `signature`, and who else signs.
+#[derive(Deserialize)]
+struct EncodeRequest {
+    #[serde(flatten)]
+    transaction: TransactionRequest,
+    /// Where it is given, even without an address in it, the transaction is a multi-agent one.
+    secondary_signers: Option<Vec<Text<AccountAddress>>>,
+    /// Where it is given the transaction is sponsored. The reference has no such member, so that its
+    /// clients cannot learn what to sign for a sponsored one.
+    fee_payer_address: Option<Text<AccountAddress>>,
+}
+
+/// `POST /v1/transactions/encode_submission`
+pub(crate) async fn encode_submission(mut call: Call) -> Result<Answer, ApiError> {
+    if call.format() == Format::Bcs {
+        return Err(Problem::BcsNotSupported("encode_submission").into());
+    }
+    let request: EncodeRequest = call.json_body().await?;
+    let ledger_info = *call.node().head().ledger_info();
+    let chain = call.chain();
+    let signers = Signers {
+        secondary: request.secondary_signers.map(addresses).transpose()?,
+        fee_payer: request.fee_payer_address.map(|Text(address)| address),
+    };
+    let raw = request
+        .transaction
+        .into_raw(chain)
+        .map_err(|problem| problem.at(ledger_info))?;
+    let message = signers.signing_message(&raw, chain.vendor());
+    Answer::json(ledger_info, &hex_text(&message))
+}
+
+/// # Errors
+/// 400 when there are more than may sign a transaction.
+fn addresses(signers: Vec<Text<AccountAddress>>) -> Result<Vec<AccountAddress>, Problem> {
+    if signers.len() > SIGNATURES_MAX {
+        let given = signers.len();
+        let refusal =
+            format!("{given} secondary signers are named, a transaction has at most {SIGNATURES_MAX}");
+        return Err(Problem::InvalidInput(refusal));
+    }
+    Ok(signers.into_iter().map(|Text(address)| address).collect())
+}
+
+/// Who signs beside the sender.
+struct Signers {
+    secondary: Option<Vec<AccountAddress>>,
+    fee_payer: Option<AccountAddress>,
+}
+
+impl Signers {
+    fn signing_message(&self, raw: &RawTransaction, vendor: &Vendor) -> Vec<u8> {
+        let secondary = self.secondary.as_deref();
+        match self.fee_payer {
+            Some(payer) => raw.fee_payer_signing_message(secondary.unwrap_or_default(), payer, vendor),
+            None => match secondary {
+                Some(secondary) => raw.multi_agent_signing_message(secondary, vendor),
+                None => raw.signing_message(vendor),
+            },
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The function that authenticates for an abstract account, as `0x1::module::function`.
+
+use ledger::{Identifier, ModuleId, transaction::FunctionInfo};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// A function, as text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FunctionText(pub FunctionInfo);
+
+impl Serialize for FunctionText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FunctionInfo { module, function } = &self.0;
+        serializer.collect_str(&format_args!("{module}::{function}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for FunctionText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let parts = text.rsplit_once("::");
+        let (module, function) =
+            parts.ok_or_else(|| D::Error::custom("a function is written as 0x1::module::function"))?;
+        Ok(Self(FunctionInfo {
+            module: module.parse::<ModuleId>().map_err(D::Error::custom)?,
+            function: function.parse::<Identifier>().map_err(D::Error::custom)?,
+        }))
+    }
+}

@@ -1,0 +1,171 @@
+//! What the node says is to be signed, signed and submitted: by one signer, by several, for a sponsor,
+//! and without a sequence number.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused};
+use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/transactions/encode_submission";
+
+async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
+    api.client.post_json(PATH, body, accept).await
+}
+
+/// The message that the node answers with.
+async fn message(api: &TestApi, body: &Value) -> Vec<u8> {
+    let answer = ask(api, body, "application/json").await;
+    let message = good(&answer);
+    let digits = message.as_str().unwrap().strip_prefix("0x").unwrap();
+    hex::decode(digits).unwrap()
+}
+
+/// A submission without its signature.
+fn unsigned(api: &TestApi, transfer: &Transfer) -> Value {
+    let mut body = transfer.json(&api.chain);
+    body.as_object_mut().unwrap().remove("signature");
+    body
+}
+
+fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Value {
+    json!({
+        "type": "ed25519_signature",
+        "public_key": format!("0x{}", hex::encode(key.public_key().0)),
+        "signature": format!("0x{}", hex::encode(key.sign(message).0)),
+    })
+}
+
+/// Submits what was signed; gives the committed form.
+async fn commit(api: &TestApi, mut body: Value, signature: Value) -> Value {
+    body["signature"] = signature;
+    let accepted = api.client.submit_json(&body).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
+    let hash = accepted.json()["hash"].as_str().unwrap().parse().unwrap();
+    let committed = api.client.wait(&hash).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    committed
+}
+
+#[actix_web::test]
+async fn one_signer() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let body = unsigned(&api, &transfer);
+    let message = message(&api, &body).await;
+    let signed = transfer.sign(&api.chain);
+    assert_eq!(message, signed.raw.signing_message(api.chain.vendor()));
+    commit(&api, body, signature(&transfer.key(), &message)).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn several_signers() {
+    let api = TestApi::start(Settings::default()).await;
+    let (transfer, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
+    let mut body = unsigned(&api, &transfer);
+    let addresses = json!([second.sender().to_string()]);
+    body["secondary_signers"] = addresses.clone();
+    let message = message(&api, &body).await;
+    let by_both = json!({
+        "type": "multi_agent_signature",
+        "sender": signature(&transfer.key(), &message),
+        "secondary_signer_addresses": addresses,
+        "secondary_signers": [signature(&second.key(), &message)],
+    });
+    let committed = commit(&api, body, by_both.clone()).await;
+    assert_eq!(committed["signature"], by_both);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_sponsor_who_may_be_named_later() {
+    let api = TestApi::start(Settings::default()).await;
+    let (transfer, payer) = (Transfer::new(0, 0), Transfer::new(1, 0));
+    let mut body = unsigned(&api, &transfer);
+    body["fee_payer_address"] = json!("0x0");
+    let of_sender = message(&api, &body).await;
+    body["fee_payer_address"] = json!(payer.sender().to_string());
+    let of_payer = message(&api, &body).await;
+    assert_ne!(of_sender, of_payer);
+    let by_both = json!({
+        "type": "fee_payer_signature",
+        "sender": signature(&transfer.key(), &of_sender),
+        "secondary_signer_addresses": [],
+        "secondary_signers": [],
+        "fee_payer_address": payer.sender().to_string(),
+        "fee_payer_signer": signature(&payer.key(), &of_payer),
+    });
+    commit(&api, body, by_both).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn without_a_sequence_number() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer {
+        expiration_timestamp_secs: now_secs() + 60,
+        ..Transfer::new(0, 0)
+    };
+    let mut body = unsigned(&api, &transfer);
+    body["replay_protection_nonce"] = json!("7");
+    let message = message(&api, &body).await;
+    let committed = commit(&api, body, signature(&transfer.key(), &message)).await;
+    assert_eq!(committed["replay_protection_nonce"], "7");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let body = unsigned(&api, &transfer);
+    let alone = message(&api, &body).await;
+    let mut listed = body;
+    listed["secondary_signers"] = json!([]);
+    let listed = message(&api, &listed).await;
+    let seeds = api.chain.vendor().seeds();
+    // After the seed the number of the variant, after the transaction the length of the list.
+    let mut expected = seeds.raw_transaction_with_data.as_bytes().to_vec();
+    expected.push(0);
+    expected.extend(&alone[seeds.raw_transaction.as_bytes().len()..]);
+    expected.push(0);
+    assert_eq!(listed, expected);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_not_encoded() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = unsigned(&api, &Transfer::new(0, 0));
+    let changed = |name: &str, value: Value| {
+        let mut body = good.clone();
+        body[name] = value;
+        body
+    };
+    let syntax = (400, "web_framework_error");
+    let many = vec![AccountAddress::ONE.to_string(); 33];
+    let rows = [
+        (json!({}), syntax),
+        (changed("sender", json!(1)), syntax),
+        (changed("secondary_signers", json!("0x1")), syntax),
+        (changed("secondary_signers", json!(["0xg"])), syntax),
+        (changed("fee_payer_address", json!("")), syntax),
+        (changed("secondary_signers", json!(many)), (400, "invalid_input")),
+        (
+            changed("payload", json!({ "type": "module_bundle_payload" })),
+            (400, "vm_error"),
+        ),
+    ];
+    for (body, expected) in rows {
+        refused(
+            &ask(&api, &body, "application/json").await,
+            expected,
+            &body.to_string(),
+        );
+    }
+    let answer = ask(&api, &good, "application/x-bcs").await;
+    refused(&answer, (400, "bcs_not_supported"), "BCS");
+    // The answer is of the newest moment of the ledger.
+    let answer = ask(&api, &good, "application/json").await;
+    assert_eq!(ledger_headers(&answer, "node")[1], 0);
+    api.stop().await;
+}

@@ -1,0 +1,255 @@
+//! Transactions without a sequence number, through the interface: how they look, that none runs twice,
+//! and how many one account may send.
+
+use crate::{
+    kit::{Settings, Signer, TestApi, Transfer, good, now_secs, refused, signers, still_works},
+    validation::Refusal,
+};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, HashValue, SignedTransaction, StateKey, ValidationStatus as Status,
+    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
+};
+use ledger_actors::{MempoolConfig, NodeConfig};
+use serde_json::{Value, json};
+
+/// The statuses that this file shows.
+pub const SHOWN: [Status; 3] = [
+    Status::SequenceNonceInvalid,
+    Status::NonceAlreadyUsed,
+    Status::TransactionExpirationTooFarInFuture,
+];
+
+/// A transfer by the first account that expires soon enough.
+fn transfer(amount: u64) -> Transfer {
+    Transfer {
+        amount,
+        expiration_timestamp_secs: now_secs() + 60,
+        ..Transfer::new(0, u64::MAX)
+    }
+}
+
+/// The wire form of a call that a nonce protects.
+fn with_nonce(payload: TransactionPayload, nonce: u64) -> TransactionPayload {
+    let TransactionPayload::EntryFunction(call) = payload else {
+        panic!("a transfer is a call");
+    };
+    TransactionPayload::Payload(InnerPayload::V1 {
+        executable: TransactionExecutable::EntryFunction(call),
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: Some(nonce),
+        },
+    })
+}
+
+fn signed(api: &TestApi, transfer: &Transfer, nonce: u64) -> SignedTransaction {
+    let payload = with_nonce(transfer.payload(&api.chain), nonce);
+    transfer.sign_payload(&api.chain, payload)
+}
+
+fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
+    ledger_api::submission_json(&api.chain, signed).parse().unwrap()
+}
+
+async fn sequence_number(api: &TestApi, address: AccountAddress) -> Value {
+    let account = good(&api.client.get(&format!("/v1/accounts/{address}")).await);
+    account["sequence_number"].clone()
+}
+
+async fn show(api: &TestApi, status: Status, words: &'static str, signed: SignedTransaction) {
+    let refusal = Refusal {
+        what: status.name(),
+        signed,
+        status,
+        words,
+    };
+    refusal.show(api).await;
+}
+
+#[actix_web::test]
+async fn the_shape_as_submitted_and_as_committed() {
+    let api = TestApi::start(Settings::default()).await;
+    let signed = signed(&api, &transfer(7), 5);
+    let mut body = json_of(&api, &signed);
+    // The member is mandatory, and whatever it says is passed over.
+    body["sequence_number"] = json!("3");
+    let accepted = api.client.submit_json(&body).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
+    let hash = signed.hash(api.chain.vendor());
+    let committed = api.client.wait(&hash).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    for shown in [&accepted.json(), &committed] {
+        assert_eq!(shown["hash"], hash.to_string());
+        assert_eq!(shown["sequence_number"], "18446744073709551615");
+        assert_eq!(shown["replay_protection_nonce"], "5");
+        assert_eq!(shown["payload"]["type"], "entry_function_payload");
+    }
+    assert_eq!(sequence_number(&api, signed.raw.sender).await, "0");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
+    let api = TestApi::start(Settings::default()).await;
+    let newcomer = signers().remove(0).1;
+    let funding = Transfer {
+        to: newcomer.address(),
+        amount: 1_000_000_000,
+        ..Transfer::new(1, 0)
+    };
+    assert_eq!(api.commit(&funding).await["success"], true);
+    let before = sequence_number(&api, newcomer.address()).await;
+    let transfer = transfer(7);
+    let payload = with_nonce(transfer.payload(&api.chain), 0);
+    let signed = newcomer.sign_alone(&api.chain, transfer.raw(newcomer.address(), payload));
+    let committed = api.commit_signed(&signed).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    assert_eq!(sequence_number(&api, newcomer.address()).await, before);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_nonce_is_used_once_also_after_a_restart() {
+    let mut api = TestApi::start(Settings::default()).await;
+    let first = signed(&api, &transfer(7), 5);
+    assert_eq!(api.commit_signed(&first).await["success"], true);
+    let other = signed(&api, &transfer(8), 5);
+    for restarts in 0..2 {
+        if restarts > 0 {
+            api = api.restarted().await;
+        }
+        let again = api.client.submit_bcs(&first).await;
+        refused(&again, (400, "vm_error"), "the same again");
+        assert_eq!(again.json()["vm_error_code"], 42, "{}", again.text());
+        show(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
+        // The nonce of another account is another one.
+        let theirs = Transfer {
+            from: 1 + restarts,
+            ..transfer(7)
+        };
+        assert_eq!(
+            api.commit_signed(&signed(&api, &theirs, 5)).await["success"],
+            true
+        );
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_expires_too_late() {
+    let api = TestApi::start(Settings::default()).await;
+    let late = Transfer {
+        expiration_timestamp_secs: now_secs() + 200,
+        ..transfer(7)
+    };
+    let words = "an orderless transaction must expire at";
+    let late = signed(&api, &late, 5);
+    show(&api, Status::TransactionExpirationTooFarInFuture, words, late).await;
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// The bucket of nonces that a nonce of an account falls into: its place in the state, as the ledger's own
+/// module describes it.
+fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
+    let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
+    let number = u64::from_le_bytes(hash.as_bytes()[16..24].try_into().unwrap()) % 65_536;
+    let table = HashValue::sha3_of(&[AccountAddress::ONE.as_bytes(), b"nonce_validation::nonce_table"]);
+    let table = AccountAddress::new(*table.as_bytes());
+    StateKey::table_item(&table, &bcs::to_bytes(&number).unwrap())
+}
+
+/// To fill a bucket by requests takes a search over some 33 million nonces, so the genesis has a full one.
+#[actix_web::test]
+async fn a_nonce_without_room() {
+    let sender = transfer(7).sender();
+    let others: Vec<(u128, u64)> = (0..512).map(|digest| (digest, now_secs() + 90)).collect();
+    let api = TestApi::start(Settings {
+        more_state: vec![(bucket_of(sender, 5), Bytes::from(bcs::to_bytes(&others).unwrap()))],
+        ..Settings::default()
+    })
+    .await;
+    let refused = signed(&api, &transfer(7), 5);
+    show(&api, Status::SequenceNonceInvalid, "take another one", refused).await;
+    let other = api.commit_signed(&signed(&api, &transfer(7), 6)).await;
+    assert_eq!(other["success"], true, "{other}");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn one_account_sends_many_at_once() {
+    const COUNT: u64 = 200;
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = transfer(7);
+    let all: Vec<_> = (0..COUNT).map(|nonce| signed(&api, &transfer, nonce)).collect();
+    let answers = futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
+    for answer in answers {
+        assert_eq!(answer.status, 202, "{}", answer.text());
+    }
+    for signed in &all {
+        let committed = api.client.wait(&signed.hash(api.chain.vendor())).await;
+        assert_eq!(committed["success"], true, "{committed}");
+    }
+    assert_eq!(sequence_number(&api, transfer.sender()).await, "0");
+    let path = format!("/v1/accounts/{}/balance/0x1::node_coin::NodeCoin", transfer.to);
+    assert_eq!(good(&api.client.get(&path).await), 7 * COUNT);
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn an_account_at_its_cap() {
+    let mempool = MempoolConfig {
+        capacity_per_account_orderless: 1,
+        ..MempoolConfig::default()
+    };
+    let api = TestApi::start(Settings {
+        node: NodeConfig {
+            mempool,
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    })
+    .await;
+    // One that can run leaves as soon as its block is durable, so it takes tries to meet one still there.
+    let transfer = transfer(7);
+    let mut refusal = None;
+    for nonce in 0..10_000 {
+        let answer = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
+        if answer.status != 202 {
+            refusal = Some(answer);
+            break;
+        }
+    }
+    let refusal = refusal.expect("a second one while the first is there");
+    refused(&refusal, (507, "mempool_is_full"), "a second");
+    let body = refusal.json();
+    let message = body["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("orderless transactions from account: 1, Capacity: 1"),
+        "{message}"
+    );
+    // Those with a sequence number have a cap of their own.
+    assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn signed_by_several_and_paid_for() {
+    let api = TestApi::start(Settings::default()).await;
+    let sender = Signer::Ed25519(transfer(7).key());
+    let other = Signer::Ed25519(Transfer::new(1, 0).key());
+    for (nonce, payer) in [(1, None), (2, Some(&other))] {
+        let payload = with_nonce(transfer(7).payload(&api.chain), nonce);
+        let raw = transfer(7).raw(sender.address(), payload);
+        let others: &[&Signer] = if payer.is_some() { &[] } else { &[&other] };
+        let signed = sender.sign_with(&api.chain, raw, others, payer);
+        let committed = api.commit_signed(&signed).await;
+        assert_eq!(committed["success"], true, "{committed}");
+        assert_eq!(committed["replay_protection_nonce"], nonce.to_string());
+    }
+    api.stop().await;
+}

@@ -1,0 +1,224 @@
+//! Every way to sign, through the interface: as BCS and as JSON, shown and read back, and simulated.
+
+use crate::kit::{Answer, Settings, Signer, TestApi, Transfer, good, refused, signers, still_works};
+use ledger::{
+    SignedTransaction,
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
+};
+use ledger_api::submission_json;
+use serde_json::{Value, json};
+
+/// Gives an account of each signer enough for some transactions.
+async fn fund(api: &TestApi, signers: &[(&str, Signer)]) {
+    for (number, (_, signer)) in (0..).zip(signers) {
+        let funding = Transfer {
+            to: signer.address(),
+            amount: 1_000_000_000,
+            ..Transfer::new(0, number)
+        };
+        assert_eq!(api.commit(&funding).await["success"], true);
+    }
+}
+
+/// The first transfer of a signer, alone.
+fn transfer_of(api: &TestApi, signer: &Signer, sequence_number: u64) -> SignedTransaction {
+    let transfer = Transfer::new(0, sequence_number);
+    let raw = transfer.raw(signer.address(), transfer.payload(&api.chain));
+    signer.sign_alone(&api.chain, raw)
+}
+
+fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
+    serde_json::from_str(&submission_json(&api.chain, signed)).unwrap()
+}
+
+/// Submits the JSON form and gives the committed form, whose hash must be that of the BCS form.
+async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
+    let accepted = api.client.submit_json(&json_of(api, signed)).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
+    let hash = signed.hash(api.chain.vendor());
+    assert_eq!(accepted.json()["hash"], hash.to_string());
+    api.client.wait(&hash).await
+}
+
+#[actix_web::test]
+async fn each_kind_of_key_signs_alone() {
+    let api = TestApi::start(Settings::default()).await;
+    let signers = signers();
+    fund(&api, &signers).await;
+    for (kind, signer) in &signers {
+        let by_bcs = transfer_of(&api, signer, 0);
+        let committed = api.commit_signed(&by_bcs).await;
+        assert_eq!(committed["success"], true, "{kind}: {committed}");
+        assert_eq!(committed["signature"]["type"], "single_sender", "{kind}");
+        assert_eq!(
+            committed["signature"],
+            json_of(&api, &by_bcs)["signature"],
+            "{kind}"
+        );
+
+        let committed = commit_json(&api, &transfer_of(&api, signer, 1)).await;
+        assert_eq!(committed["success"], true, "{kind}: {committed}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_one_object_of_the_reference_is_read() {
+    let api = TestApi::start(Settings::default()).await;
+    let signers = signers();
+    fund(&api, &signers).await;
+    for (kind, signer) in &signers {
+        let signed = transfer_of(&api, signer, 0);
+        let mut body = json_of(&api, &signed);
+        let mut flat = body["signature"]["sender"].take();
+        flat["type"] = json!("single_sender");
+        body["signature"] = flat;
+        let accepted = api.client.submit_json(&body).await;
+        assert_eq!(accepted.status, 202, "{kind}: {}", accepted.text());
+        assert_eq!(
+            accepted.json()["hash"],
+            signed.hash(api.chain.vendor()).to_string()
+        );
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn each_kind_of_key_signs_beside_and_pays_for_each() {
+    let api = TestApi::start(Settings::default()).await;
+    let signers = signers();
+    fund(&api, &signers).await;
+    let transfer = Transfer::new(0, 0);
+    for (number, (kind, sender)) in signers.iter().enumerate() {
+        let other = |by: usize| &signers[(number + by) % signers.len()].1;
+        let signed = |sequence_number, others: &[&Signer], payer| {
+            let mut raw = transfer.raw(sender.address(), transfer.payload(&api.chain));
+            raw.sequence_number = sequence_number;
+            sender.sign_with(&api.chain, raw, others, payer)
+        };
+        let agents = api.commit_signed(&signed(0, &[other(1), other(2)], None)).await;
+        assert_eq!(agents["success"], true, "{kind}: {agents}");
+        let sponsored = commit_json(&api, &signed(1, &[], Some(other(1)))).await;
+        assert_eq!(sponsored["success"], true, "{kind}: {sponsored}");
+        assert_eq!(
+            sponsored["signature"]["fee_payer_address"],
+            other(1).address().to_string()
+        );
+        let both = commit_json(&api, &signed(2, &[other(3)], Some(other(4)))).await;
+        assert_eq!(both["success"], true, "{kind}: {both}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_sponsor_pays_for_who_has_nothing() {
+    let api = TestApi::start(Settings::default()).await;
+    let sponsor = Signer::Ed25519(Transfer::new(1, 0).key());
+    let before = balance(&api, &sponsor).await;
+    for (kind, sender) in signers() {
+        let transfer = Transfer {
+            amount: 0,
+            ..Transfer::new(0, 0)
+        };
+        let raw = transfer.raw(sender.address(), transfer.payload(&api.chain));
+        let signed = sender.sign_with(&api.chain, raw, &[], Some(&sponsor));
+        let committed = api.commit_signed(&signed).await;
+        assert_eq!(committed["success"], true, "{kind}: {committed}");
+    }
+    assert!(balance(&api, &sponsor).await < before);
+    api.stop().await;
+}
+
+async fn balance(api: &TestApi, signer: &Signer) -> u64 {
+    let path = format!(
+        "/v1/accounts/{}/balance/0x1::{}_coin::{}Coin",
+        signer.address(),
+        "node",
+        "Node"
+    );
+    good(&api.client.get(&path).await).as_u64().unwrap()
+}
+
+async fn simulate(api: &TestApi, signed: &SignedTransaction) -> Answer {
+    let path = "/v1/transactions/simulate";
+    api.client
+        .post_json(path, &json_of(api, signed), "application/json")
+        .await
+}
+
+/// The same authenticator with signatures that do not hold, as SDKs send it to be simulated: over
+/// another message.
+fn spoilt(api: &TestApi, signer: &Signer, signed: &SignedTransaction) -> SignedTransaction {
+    let mut other = signed.raw.clone();
+    other.sequence_number += 1;
+    let authenticator = signer.sign_alone(&api.chain, other).authenticator;
+    SignedTransaction {
+        raw: signed.raw.clone(),
+        authenticator,
+    }
+}
+
+#[actix_web::test]
+async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
+    let api = TestApi::start(Settings::default()).await;
+    let signers = signers();
+    fund(&api, &signers).await;
+    for (kind, signer) in &signers {
+        let signed = transfer_of(&api, signer, 0);
+        refused(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
+        let unsigned = spoilt(&api, signer, &signed);
+        let simulated = good(&simulate(&api, &unsigned).await);
+        assert_eq!(simulated[0]["success"], true, "{kind}: {simulated}");
+        let answer = api.client.submit_bcs(&unsigned).await;
+        refused(&answer, (400, "vm_error"), kind);
+        assert_eq!(answer.json()["vm_error_code"], 1, "{kind}: {}", answer.text());
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
+    let api = TestApi::start(Settings::default()).await;
+    let (first, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
+    let sender = Signer::Nobody(first.sender());
+    let other = Signer::Nobody(second.sender());
+    let raw = || first.raw(first.sender(), first.payload(&api.chain));
+    for signed in [
+        sender.sign_with(&api.chain, raw(), &[&other], None),
+        sender.sign_with(&api.chain, raw(), &[], Some(&other)),
+    ] {
+        let simulated = good(&simulate(&api, &signed).await);
+        assert_eq!(simulated[0]["success"], true, "{simulated}");
+        assert_eq!(api.client.submit_bcs(&signed).await.status, 400);
+    }
+    let twice = sender.sign_with(&api.chain, raw(), &[&sender], None);
+    let simulated = good(&simulate(&api, &twice).await);
+    assert_eq!(simulated[0]["vm_status"], "SIGNERS_CONTAIN_DUPLICATES");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// A bitmap of another length than SDKs write keeps its length, as the hash covers it.
+#[actix_web::test]
+async fn a_short_bitmap_is_kept() {
+    let api = TestApi::start(Settings::default()).await;
+    let signers: Vec<_> = signers()
+        .into_iter()
+        .filter(|(_, signer)| matches!(signer, Signer::MultiKey { .. }))
+        .collect();
+    fund(&api, &signers).await;
+    let mut signed = transfer_of(&api, &signers[0].1, 0);
+    let TransactionAuthenticator::SingleSender {
+        sender: AccountAuthenticator::MultiKey {
+            signatures_bitmap, ..
+        },
+    } = &mut signed.authenticator
+    else {
+        panic!("{signed:?}");
+    };
+    signatures_bitmap.truncate(1);
+    let committed = commit_json(&api, &signed).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    assert_eq!(committed["signature"]["sender"]["signatures_bitmap"], "0x60");
+    api.stop().await;
+}

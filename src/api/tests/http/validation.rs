@@ -1,0 +1,413 @@
+//! Every refusal of validation by a request, with its status, `error_code`, `vm_error_code` and words;
+//! and a table that holds each status of the ledger against the test that shows it.
+//!
+//! What the pool refuses is in `validation_pool.rs`, multisig accounts are in `validation_multisig.rs`.
+
+use crate::{
+    kit::{Settings, Signer, TestApi, Transfer, now_secs, refused, signers, still_works},
+    orderless, validation_multisig,
+};
+use ledger::{
+    AccountAddress, RawTransaction, SignedTransaction, ValidationStatus as Status,
+    crypto::Ed25519Signature,
+    transaction::{
+        AccountAuthenticator, ExtraConfig, InnerPayload, Script, TransactionAuthenticator,
+        TransactionExecutable, TransactionPayload,
+    },
+};
+use ledger_api::submission_json;
+
+/// A submission and how it is refused.
+pub struct Refusal {
+    pub what: &'static str,
+    pub signed: SignedTransaction,
+    pub status: Status,
+    /// What the message says beside the name of the status.
+    pub words: &'static str,
+}
+
+impl Refusal {
+    /// Submits it and holds the answer against what is expected. Nothing of it stays.
+    pub async fn show(&self, api: &TestApi) {
+        let answer = api.client.submit_bcs(&self.signed).await;
+        refused(&answer, (400, "vm_error"), self.what);
+        let body = answer.json();
+        assert_eq!(body["vm_error_code"], self.status.code(), "{}: {body}", self.what);
+        let message = body["message"].as_str().unwrap();
+        let start = format!("Invalid transaction: Type: Validation Code: {}", self.status);
+        assert!(message.starts_with(&start), "{}: {message}", self.what);
+        assert!(message.contains(self.words), "{}: {message}", self.what);
+        assert_eq!(answer.headers["x-node-chain-id"], "4");
+        let hash = self.signed.hash(api.chain.vendor());
+        let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        refused(&lookup, (404, "transaction_not_found"), self.what);
+    }
+}
+
+fn refusal(status: Status, words: &'static str, what: &'static str, signed: SignedTransaction) -> Refusal {
+    Refusal {
+        what,
+        signed,
+        status,
+        words,
+    }
+}
+
+/// The next transaction of the first account, which has one behind it.
+fn next() -> Transfer {
+    Transfer::new(0, 1)
+}
+
+fn changed(api: &TestApi, change: impl FnOnce(&mut RawTransaction)) -> SignedTransaction {
+    let transfer = next();
+    let mut raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
+    change(&mut raw);
+    let authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: transfer.key().public_key(),
+        signature: transfer.key().sign(&raw.signing_message(api.chain.vendor())),
+    };
+    SignedTransaction { raw, authenticator }
+}
+
+/// What anybody can see without the ledger: signatures and form.
+fn of_form(api: &TestApi) -> Vec<Refusal> {
+    use Status as S;
+    let good = next().sign(&api.chain);
+    let with_signature_of = |raw: &RawTransaction, signature| SignedTransaction {
+        raw: raw.clone(),
+        authenticator: TransactionAuthenticator::Ed25519 {
+            public_key: next().key().public_key(),
+            signature,
+        },
+    };
+    let zeros = with_signature_of(&good.raw, Ed25519Signature([0; 64]));
+    // Too large is told before a wrong signature: its check would cost by the size.
+    let mut large = zeros.clone();
+    large.raw.payload = TransactionPayload::Script(script(70_000));
+    let none = SignedTransaction {
+        raw: good.raw.clone(),
+        authenticator: TransactionAuthenticator::SingleSender {
+            sender: AccountAuthenticator::NoAccountAuthenticator,
+        },
+    };
+    vec![
+        refusal(S::InvalidSignature, "", "a signature of zeros", zeros),
+        refusal(S::InvalidSignature, "", "no signature", none),
+        refusal(
+            S::ExceededMaxTransactionSize,
+            "65536",
+            "a large transaction",
+            large,
+        ),
+        refusal(
+            S::MaxGasUnitsExceedsMaxGasUnitsBound,
+            "the bound is",
+            "more gas than the chain allows",
+            changed(api, |raw| raw.max_gas_amount = u64::MAX),
+        ),
+        refusal(
+            S::MaxGasUnitsBelowMinTransactionGasUnits,
+            "the bound is",
+            "less gas than any transaction takes",
+            changed(api, |raw| raw.max_gas_amount = 0),
+        ),
+        refusal(
+            S::GasUnitPriceBelowMinBound,
+            "the bound is 100",
+            "a price below the chain's",
+            changed(api, |raw| raw.gas_unit_price = 99),
+        ),
+        refusal(
+            S::GasUnitPriceAboveMaxBound,
+            "the bound is 10000000000",
+            "a price above the chain's",
+            changed(api, |raw| raw.gas_unit_price = 10_000_000_001),
+        ),
+    ]
+}
+
+/// What needs the ledger.
+fn of_accounts(api: &TestApi) -> Vec<Refusal> {
+    use Status as S;
+    let other = Transfer::new(1, 0);
+    let foreign = {
+        let raw = next().raw(next().sender(), next().payload(&api.chain));
+        Signer::Ed25519(other.key()).sign_alone(&api.chain, raw)
+    };
+    let newcomer = signers().remove(0).1;
+    let poor = newcomer.sign_alone(&api.chain, {
+        let transfer = Transfer::new(0, 0);
+        transfer.raw(newcomer.address(), transfer.payload(&api.chain))
+    });
+    let dear = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
+    vec![
+        refusal(S::InvalidAuthKey, "", "another account's key", foreign),
+        refusal(
+            S::SequenceNumberTooOld,
+            "transaction sequence number is 0, current sequence number is 1",
+            "a number that was used",
+            changed(api, |raw| raw.sequence_number = 0),
+        ),
+        refusal(
+            S::SequenceNumberTooBig,
+            "",
+            "a number above the largest",
+            changed(api, |raw| raw.sequence_number = 1 << 63),
+        ),
+        refusal(
+            S::InsufficientBalanceForTransactionFee,
+            "max_gas_amount x gas_unit_price is 1000000000000000",
+            "a fee above the balance",
+            changed(api, dear),
+        ),
+        refusal(
+            S::InsufficientBalanceForTransactionFee,
+            "the account holds 0",
+            "an account that nobody funded",
+            poor,
+        ),
+        refusal(
+            S::TransactionExpired,
+            "",
+            "an expired transaction",
+            changed(api, |raw| raw.expiration_timestamp_secs = now_secs() - 10),
+        ),
+        refusal(
+            S::BadChainId,
+            "the transaction is for chain 9, this is chain 4",
+            "another chain's transaction",
+            changed(api, |raw| raw.chain_id = 9),
+        ),
+    ]
+}
+
+/// Who signs beside the sender.
+fn of_signers(api: &TestApi) -> Vec<Refusal> {
+    use Status as S;
+    let (sender, other) = (
+        Signer::Ed25519(next().key()),
+        Signer::Ed25519(Transfer::new(1, 0).key()),
+    );
+    let raw = || next().raw(next().sender(), next().payload(&api.chain));
+    let mut unnamed = sender.sign_with(&api.chain, raw(), &[&other], None);
+    let TransactionAuthenticator::MultiAgent {
+        secondary_signers, ..
+    } = &mut unnamed.authenticator
+    else {
+        panic!("{unnamed:?}");
+    };
+    secondary_signers.clear();
+    let twice = sender.sign_with(&api.chain, raw(), &[&other, &other], None);
+    let itself = sender.sign_with(&api.chain, raw(), &[&sender], None);
+    // The sender's keys at another account.
+    let mut foreign = sender.sign_with(&api.chain, raw(), &[&other], Some(&other));
+    let TransactionAuthenticator::FeePayer { fee_payer_signer, .. } = &mut foreign.authenticator else {
+        panic!("{foreign:?}");
+    };
+    *fee_payer_signer = AccountAuthenticator::NoAccountAuthenticator;
+    let poor = signers().remove(0).1;
+    let unpaid = sender.sign_with(&api.chain, raw(), &[], Some(&poor));
+    let many: Vec<_> = std::iter::repeat_n(&other, 33).collect();
+    vec![
+        refusal(
+            S::SecondaryKeysAddressesCountMismatch,
+            "1 secondary signers are named, 0 sign",
+            "a signer who does not sign",
+            unnamed,
+        ),
+        refusal(
+            S::SignersContainDuplicates,
+            "signs more than once",
+            "a signer twice",
+            twice,
+        ),
+        refusal(
+            S::SignersContainDuplicates,
+            "signs more than once",
+            "the sender twice",
+            itself,
+        ),
+        refusal(S::InvalidSignature, "", "a fee payer who does not sign", foreign),
+        refusal(
+            S::InvalidSignature,
+            "32",
+            "more signatures than a transaction may have",
+            sender.sign_with(&api.chain, raw(), &many, None),
+        ),
+        refusal(
+            S::InsufficientBalanceForTransactionFee,
+            "the account holds 0",
+            "a fee payer who has nothing",
+            unpaid,
+        ),
+    ]
+}
+
+fn script(length: usize) -> Script {
+    Script {
+        code: vec![1; length].into(),
+        type_args: Vec::new(),
+        args: Vec::new(),
+    }
+}
+
+fn inner(executable: TransactionExecutable) -> TransactionPayload {
+    TransactionPayload::Payload(InnerPayload::V1 {
+        executable,
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: None,
+        },
+    })
+}
+
+/// An authenticator from its BCS form, which begins with the numbers of its variants.
+fn of_kind(api: &TestApi, account_variants: &[u8], parts: &impl serde::Serialize) -> SignedTransaction {
+    const SINGLE_SENDER: u8 = 4;
+    let mut bytes = vec![SINGLE_SENDER];
+    bytes.extend(account_variants);
+    bcs::serialize_into(&mut bytes, parts).unwrap();
+    SignedTransaction {
+        raw: next().raw(next().sender(), next().payload(&api.chain)),
+        authenticator: bcs::from_bytes(&bytes).unwrap(),
+    }
+}
+
+/// What is known by name and not executed.
+fn of_kinds(api: &TestApi) -> Vec<Refusal> {
+    const SINGLE_KEY: u8 = 2;
+    const ABSTRACT: u8 = 5;
+    let payload = |payload| changed(api, |raw| raw.payload = payload);
+    let empty = TransactionExecutable::Empty;
+    let bytes = |length: usize| bytes::Bytes::from(vec![7; length]);
+    let ed25519_signature = (0u8, bytes(64));
+    let keyless_key = ("issuer", bytes(32));
+    let function = (AccountAddress::ONE, "module", "function");
+    let rows = [
+        (
+            "a script payload is not supported",
+            payload(TransactionPayload::Script(script(1))),
+        ),
+        (
+            "a script payload is not supported",
+            payload(inner(TransactionExecutable::Script(script(1)))),
+        ),
+        (
+            "a module bundle payload is not supported",
+            payload(TransactionPayload::ModuleBundle(vec![bytes(1)])),
+        ),
+        ("an empty payload is not supported", payload(inner(empty))),
+        (
+            "a keyless signature is not supported",
+            of_kind(api, &[SINGLE_KEY, 3], &(&keyless_key, &ed25519_signature)),
+        ),
+        (
+            "a federated keyless signature is not supported",
+            of_kind(
+                api,
+                &[SINGLE_KEY, 4],
+                &(AccountAddress::ONE, &keyless_key, &ed25519_signature),
+            ),
+        ),
+        (
+            "an SLH-DSA signature is not supported",
+            of_kind(api, &[SINGLE_KEY, 5], &(bytes(32), (4u8, bytes(7_856)))),
+        ),
+        (
+            "an abstract account signature is not supported",
+            of_kind(api, &[ABSTRACT], &(function, 0u8, bytes(32), bytes(64))),
+        ),
+        (
+            "an abstract account signature is not supported",
+            of_kind(
+                api,
+                &[ABSTRACT],
+                &(function, 1u8, bytes(32), bytes(64), bytes(32)),
+            ),
+        ),
+    ];
+    let row = |(words, signed)| refusal(Status::FeatureUnderGating, words, words, signed);
+    rows.into_iter().map(row).collect()
+}
+
+/// An api whose first account has one transaction behind it.
+async fn started() -> TestApi {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    api
+}
+
+async fn show_all(api: TestApi, refusals: Vec<Refusal>) {
+    for refusal in refusals {
+        refusal.show(&api).await;
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn form_and_signatures() {
+    let api = started().await;
+    let refusals = of_form(&api);
+    show_all(api, refusals).await;
+}
+
+#[actix_web::test]
+async fn accounts() {
+    let api = started().await;
+    let refusals = of_accounts(&api);
+    show_all(api, refusals).await;
+}
+
+#[actix_web::test]
+async fn signers_beside_the_sender() {
+    let api = started().await;
+    let refusals = of_signers(&api);
+    show_all(api, refusals).await;
+}
+
+#[actix_web::test]
+async fn kinds_that_are_known_by_name_only() {
+    let api = started().await;
+    for refusal in of_kinds(&api) {
+        refusal.show(&api).await;
+        // The same in JSON, where its kind has a form there.
+        if matches!(refusal.signed.raw.payload, TransactionPayload::EntryFunction(_)) {
+            let body = submission_json(&api.chain, &refusal.signed);
+            let answer = api.client.submit_json(&body.parse().unwrap()).await;
+            refused(&answer, (400, "vm_error"), refusal.what);
+            assert_eq!(answer.json()["vm_error_code"], 26, "{}", answer.text());
+        }
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// What no submission is refused with, and why.
+const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
+    (
+        Status::SequenceNumberTooNew,
+        "a submission waits in the pool for the numbers before it; only a block refuses it, and a simulation \
+         tells it (`simulations::what_is_not_simulated`)",
+    ),
+    (
+        Status::UnknownModule,
+        "a call of a module that the framework lacks is in order, and fails when it is executed",
+    ),
+];
+
+/// A status of the ledger without a row here is one that nobody showed.
+#[actix_web::test]
+async fn each_status_has_a_test_that_shows_it() {
+    let api = TestApi::start(Settings::default()).await;
+    let here = [of_form(&api), of_accounts(&api), of_signers(&api), of_kinds(&api)];
+    let mut shown: Vec<_> = here.iter().flatten().map(|refusal| refusal.status).collect();
+    shown.extend(validation_multisig::SHOWN);
+    shown.extend(orderless::SHOWN);
+    let missing: Vec<_> = (0..1_000)
+        .filter_map(Status::from_code)
+        .filter(|status| !shown.contains(status))
+        .collect();
+    assert_eq!(missing, NOT_BY_SUBMISSION.map(|(status, _)| status));
+    api.stop().await;
+}

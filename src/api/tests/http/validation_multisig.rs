@@ -1,0 +1,153 @@
+//! Refusals of what is sent as a multisig account, each by a request.
+
+use crate::{
+    kit::{Settings, TestApi, Transfer, good, still_works},
+    validation::Refusal,
+};
+use ledger::{
+    AccountAddress, EntryFunction, HashValue, ValidationStatus as Status,
+    transaction::{Multisig, MultisigPayload, TransactionPayload},
+};
+use serde_json::{Value, json};
+
+/// The statuses that this file shows.
+pub const SHOWN: [Status; 6] = [
+    Status::AccountNotMultisig,
+    Status::NotMultisigOwner,
+    Status::MultisigTransactionNotFound,
+    Status::MultisigTransactionInsufficientApprovals,
+    Status::MultisigTransactionPayloadDoesNotMatchHash,
+    Status::MultisigTransactionPayloadDoesNotMatch,
+];
+
+/// A multisig account of the development accounts 0 and 1.
+struct Vault {
+    api: TestApi,
+    address: AccountAddress,
+    /// How many transactions account 0 sent.
+    sent: u64,
+}
+
+impl Vault {
+    async fn requiring(signatures: u64) -> Self {
+        let api = TestApi::start(Settings::default()).await;
+        let creator = Transfer::new(0, 0).sender().to_string();
+        let call = json!({
+            "function": "0x1::multisig_account::get_next_multisig_account_address",
+            "type_arguments": [],
+            "arguments": [creator],
+        });
+        let viewed = good(&api.client.post_json("/v1/view", &call, "application/json").await);
+        let mut vault = Self {
+            api,
+            address: viewed[0].as_str().unwrap().parse().unwrap(),
+            sent: 0,
+        };
+        let other = Transfer::new(1, 0).sender().to_string();
+        let terms = [
+            json!([other]),
+            json!(signatures.to_string()),
+            json!([]),
+            json!("0x"),
+        ];
+        vault.run("create_with_owners", &terms).await;
+        vault
+    }
+
+    /// A call of the module by account 0.
+    async fn run(&mut self, function: &str, arguments: &[Value]) {
+        let function = format!("0x1::multisig_account::{function}");
+        let call = Transfer::new(0, self.sent).sign_call(&self.api.chain, &function, arguments);
+        let committed = self.api.commit_signed(&call).await;
+        assert_eq!(committed["success"], true, "{committed}");
+        self.sent += 1;
+    }
+
+    /// Account 0 proposes this payload, or its hash.
+    async fn propose(&mut self, function: &str, payload: &[u8]) {
+        let arguments = [
+            json!(self.address.to_string()),
+            json!(format!("0x{}", hex::encode(payload))),
+        ];
+        self.run(function, &arguments).await;
+    }
+
+    /// What the account stores of a call.
+    fn stored_form(call: &EntryFunction) -> Vec<u8> {
+        bcs::to_bytes(&MultisigPayload::EntryFunction(call.clone())).unwrap()
+    }
+
+    fn transfer(&self, amount: u64) -> EntryFunction {
+        let transfer = Transfer {
+            amount,
+            ..Transfer::new(0, 0)
+        };
+        let TransactionPayload::EntryFunction(call) = transfer.payload(&self.api.chain) else {
+            panic!("a transfer is a call");
+        };
+        call
+    }
+
+    /// Account `from` sends the next transaction of the vault and is refused.
+    async fn is_refused(&self, from: usize, call: Option<EntryFunction>, status: Status) {
+        let payload = TransactionPayload::Multisig(Multisig {
+            multisig_address: self.address,
+            payload: call.map(MultisigPayload::EntryFunction),
+        });
+        let sequence_number = if from == 0 { self.sent } else { 0 };
+        let signed = Transfer::new(from, sequence_number).sign_payload(&self.api.chain, payload);
+        let refusal = Refusal {
+            what: status.name(),
+            signed,
+            status,
+            words: "",
+        };
+        refusal.show(&self.api).await;
+    }
+}
+
+#[actix_web::test]
+async fn what_the_owners_did_not_agree_to() {
+    let mut vault = Vault::requiring(2).await;
+    let call = vault.transfer(7);
+    vault
+        .is_refused(0, None, Status::MultisigTransactionNotFound)
+        .await;
+    vault
+        .propose("create_transaction", &Vault::stored_form(&call))
+        .await;
+    vault.is_refused(2, None, Status::NotMultisigOwner).await;
+    vault
+        .is_refused(0, None, Status::MultisigTransactionInsufficientApprovals)
+        .await;
+    vault.address = AccountAddress::from_low_u64(0xabc);
+    vault.is_refused(0, Some(call), Status::AccountNotMultisig).await;
+    still_works(&vault.api).await;
+    vault.api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_the_owners_did_not_propose() {
+    let mut vault = Vault::requiring(1).await;
+    let (call, other) = (vault.transfer(7), vault.transfer(8));
+    vault
+        .propose("create_transaction", &Vault::stored_form(&call))
+        .await;
+    vault
+        .is_refused(0, Some(other), Status::MultisigTransactionPayloadDoesNotMatch)
+        .await;
+    vault.api.stop().await;
+
+    let mut vault = Vault::requiring(1).await;
+    let hash = HashValue::sha3_of(&[&Vault::stored_form(&call)]);
+    vault
+        .propose("create_transaction_with_hash", hash.as_bytes())
+        .await;
+    for call in [Some(vault.transfer(8)), None] {
+        vault
+            .is_refused(0, call, Status::MultisigTransactionPayloadDoesNotMatchHash)
+            .await;
+    }
+    still_works(&vault.api).await;
+    vault.api.stop().await;
+}
