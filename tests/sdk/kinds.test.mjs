@@ -11,7 +11,6 @@ import {
   MultiEd25519PublicKey,
   MultiKeySignature,
   generateSigningMessageForTransaction,
-  generateUserTransactionHash,
 } from "@aptos-labs/ts-sdk";
 import { refusedSigners } from "./golden_refused.mjs";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
@@ -69,41 +68,6 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
       if (foreignKey) assert.equal((await simulate(one, foreignKey)).vm_status, "INVALID_AUTH_KEY");
     });
   }
-
-  test("a transaction is submitted in JSON with the signature in the form that is shown", async () => {
-    const hashes = [];
-    for (const make of Object.values(KINDS)) {
-      const account = await session.funded(make());
-      const [recipient, amount] = [Account.generate().accountAddress.toString(), "5"];
-      const transaction = await session.build(account, TRANSFER, [recipient, amount]);
-      const sender = signed(account, transaction);
-      const raw = transaction.rawTransaction;
-      const body = {
-        sender: raw.sender.toString(),
-        sequence_number: raw.sequence_number.toString(),
-        max_gas_amount: raw.max_gas_amount.toString(),
-        gas_unit_price: raw.gas_unit_price.toString(),
-        expiration_timestamp_secs: raw.expiration_timestamp_secs.toString(),
-        payload: {
-          type: "entry_function_payload",
-          function: TRANSFER,
-          type_arguments: [],
-          arguments: [recipient, amount],
-        },
-        signature: transactionSignatureJson(transaction, { sender }),
-      };
-      const answer = await fetch(`${session.api}/transactions`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      const pending = await answer.json();
-      assert.equal(answer.status, 202, JSON.stringify(pending));
-      assert.equal(pending.hash, generateUserTransactionHash({ transaction, senderAuthenticator: sender }));
-      hashes.push(pending.hash);
-    }
-    for (const transactionHash of hashes) await session.aptos.waitForTransaction({ transactionHash });
-  });
 
   for (const [name, signer] of Object.entries(refusedSigners)) {
     test(`${name}: is read and refused by name`, async () => {

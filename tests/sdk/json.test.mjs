@@ -1,0 +1,136 @@
+// Transactions that the TypeScript SDK builds and signs, described to the node in JSON: the node says
+// what the SDK signs, and takes each signature in the form in which it shows it.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  Account,
+  Hex,
+  generateSigningMessageForTransaction,
+  generateUserTransactionHash,
+} from "@aptos-labs/ts-sdk";
+import { KINDS, transactionSignatureJson } from "./kinds.mjs";
+import { COIN, Session } from "./session.mjs";
+
+const TRANSFER = "0x1::aptos_account::transfer";
+const EXCHANGE = "0x1::exchange::exchange_coins";
+
+describe("transactions in JSON", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
+
+  const transferTo = ({ accountAddress }) => ({ function: TRANSFER, functionArguments: [accountAddress.toString(), "5"] });
+  const exchange = { function: EXCHANGE, typeArguments: [COIN, COIN], functionArguments: ["7", "3"] };
+  const build = (sender, data, rest) =>
+    session.aptos.transaction.build.simple({ sender: sender.accountAddress, data, ...rest });
+  const buildShared = (sender, other, rest) =>
+    session.aptos.transaction.build.multiAgent({
+      sender: sender.accountAddress,
+      secondarySignerAddresses: [other.accountAddress],
+      data: exchange,
+      ...rest,
+    });
+
+  /** The members by which JSON describes what the SDK built out of `data`. */
+  function described({ rawTransaction: raw }, data, nonce) {
+    return {
+      sender: raw.sender.toString(),
+      sequence_number: raw.sequence_number.toString(),
+      max_gas_amount: raw.max_gas_amount.toString(),
+      gas_unit_price: raw.gas_unit_price.toString(),
+      expiration_timestamp_secs: raw.expiration_timestamp_secs.toString(),
+      replay_protection_nonce: nonce,
+      payload: {
+        type: "entry_function_payload",
+        function: data.function,
+        type_arguments: data.typeArguments ?? [],
+        arguments: data.functionArguments,
+      },
+    };
+  }
+
+  async function post(path, body) {
+    const answer = await fetch(`${session.api}/${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const content = await answer.json();
+    assert.ok(answer.ok, JSON.stringify(content));
+    return content;
+  }
+
+  async function assertMessage(transaction, description) {
+    const message = Hex.fromHexInput(generateSigningMessageForTransaction(transaction)).toString();
+    assert.equal(await post("transactions/encode_submission", description), message);
+  }
+
+  /** Submits in JSON; the hash is that of the bytes which the SDK would have sent. */
+  async function assertTaken(transaction, description, { sender, secondary, feePayer }) {
+    const signature = transactionSignatureJson(transaction, { sender, secondary, feePayer });
+    const { hash } = await post("transactions", { ...description, signature });
+    const expected = generateUserTransactionHash({
+      transaction,
+      senderAuthenticator: sender,
+      additionalSignersAuthenticators: secondary,
+      feePayerAuthenticator: feePayer,
+    });
+    assert.equal(hash, expected);
+    await session.aptos.waitForTransaction({ transactionHash: hash });
+  }
+
+  for (const [name, make] of Object.entries(KINDS)) {
+    test(name, async () => {
+      const account = await session.funded(make());
+      const data = transferTo(Account.generate());
+      const transaction = await build(account, data);
+      const description = described(transaction, data);
+      await assertMessage(transaction, description);
+      await assertTaken(transaction, description, { sender: signed(account, transaction) });
+    });
+  }
+
+  test("orderless", async () => {
+    const account = await session.funded();
+    const data = transferTo(Account.generate());
+    const transaction = await build(account, data, { options: { replayProtectionNonce: 17n } });
+    const description = described(transaction, data, "17");
+    await assertMessage(transaction, description);
+    await assertTaken(transaction, description, { sender: signed(account, transaction) });
+  });
+
+  test("multi-agent", async () => {
+    const [one, other] = [await session.funded(), await session.funded(KINDS["single key WebAuthn"]())];
+    const transaction = await buildShared(one, other);
+    const description = described(transaction, exchange);
+    await assertMessage(transaction, { ...description, secondary_signers: [other.accountAddress.toString()] });
+    const secondary = [signed(other, transaction)];
+    await assertTaken(transaction, description, { sender: signed(one, transaction), secondary });
+  });
+
+  test("sponsored, with the payer unknown at first", async () => {
+    const [account, sponsor] = [await session.funded(), await session.funded()];
+    const data = transferTo(Account.generate());
+    const transaction = await build(account, data, { withFeePayer: true });
+    const description = described(transaction, data);
+    await assertMessage(transaction, { ...description, fee_payer_address: "0x0" });
+    const sender = signed(account, transaction);
+    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
+    await assertMessage(transaction, { ...description, fee_payer_address: sponsor.accountAddress.toString() });
+    await assertTaken(transaction, description, { sender, feePayer });
+  });
+
+  test("multi-agent and sponsored", async () => {
+    const [one, other, sponsor] = [await session.funded(), await session.funded(), await session.funded()];
+    const transaction = await buildShared(one, other, { withFeePayer: true });
+    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
+    const description = described(transaction, exchange);
+    await assertMessage(transaction, {
+      ...description,
+      secondary_signers: [other.accountAddress.toString()],
+      fee_payer_address: sponsor.accountAddress.toString(),
+    });
+    const secondary = [signed(other, transaction)];
+    await assertTaken(transaction, description, { sender: signed(one, transaction), secondary, feePayer });
+  });
+});
