@@ -1,8 +1,13 @@
 //! Summaries of an account's transactions.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
+use crate::kit::{
+    Settings, TestApi, Transfer, good, good_bcs, ledger_headers, now_secs, refused, still_works,
+};
 use actix_web::rt;
-use ledger::{AccountAddress, HashValue, ReplayProtector};
+use ledger::{
+    AccountAddress, HashValue, ReplayProtector, SignedTransaction,
+    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
+};
 use ledger_actors::{NodeConfig, PrunerConfig};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -112,6 +117,63 @@ async fn pages_by_version() {
         assert_eq!(good(&api.client.get(&nobody).await), json!([]));
         assert_eq!(good_bcs(&api.client.get_bcs(&nobody).await), [0]);
     }
+    api.stop().await;
+}
+
+/// A transfer of the first account that a nonce protects.
+fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
+    let transfer = Transfer {
+        expiration_timestamp_secs: now_secs() + 60,
+        ..Transfer::new(0, u64::MAX)
+    };
+    let TransactionPayload::EntryFunction(call) = transfer.sign(&api.chain).raw.payload else {
+        panic!("a transfer is a call");
+    };
+    let payload = TransactionPayload::Payload(InnerPayload::V1 {
+        executable: TransactionExecutable::EntryFunction(call),
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: Some(nonce),
+        },
+    });
+    transfer.sign_payload(&api.chain, payload)
+}
+
+#[actix_web::test]
+async fn orderless_ones_stand_among_the_others_and_only_here() {
+    let api = TestApi::start(Settings::default()).await;
+    let (mut all, mut sequential) = (Vec::new(), Vec::new());
+    for nonce in (0..9).rev() {
+        all.push(summary(&api.commit_signed(&orderless(&api, nonce)).await));
+        if nonce % 3 == 0 {
+            let number = sequential.len() as u64;
+            sequential.push(api.commit(&Transfer::new(0, number)).await);
+            all.extend(sequential.last().map(summary));
+        }
+    }
+    let nonces = all
+        .iter()
+        .filter(|one| one["replay_protector"]["type"] == "nonce");
+    assert_eq!(nonces.count(), 9);
+    assert_eq!(list(&api, "").await, all);
+    for (first, last) in [(0, 11), (2, 5), (3, 3), (4, 4), (7, 10)] {
+        let (start, end) = (version(&all[first]), version(&all[last]));
+        let span = &all[first..=last];
+        let both = format!("?start_version={start}&end_version={end}");
+        assert_eq!(list(&api, &both).await, span, "{both}");
+        assert_eq!(
+            list(&api, &format!("{both}&limit=2")).await,
+            span[..span.len().min(2)]
+        );
+        let until = format!("?end_version={end}&limit={}", span.len());
+        assert_eq!(list(&api, &until).await, span, "{until}");
+        let from = format!("?start_version={start}&limit={}", span.len());
+        assert_eq!(list(&api, &from).await, span, "{from}");
+    }
+    let listed = format!("/v1/accounts/{}/transactions", Transfer::new(0, 0).sender());
+    assert_eq!(good(&api.client.get(&listed).await), json!(sequential));
+    let from = format!("{listed}?start=1");
+    assert_eq!(good(&api.client.get(&from).await), json!(sequential[1..]));
     api.stop().await;
 }
 
