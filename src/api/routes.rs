@@ -7,8 +7,8 @@ use crate::{
     answer::Answer,
     call::Call,
     endpoints::{
-        accounts, auxiliary_info, blocks, events, gas, health, index, info, listings, modules, simulate,
-        submit, summaries, tables, transactions, view,
+        accounts, auxiliary_info, blocks, encode_submission, events, gas, health, index, info, listings,
+        modules, simulate, submit, summaries, tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -55,6 +55,11 @@ fn table() -> Vec<Route> {
         route(M::GET, "/transactions", listings::transactions),
         route(M::POST, "/transactions", submit::submit),
         route(M::POST, "/transactions/simulate", simulate::simulate),
+        route(
+            M::POST,
+            "/transactions/encode_submission",
+            encode_submission::encode_submission,
+        ),
         route(M::GET, "/transactions/by_hash/{txn_hash}", transactions::by_hash),
         route(
             M::GET,

@@ -4,6 +4,7 @@
 pub(crate) mod accounts;
 pub(crate) mod auxiliary_info;
 pub(crate) mod blocks;
+pub(crate) mod encode_submission;
 pub(crate) mod events;
 pub(crate) mod gas;
 pub(crate) mod health;

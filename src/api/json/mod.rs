@@ -24,7 +24,7 @@ pub(crate) use hex_form::HexBytes;
 pub(crate) use request::PendingJson;
 use request::RequestJson;
 pub use request::submission_json;
-pub(crate) use submission::SubmitRequest;
+pub(crate) use submission::{SubmitRequest, TransactionRequest};
 pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 

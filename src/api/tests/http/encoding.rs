@@ -62,6 +62,12 @@ async fn several_signers() {
     let api = TestApi::start(Settings::default()).await;
     let (transfer, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let mut body = unsigned(&api, &transfer);
+    body["payload"] = json!({
+        "type": "entry_function_payload",
+        "function": "0x1::exchange::exchange_coins",
+        "type_arguments": ["0x1::node_coin::NodeCoin", "0x1::node_coin::NodeCoin"],
+        "arguments": ["1", "2"],
+    });
     let addresses = json!([second.sender().to_string()]);
     body["secondary_signers"] = addresses.clone();
     let message = message(&api, &body).await;

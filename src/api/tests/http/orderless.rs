@@ -2,7 +2,7 @@
 //! and how many one account may send.
 
 use crate::{
-    kit::{Settings, Signer, TestApi, Transfer, good, now_secs, refused, signers, still_works},
+    kit::{Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers, still_works},
     validation::Refusal,
 };
 use bytes::Bytes;
@@ -243,10 +243,8 @@ async fn signed_by_several_and_paid_for() {
     let sender = Signer::Ed25519(transfer(7).key());
     let other = Signer::Ed25519(Transfer::new(1, 0).key());
     for (nonce, payer) in [(1, None), (2, Some(&other))] {
-        let payload = with_nonce(transfer(7).payload(&api.chain), nonce);
-        let raw = transfer(7).raw(sender.address(), payload);
-        let others: &[&Signer] = if payer.is_some() { &[] } else { &[&other] };
-        let signed = sender.sign_with(&api.chain, raw, others, payer);
+        let raw = transfer(7).raw(sender.address(), with_nonce(exchange(&api.chain), nonce));
+        let signed = sender.sign_with(&api.chain, raw, &[&other], payer);
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["success"], true, "{committed}");
         assert_eq!(committed["replay_protection_nonce"], nonce.to_string());

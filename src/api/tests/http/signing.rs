@@ -1,6 +1,8 @@
 //! Every way to sign, through the interface: as BCS and as JSON, shown and read back, and simulated.
 
-use crate::kit::{Answer, Settings, Signer, TestApi, Transfer, good, refused, signers, still_works};
+use crate::kit::{
+    Answer, Settings, Signer, TestApi, Transfer, exchange, good, refused, signers, still_works,
+};
 use ledger::{
     SignedTransaction,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
@@ -92,11 +94,15 @@ async fn each_kind_of_key_signs_beside_and_pays_for_each() {
     for (number, (kind, sender)) in signers.iter().enumerate() {
         let other = |by: usize| &signers[(number + by) % signers.len()].1;
         let signed = |sequence_number, others: &[&Signer], payer| {
-            let mut raw = transfer.raw(sender.address(), transfer.payload(&api.chain));
+            let payload = match others {
+                [] => transfer.payload(&api.chain),
+                _ => exchange(&api.chain),
+            };
+            let mut raw = transfer.raw(sender.address(), payload);
             raw.sequence_number = sequence_number;
             sender.sign_with(&api.chain, raw, others, payer)
         };
-        let agents = api.commit_signed(&signed(0, &[other(1), other(2)], None)).await;
+        let agents = api.commit_signed(&signed(0, &[other(2)], None)).await;
         assert_eq!(agents["success"], true, "{kind}: {agents}");
         let sponsored = commit_json(&api, &signed(1, &[], Some(other(1)))).await;
         assert_eq!(sponsored["success"], true, "{kind}: {sponsored}");
@@ -183,9 +189,11 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
     let sender = Signer::Nobody(first.sender());
     let other = Signer::Nobody(second.sender());
     let raw = || first.raw(first.sender(), first.payload(&api.chain));
+    let by_two = || first.raw(first.sender(), exchange(&api.chain));
     for signed in [
-        sender.sign_with(&api.chain, raw(), &[&other], None),
+        sender.sign_with(&api.chain, by_two(), &[&other], None),
         sender.sign_with(&api.chain, raw(), &[], Some(&other)),
+        sender.sign_with(&api.chain, by_two(), &[&other], Some(&other)),
     ] {
         let simulated = good(&simulate(&api, &signed).await);
         assert_eq!(simulated[0]["success"], true, "{simulated}");

@@ -1,10 +1,7 @@
-//! Submissions that are refused, each for its own reason; nothing is lost or stuck afterwards.
+//! Submissions that are no transactions, and what becomes of one that is replaced; nothing is lost or stuck
+//! afterwards. What validation and the pool refuse is in `validation.rs` and `validation_pool.rs`.
 
-use crate::kit::{Settings, TestApi, Transfer, now_secs, refused, still_works};
-use ledger::{
-    AccountAddress, SignedTransaction,
-    transaction::{Script, TransactionAuthenticator, TransactionPayload},
-};
+use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
 use serde_json::{Value, json};
 
 /// What reads as no value of its declared type.
@@ -113,126 +110,12 @@ async fn bcs_submissions_that_do_not_decode() {
 }
 
 #[actix_web::test]
-async fn transactions_that_validation_refuses() {
-    let api = TestApi::start(Settings::default()).await;
-    api.commit(&Transfer::new(0, 0)).await;
-    let next = Transfer::new(0, 1);
-    let sign = |transfer: Transfer| transfer.sign(&api.chain);
-    let mut foreign_key = sign(next.clone());
-    foreign_key.authenticator = sign(Transfer {
-        from: 1,
-        ..next.clone()
-    })
-    .authenticator;
-    let script = TransactionPayload::Script(Script {
-        code: vec![1].into(),
-        type_args: Vec::new(),
-        args: Vec::new(),
-    });
-    let unsigned = SignedTransaction {
-        raw: sign(next.clone()).raw,
-        authenticator: TransactionAuthenticator::Ed25519 {
-            public_key: next.key().public_key(),
-            signature: ledger::crypto::Ed25519Signature([0; 64]),
-        },
-    };
-    // Too large is told before a wrong signature: its check would cost by the size.
-    let mut large = unsigned.clone();
-    large.raw.payload = TransactionPayload::Script(Script {
-        code: vec![0; 70_000].into(),
-        type_args: Vec::new(),
-        args: Vec::new(),
-    });
-    let rows = [
-        (unsigned, 1),
-        (large, 10),
-        (foreign_key, 1),
-        (
-            sign(Transfer {
-                sequence_number: 0,
-                amount: 8,
-                ..next.clone()
-            }),
-            3,
-        ),
-        (
-            sign(Transfer {
-                expiration_timestamp_secs: now_secs() - 10,
-                ..next.clone()
-            }),
-            6,
-        ),
-        (
-            sign(Transfer {
-                chain_id: 9,
-                ..next.clone()
-            }),
-            23,
-        ),
-        (
-            sign(Transfer {
-                gas_unit_price: 0,
-                ..next.clone()
-            }),
-            15,
-        ),
-        (
-            sign(Transfer {
-                gas_unit_price: 10_000_000_000,
-                ..next.clone()
-            }),
-            5,
-        ),
-        (
-            sign(Transfer {
-                sequence_number: u64::MAX,
-                ..next.clone()
-            }),
-            24,
-        ),
-        (next.sign_payload(&api.chain, script), 26),
-    ];
-    for (signed, status_code) in rows {
-        let answer = api.client.submit_bcs(&signed).await;
-        refused(&answer, (400, "vm_error"), &format!("{signed:?}"));
-        assert_eq!(answer.json()["vm_error_code"], status_code, "{}", answer.text());
-        assert_eq!(answer.headers["x-node-chain-id"], "4");
-        let lookup = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
-        refused(
-            &api.client.get(&lookup).await,
-            (404, "transaction_not_found"),
-            "refused",
-        );
-    }
-    still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_json_submission_with_a_nonce_is_refused_by_name() {
-    let api = TestApi::start(Settings::default()).await;
-    let mut transfer = Transfer::new(0, 0).json(&api.chain);
-    transfer["replay_protection_nonce"] = json!("5");
-    let answer = api.client.submit_json(&transfer).await;
-    refused(&answer, (400, "vm_error"), "orderless");
-    still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
 async fn replacing_a_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
     // A gap before it keeps it pending.
     let parked = Transfer::new(0, 5);
     let first = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&first).await.status, 202);
-    let other = Transfer {
-        to: AccountAddress::from_low_u64(0xcafe),
-        ..parked.clone()
-    };
-    let answer = api.client.submit_bcs(&other.sign(&api.chain)).await;
-    refused(&answer, (400, "invalid_transaction_update"), "another payload");
-
     let better = Transfer {
         gas_unit_price: 200,
         ..parked

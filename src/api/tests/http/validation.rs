@@ -11,8 +11,8 @@ use ledger::{
     AccountAddress, RawTransaction, SignedTransaction, ValidationStatus as Status,
     crypto::Ed25519Signature,
     transaction::{
-        AccountAuthenticator, ExtraConfig, InnerPayload, Script, TransactionAuthenticator,
-        TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, Script, TransactionAuthenticator, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use ledger_api::submission_json;
@@ -84,15 +84,8 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
     // Too large is told before a wrong signature: its check would cost by the size.
     let mut large = zeros.clone();
     large.raw.payload = TransactionPayload::Script(script(70_000));
-    let none = SignedTransaction {
-        raw: good.raw.clone(),
-        authenticator: TransactionAuthenticator::SingleSender {
-            sender: AccountAuthenticator::NoAccountAuthenticator,
-        },
-    };
     vec![
         refusal(S::InvalidSignature, "", "a signature of zeros", zeros),
-        refusal(S::InvalidSignature, "", "no signature", none),
         refusal(
             S::ExceededMaxTransactionSize,
             "65536",
@@ -146,7 +139,10 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
             S::SequenceNumberTooOld,
             "transaction sequence number is 0, current sequence number is 1",
             "a number that was used",
-            changed(api, |raw| raw.sequence_number = 0),
+            changed(api, |raw| {
+                raw.sequence_number = 0;
+                raw.max_gas_amount -= 1;
+            }),
         ),
         refusal(
             S::SequenceNumberTooBig,
@@ -199,12 +195,6 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
     secondary_signers.clear();
     let twice = sender.sign_with(&api.chain, raw(), &[&other, &other], None);
     let itself = sender.sign_with(&api.chain, raw(), &[&sender], None);
-    // The sender's keys at another account.
-    let mut foreign = sender.sign_with(&api.chain, raw(), &[&other], Some(&other));
-    let TransactionAuthenticator::FeePayer { fee_payer_signer, .. } = &mut foreign.authenticator else {
-        panic!("{foreign:?}");
-    };
-    *fee_payer_signer = AccountAuthenticator::NoAccountAuthenticator;
     let poor = signers().remove(0).1;
     let unpaid = sender.sign_with(&api.chain, raw(), &[], Some(&poor));
     let many: Vec<_> = std::iter::repeat_n(&other, 33).collect();
@@ -227,7 +217,12 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
             "the sender twice",
             itself,
         ),
-        refusal(S::InvalidSignature, "", "a fee payer who does not sign", foreign),
+        refusal(
+            S::FeatureUnderGating,
+            "a transaction without a signature is not supported",
+            "a fee payer who does not sign",
+            sender.sign_with(&api.chain, raw(), &[], Some(&Signer::Nobody(other.address()))),
+        ),
         refusal(
             S::InvalidSignature,
             "32",
@@ -297,6 +292,10 @@ fn of_kinds(api: &TestApi) -> Vec<Refusal> {
             payload(TransactionPayload::ModuleBundle(vec![bytes(1)])),
         ),
         ("an empty payload is not supported", payload(inner(empty))),
+        (
+            "a transaction without a signature is not supported",
+            of_kind(api, &[], &4u8),
+        ),
         (
             "a keyless signature is not supported",
             of_kind(api, &[SINGLE_KEY, 3], &(&keyless_key, &ed25519_signature)),

@@ -48,7 +48,7 @@ impl Vault {
             json!([other]),
             json!(signatures.to_string()),
             json!([]),
-            json!("0x"),
+            json!([]),
         ];
         vault.run("create_with_owners", &terms).await;
         vault

@@ -2,10 +2,14 @@
 //! client would, and signed transfers.
 
 mod client;
+mod connection;
+mod signer;
 mod transfer;
 
 pub use client::{Answer, Client};
-pub use transfer::{Transfer, now_secs};
+pub use connection::Connection;
+pub use signer::{Signer, signers};
+pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
 use bytes::Bytes;
@@ -13,8 +17,8 @@ use ledger::{
     AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction, StateKey,
     Vendor, WriteOp, WriteSet,
 };
-use ledger_actors::{Node, NodeConfig};
-use ledger_api::{ApiConfig, ApiState, configure};
+use ledger_actors::{Node, NodeConfig, NodeHandle};
+use ledger_api::{ApiConfig, ApiState, configure, remember_connection};
 use ledger_store::{Store, StoreOptions};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -26,11 +30,16 @@ pub struct TestApi {
     pub state: ApiState,
     node: Node,
     server: ServerHandle,
-    _data_dir: TempDir,
+    data_dir: TempDir,
+    configs: (NodeConfig, ApiConfig),
 }
 
 /// The largest body of the node under test: more than the largest transaction of the chain has.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
+
+const STORE_OPTIONS: StoreOptions = StoreOptions {
+    cache_bytes: 16 * 1024 * 1024,
+};
 
 /// What a test starts its node with.
 pub struct Settings {
@@ -61,6 +70,11 @@ impl Default for Settings {
 }
 
 impl TestApi {
+    /// The way to the node.
+    pub fn handle(&self) -> NodeHandle {
+        self.node.handle()
+    }
+
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
         let mut genesis = Genesis::development(4, settings.vendor, settings.parameters);
@@ -71,20 +85,28 @@ impl TestApi {
         });
         genesis.accounts.extend(more);
         let chain = genesis.chain().unwrap();
-        let options = StoreOptions {
-            cache_bytes: 16 * 1024 * 1024,
-        };
-        let mut store = Store::open(data_dir.path(), &options).unwrap();
+        let mut store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
         let mut block = genesis.block(&chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();
-        let node = Node::start(chain.clone(), store, None, settings.node)
+        Self::serve(chain, store, data_dir, settings.node, settings.api).await
+    }
+
+    async fn serve(
+        chain: Chain,
+        store: Store,
+        data_dir: TempDir,
+        node_config: NodeConfig,
+        api_config: ApiConfig,
+    ) -> Self {
+        let node = Node::start(chain.clone(), store, None, node_config.clone())
             .await
             .unwrap();
-        let state = ApiState::new(node.handle(), settings.api);
+        let state = ApiState::new(node.handle(), api_config.clone());
         let served = state.clone();
         let server = HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
             .workers(1)
+            .on_connect(remember_connection)
             .disable_signals()
             .bind(("127.0.0.1", 0))
             .unwrap();
@@ -98,8 +120,18 @@ impl TestApi {
             state,
             node,
             server: handle,
-            _data_dir: data_dir,
+            data_dir,
+            configs: (node_config, api_config),
         }
+    }
+
+    /// Stops, and starts again with what lies in the data directory.
+    pub async fn restarted(self) -> Self {
+        self.server.stop(true).await;
+        self.node.stop().await.unwrap();
+        let store = Store::open(self.data_dir.path(), &STORE_OPTIONS).unwrap();
+        let (node_config, api_config) = self.configs;
+        Self::serve(self.chain, store, self.data_dir, node_config, api_config).await
     }
 
     /// Stops the server, then the node with all its threads.

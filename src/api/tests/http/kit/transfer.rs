@@ -13,6 +13,17 @@ pub fn now_secs() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
+/// What two signers do together: the first gives 1 of the chain's coin, the second 2.
+pub fn exchange(chain: &Chain) -> TransactionPayload {
+    let coin = chain.framework().native_coin().to_string();
+    let call = chain.framework().call_from_json(
+        "0x1::exchange::exchange_coins",
+        &[coin.clone(), coin],
+        &[json!("1"), json!("2")],
+    );
+    TransactionPayload::EntryFunction(call.unwrap())
+}
+
 /// A transfer by one of the development accounts.
 #[derive(Clone)]
 pub struct Transfer {
