@@ -18,6 +18,8 @@ use bytes::Bytes;
 /// The last byte of what is hashed to an address that no one else can make (framework-notes section 1).
 const UNIQUE_ADDRESS_SCHEME: u8 = 0xfb;
 
+const USECS_PER_SEC: u64 = 1_000_000;
+
 /// What a transaction runs under: taken from its block, never from a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Environment {
@@ -27,6 +29,13 @@ pub(crate) struct Environment {
     pub(crate) timestamp_usecs: u64,
     /// The transaction's hash; zero where there is none.
     pub(crate) transaction_hash: HashValue,
+}
+
+impl Environment {
+    /// The block's time, in whole seconds.
+    pub(super) fn timestamp_secs(&self) -> u64 {
+        self.timestamp_usecs / USECS_PER_SEC
+    }
 }
 
 /// A running transaction.
@@ -88,6 +97,11 @@ impl<'a> Context<'a> {
     /// The block's time, in microseconds since 1970.
     pub fn timestamp_usecs(&self) -> u64 {
         self.environment.timestamp_usecs
+    }
+
+    /// The block's time, in whole seconds since 1970.
+    pub(super) fn timestamp_secs(&self) -> u64 {
+        self.environment.timestamp_secs()
     }
 
     /// Ends the function with an abort of `module`, the vendor word left open in its name.

@@ -4,14 +4,15 @@
 
 use super::{
     Failure, MiscellaneousStatus,
+    signers::signature_count,
     storage_fee::{self, SlotChange, StorageFee},
 };
-use crate::Parameters;
+use crate::{Parameters, transaction::TransactionAuthenticator};
 use std::num::NonZeroU64;
 
 /// Internal units of one gas unit.
 const INTERNAL_PER_UNIT: u64 = 1_000_000;
-/// For any transaction.
+/// For any transaction, with one signature.
 const INTRINSIC: u64 = 27_600_000;
 /// For each byte of the transaction above [`FREE_BYTES`].
 const INTRINSIC_PER_BYTE: u64 = 11_580;
@@ -120,15 +121,21 @@ fn units(internal: u64) -> u64 {
     internal.div_ceil(INTERNAL_PER_UNIT)
 }
 
-/// The internal units of a transaction of this size before it does anything.
-fn intrinsic(size_bytes: usize) -> u64 {
+/// The internal units of a transaction of this size before it does anything. [`INTRINSIC`] pays for one
+/// signature; each more costs as much to check as one that a program checks, and is charged the same:
+/// else a transaction with as many as are allowed would take their time for nothing.
+pub(super) fn intrinsic(size_bytes: usize, signatures: u64) -> u64 {
     let extra = (size_bytes as u64).saturating_sub(FREE_BYTES);
-    INTRINSIC.saturating_add(extra.saturating_mul(INTRINSIC_PER_BYTE))
+    let more_signatures = signatures.saturating_sub(1);
+    INTRINSIC
+        .saturating_add(extra.saturating_mul(INTRINSIC_PER_BYTE))
+        .saturating_add(more_signatures.saturating_mul(cost::SIGNATURE_CHECK))
 }
 
-/// The least `max_gas_amount` with which a transaction of this size is taken at all.
-pub fn intrinsic_units(size_bytes: usize) -> u64 {
-    units(intrinsic(size_bytes))
+/// The least `max_gas_amount` with which a transaction of this size and with as many signatures is taken
+/// at all.
+pub fn intrinsic_units(size_bytes: usize, authenticator: &TransactionAuthenticator) -> u64 {
+    units(intrinsic(size_bytes, signature_count(authenticator)))
 }
 
 /// Counts what a transaction uses, up to its limit.
@@ -164,11 +171,12 @@ impl Counted {
 }
 
 impl GasMeter {
-    /// A meter for a transaction of `size_bytes` that allows itself `max_gas_amount` units.
-    pub(super) fn new(max_gas_amount: u64, size_bytes: usize) -> Self {
+    /// A meter for what allows itself `max_gas_amount` units and costs `intrinsic` internal ones before it
+    /// does anything.
+    pub(super) fn new(max_gas_amount: u64, intrinsic: u64) -> Self {
         Self {
             limit: max_gas_amount.saturating_mul(INTERNAL_PER_UNIT),
-            execution: intrinsic(size_bytes),
+            execution: intrinsic,
             ..Self::unlimited()
         }
     }
@@ -222,6 +230,15 @@ impl GasMeter {
     pub(super) fn charge_read(&mut self, bytes: usize) -> Result<(), Failure> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
         self.charge_io(READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)))
+    }
+
+    /// Charges an orderless transaction for the `bytes` of nonces beside its own, which are looked through
+    /// and written again. The slot that they lie in is paid for like the account that a sequence number
+    /// lies in: by the intrinsic charge.
+    pub(super) fn charge_nonces(&mut self, bytes: usize) -> Result<(), Failure> {
+        let bytes = bytes as u64;
+        self.charge_io(bytes.saturating_mul(READ_PER_BYTE + WRITE_PER_BYTE))?;
+        self.charge_execution(bytes.saturating_mul(2 * cost::ACCESS_PER_BYTE))
     }
 
     /// Charges for the slots that the transaction changes: for writing them, and for the room they

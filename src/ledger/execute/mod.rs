@@ -1,7 +1,8 @@
 //! Execution: a function of (state, block).
 //!
-//! `validate` decides whether a transaction is taken at all; `user` runs one, `multisig` one of a
-//! multisig account; `block` runs a block; `simulate` and `view` run one without a block; `context` is
+//! `validate` decides whether a transaction is taken at all, `orderless` for one that has a nonce;
+//! `signers` says who signed it; `user` runs one, `multisig` one of a multisig account; `block` runs a
+//! block; `simulate` and `view` run one without a block; `context` is
 //! what functions of the framework see, `change_set` what they read and changed, `environment` the
 //! block that they run in where there is none; `gas` and
 //! `storage_fee` count.
@@ -14,6 +15,8 @@ mod environment;
 mod failure;
 mod gas;
 mod multisig;
+mod orderless;
+mod signers;
 mod simulate;
 mod status;
 mod storage_fee;
@@ -30,6 +33,7 @@ pub use failure::{Failure, MiscellaneousStatus};
 pub(crate) use gas::gas_schedule;
 pub use gas::{cost, intrinsic_units};
 pub use multisig::validate_multisig_for_admission;
+pub use orderless::NonceFacts;
 pub use simulate::simulate;
 pub use status::{Discard, ValidationStatus};
 pub(crate) use validate::validate_size;

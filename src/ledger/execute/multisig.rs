@@ -145,7 +145,7 @@ fn run_payload(
             return Ok(Err(vm_error(code)));
         }
     };
-    match call_entry_function(context, account, &call) {
+    match call_entry_function(context, &[account], &call) {
         Ok(()) => Ok(Ok(())),
         Err(failure) => execution_error(context.chain(), failure, &call).map(Err),
     }

@@ -7,12 +7,15 @@ use super::{
     BlockState, Context, Discard, Failure, MiscellaneousStatus,
     block::Output,
     context::Environment,
-    gas::{GasMeter, GasUsed},
+    gas::{GasMeter, GasUsed, intrinsic},
     multisig::{self, MultisigCall},
+    orderless::NonceFacts,
+    signers::{signature_count, signers},
     validate::{TransactionFacts, validate_in_block},
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, StateError,
+    AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction,
+    SignedTransaction, StateError,
     framework::{
         Inputs,
         modules::{
@@ -23,8 +26,6 @@ use crate::{
     },
 };
 use std::num::NonZeroU64;
-
-const USECS_PER_SEC: u64 = 1_000_000;
 
 /// What became of an ordered transaction.
 pub(super) enum Outcome {
@@ -63,7 +64,7 @@ pub(super) fn execute_user(
     purpose: Purpose,
 ) -> Result<Outcome, StateError> {
     let facts = TransactionFacts::read(chain, state, transaction.transaction())?;
-    let now_secs = environment.timestamp_usecs / USECS_PER_SEC;
+    let now_secs = environment.timestamp_secs();
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));
     }
@@ -72,20 +73,27 @@ pub(super) fn execute_user(
     {
         return Ok(Outcome::Discarded(discard));
     }
-    let meter = GasMeter::new(transaction.raw().max_gas_amount, transaction.size_bytes());
+    let signatures = signature_count(&transaction.transaction().authenticator);
+    let intrinsic = intrinsic(transaction.size_bytes(), signatures);
+    let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
     let mut context = Context::new(chain, state, environment, meter.clone());
-    let called = call(&mut context, transaction);
+    let closing = Closing {
+        raw: transaction.raw(),
+        nonce: facts.nonce.as_ref(),
+        payer: gas_payer(transaction.transaction(), purpose),
+    };
+    let called = call(&mut context, transaction, facts.nonce.as_ref());
     // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
     // pay in the end pays for all of it.
     let used = context.meter.used();
-    let (context, status, used, fee) = match called.and_then(|()| close(&mut context, transaction, used)) {
+    let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used)) {
         Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
             // The call leaves no trace but its cost, and takes no room.
             let used = used.without_storage(transaction.raw().gas_unit_price);
             let status = failure.into_status(chain, transaction.raw().entry_function())?;
             let mut context = Context::new(chain, state, environment, meter);
-            let fee = match close(&mut context, transaction, used) {
+            let fee = match closing.close(&mut context, used) {
                 Ok(fee) => fee,
                 Err(Failure::State(error)) => return Err(error),
                 Err(failure) => {
@@ -111,13 +119,21 @@ pub(super) fn execute_user(
 }
 
 /// Does what the payload says and charges for what it wrote.
-fn call(context: &mut Context<'_>, transaction: &CheckedTransaction) -> Result<(), Failure> {
+fn call(
+    context: &mut Context<'_>,
+    transaction: &CheckedTransaction,
+    nonce: Option<&NonceFacts>,
+) -> Result<(), Failure> {
     let raw = transaction.raw();
+    if let Some(nonce) = nonce {
+        nonce.charge(context)?;
+    }
     match MultisigCall::of(raw) {
+        // The multisig account alone acts, whoever signed beside its owner.
         Some(call) => multisig::run(context, call)?,
         None => {
             let call = raw.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
-            call_entry_function(context, raw.sender, call)?;
+            call_entry_function(context, &signers(transaction.transaction()), call)?;
         }
     }
     let price = room_gas_price(context.chain(), raw);
@@ -132,10 +148,10 @@ fn room_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 
-/// Calls an entry function with `signer` as the one that signs.
+/// Calls an entry function in the name of `signers`.
 pub(super) fn call_entry_function(
     context: &mut Context<'_>,
-    signer: AccountAddress,
+    signers: &[AccountAddress],
     call: &EntryFunction,
 ) -> Result<(), Failure> {
     let framework = context.chain().framework();
@@ -144,42 +160,70 @@ pub(super) fn call_entry_function(
         .filter(|function| function.is_entry())
         .filter(|_| framework.has_module(&call.module, context.framework_version()))
         .ok_or(MiscellaneousStatus::LinkerError)?;
-    function.call(context, &call.type_args, Inputs::new(&[signer], &call.args))?;
+    function.call(context, &call.type_args, Inputs::new(signers, &call.args))?;
     Ok(())
 }
 
-/// The epilogue: the sender pays, its sequence number goes up, and a fee statement closes the events.
-/// Gives what leaves the sender, less than nothing where more is given back than charged. It charges no
-/// gas: the intrinsic cost covers it.
-fn close(
-    context: &mut Context<'_>,
-    transaction: &CheckedTransaction,
-    used: GasUsed,
-) -> Result<i128, Failure> {
-    let raw = transaction.raw();
-    context.meter = GasMeter::unlimited();
-    let fee = settle_fee(context, raw, used)?;
-    let mut account = account::load(context, raw.sender)?;
-    // Validation refused numbers from 2^63 on, so this cannot overflow.
-    account.sequence_number += 1;
-    context.write_resource(raw.sender, &[], &account)?;
-    context.emit(&FeeStatement {
-        total_charge_gas_units: used.total,
-        execution_gas_units: used.execution,
-        io_gas_units: used.io,
-        storage_fee_octas: used.storage_fee.fee,
-        storage_fee_refund_octas: used.storage_fee.refund,
-    })?;
-    Ok(fee)
+/// Who pays for a transaction; nobody where a simulation names the zero address, because the payer is
+/// not known yet.
+fn gas_payer(transaction: &SignedTransaction, purpose: Purpose) -> Option<AccountAddress> {
+    let payer = transaction.gas_payer();
+    (purpose == Purpose::Commit || payer != AccountAddress::ZERO).then_some(payer)
 }
 
-/// Takes the fee from the sender's coins and puts the refund there.
-fn settle_fee(context: &mut Context<'_>, raw: &RawTransaction, used: GasUsed) -> Result<i128, Failure> {
+/// The epilogue of a transaction, whether it succeeded or failed.
+struct Closing<'a> {
+    raw: &'a RawTransaction,
+    /// What an orderless one must leave behind.
+    nonce: Option<&'a NonceFacts>,
+    /// Who pays, if anybody.
+    payer: Option<AccountAddress>,
+}
+
+impl Closing<'_> {
+    /// The payer pays, the sender's sequence number goes up or the nonce is remembered, and a fee
+    /// statement closes the events. Gives what leaves the payer, less than nothing where more is given
+    /// back than charged. It charges no gas: the intrinsic cost covers it.
+    fn close(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, Failure> {
+        context.meter = GasMeter::unlimited();
+        let fee = match self.payer {
+            Some(payer) => settle_fee(context, payer, self.raw.gas_unit_price, used)?,
+            None => 0,
+        };
+        self.protect_from_replay(context)?;
+        context.emit(&FeeStatement {
+            total_charge_gas_units: used.total,
+            execution_gas_units: used.execution,
+            io_gas_units: used.io,
+            storage_fee_octas: used.storage_fee.fee,
+            storage_fee_refund_octas: used.storage_fee.refund,
+        })?;
+        Ok(fee)
+    }
+
+    fn protect_from_replay(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        if let Some(nonce) = self.nonce {
+            return nonce.remember(context, self.raw);
+        }
+        let mut account = account::load(context, self.raw.sender)?;
+        // Validation refused numbers from 2^63 on, so this cannot overflow.
+        account.sequence_number += 1;
+        context.write_resource(self.raw.sender, &[], &account)
+    }
+}
+
+/// Takes the fee from the payer's coins and puts the refund there.
+fn settle_fee(
+    context: &mut Context<'_>,
+    payer: AccountAddress,
+    gas_unit_price: u64,
+    used: GasUsed,
+) -> Result<i128, Failure> {
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
-    let charge = i128::from(used.total) * i128::from(raw.gas_unit_price);
+    let charge = i128::from(used.total) * i128::from(gas_unit_price);
     let fee = charge - i128::from(used.storage_fee.refund);
     let coin = std::slice::from_ref(context.native_coin());
-    match context.read_resource::<CoinStore>(raw.sender, coin)? {
+    match context.read_resource::<CoinStore>(payer, coin)? {
         Some(mut store) => {
             // The whole charge must be there before anything is given back.
             let rest = i128::from(store.coin.value) - fee;
@@ -190,9 +234,9 @@ fn settle_fee(context: &mut Context<'_>, raw: &RawTransaction, used: GasUsed) ->
                 return out_of_gas(context);
             };
             store.coin.value = rest;
-            context.write_resource(raw.sender, coin, &store)?;
+            context.write_resource(payer, coin, &store)?;
         }
-        // A chain whose gas may be free has senders without a store.
+        // A chain whose gas may be free has payers without a store.
         None if fee == 0 => {}
         None => return out_of_gas(context),
     }

@@ -2,7 +2,8 @@
 //! at submission, against the newest committed facts, and in a block's prologue, against its state.
 
 use super::{
-    Discard, ValidationStatus as Status, change_set::decode_resource, gas::intrinsic_units, user::Purpose,
+    Discard, ValidationStatus as Status, change_set::decode_resource, gas::intrinsic_units,
+    orderless::NonceFacts, user::Purpose,
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateView,
@@ -65,6 +66,8 @@ pub struct TransactionFacts {
     pub secondary_signers: Vec<AccountFacts>,
     /// Of the account that pays in the sender's place, where there is one.
     pub fee_payer: Option<AccountFacts>,
+    /// Of its nonce, where it is orderless.
+    pub nonce: Option<NonceFacts>,
 }
 
 impl TransactionFacts {
@@ -85,6 +88,7 @@ impl TransactionFacts {
             sender: read(&transaction.raw.sender)?,
             secondary_signers: secondary.iter().map(read).collect::<Result<_, _>>()?,
             fee_payer: fee_payer.transpose()?,
+            nonce: NonceFacts::read(chain, view, transaction)?,
         })
     }
 
@@ -115,7 +119,7 @@ pub fn validate_for_admission(
         purpose: Purpose::Commit,
     };
     rules.check_before_replay()?;
-    match rules.check_sequence_number() {
+    match rules.check_replay() {
         Err(discard) if discard.status == Status::SequenceNumberTooNew => {}
         verdict => verdict?,
     }
@@ -141,7 +145,7 @@ pub(super) fn validate_in_block(
         purpose,
     };
     rules.check_before_replay()?;
-    rules.check_sequence_number()?;
+    rules.check_replay()?;
     rules.check_after_replay()
 }
 
@@ -158,6 +162,9 @@ struct Rules<'a> {
 impl Rules<'_> {
     fn check_before_replay(&self) -> Result<(), Discard> {
         check_form(self.chain, self.transaction)?;
+        if let Some(nonce) = &self.facts.nonce {
+            nonce.check_supported()?;
+        }
         self.check_signers()?;
         let raw = self.transaction.raw();
         if self.now_secs >= raw.expiration_timestamp_secs {
@@ -224,6 +231,14 @@ impl Rules<'_> {
             None if self.purpose == Purpose::Simulate => Ok(()),
             key if key == Some(account.authentication_key) => Ok(()),
             _ => Err(Status::InvalidAuthKey.into()),
+        }
+    }
+
+    /// That it did not run before: by its nonce, else by its sequence number.
+    fn check_replay(&self) -> Result<(), Discard> {
+        match &self.facts.nonce {
+            Some(nonce) => nonce.check(self.transaction.raw(), self.now_secs),
+            None => self.check_sequence_number(),
         }
     }
 
@@ -302,7 +317,8 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         Status::MaxGasUnitsExceedsMaxGasUnitsBound,
         gas_max,
     )?;
-    let gas_min = intrinsic_units(transaction.size_bytes());
+    let authenticator = &transaction.transaction().authenticator;
+    let gas_min = intrinsic_units(transaction.size_bytes(), authenticator);
     within(
         raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,

@@ -1,6 +1,10 @@
 //! Runs a view function: it reads one version of the state and changes nothing.
 
-use super::{BlockState, Context, MiscellaneousStatus, context::Environment, gas::GasMeter};
+use super::{
+    BlockState, Context, MiscellaneousStatus,
+    context::Environment,
+    gas::{GasMeter, intrinsic},
+};
 use crate::{
     Chain, EntryFunction, ExecutionStatus, FormError, StateError, StateView, TypeTag, framework::Inputs,
 };
@@ -73,7 +77,7 @@ pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Resul
         chain,
         &state,
         environment,
-        GasMeter::new(VIEW_GAS_MAX, size_bytes),
+        GasMeter::new(VIEW_GAS_MAX, intrinsic(size_bytes, 1)),
     );
     let called = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))

@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signer(pub AccountAddress);
 
-/// What an entry function is called with: who signed, and the BCS arguments in order.
+/// What an entry function is called with: who signed, the sender first, and the BCS arguments in order.
 pub struct Inputs<'a> {
     signers: std::slice::Iter<'a, AccountAddress>,
     args: std::slice::Iter<'a, Bytes>,
@@ -29,6 +29,15 @@ impl<'a> Inputs<'a> {
             signers: signers.iter(),
             args: args.iter(),
         }
+    }
+
+    /// A function that asks for signers gets all who signed, so there must be as many. One that asks for
+    /// none does not care who signed, as in the reference.
+    fn check_signers(&self, expected: usize) -> Result<(), Failure> {
+        if expected > 0 && self.signers.len() != expected {
+            return Err(MiscellaneousStatus::NumberOfSignerArgumentsMismatch.into());
+        }
+        Ok(())
     }
 }
 
@@ -178,6 +187,9 @@ pub trait FunctionBody<P, R>: Send + Sync + 'static {
     /// How many of the parameters are arguments, not signers.
     fn argument_count() -> usize;
 
+    /// How many of the parameters are signers.
+    fn signer_count() -> usize;
+
     /// Decodes the inputs and calls the function.
     ///
     /// # Errors
@@ -207,6 +219,7 @@ macro_rules! function_bodies {
                 type_args: &[TypeTag],
                 mut inputs: Inputs<'_>,
             ) -> Result<R, Failure> {
+                inputs.check_signers(Self::signer_count())?;
                 // The number is checked before any value, as the reference does.
                 if inputs.args.len() != Self::argument_count() {
                     return Err(MiscellaneousStatus::NumberOfArgumentsMismatch.into());
@@ -217,6 +230,10 @@ macro_rules! function_bodies {
 
             fn argument_count() -> usize {
                 0 $(+ usize::from(!$parameter::IS_SIGNER))*
+            }
+
+            fn signer_count() -> usize {
+                0 $(+ usize::from($parameter::IS_SIGNER))*
             }
         }
     )*};

@@ -41,7 +41,7 @@ pub struct Framework {
 /// The newest version of the framework that this program has; what a new development chain starts
 /// with. A module that is added later is listed with the next version, so that every chain switches it
 /// on at a height of its own (`Parameters::framework_upgrades`).
-pub const FRAMEWORK_VERSION: u64 = 2;
+pub const FRAMEWORK_VERSION: u64 = 3;
 
 /// A module and the version of the framework that it came with.
 #[derive(Debug)]

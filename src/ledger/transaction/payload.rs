@@ -199,9 +199,6 @@ impl TransactionPayload {
     /// `FEATURE_UNDER_GATING` with the name of the kind that is not executed.
     pub fn executable(&self) -> Result<Executable<'_>, Discard> {
         let refused = |what: &'static str| Err(Discard::not_supported(what));
-        if self.replay_protection_nonce().is_some() {
-            return refused("an orderless transaction");
-        }
         let call = match self {
             Self::EntryFunction(call) => Some(call),
             Self::Multisig(multisig) => match &multisig.payload {

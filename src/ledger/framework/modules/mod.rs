@@ -12,6 +12,7 @@ pub mod dispatchable_fungible_asset;
 pub mod ed25519;
 pub mod escrow;
 pub mod event;
+pub mod exchange;
 pub mod fungible_asset;
 pub mod gas_schedule;
 pub mod managed_coin;
@@ -20,6 +21,7 @@ pub mod managed_object;
 pub mod multi_ed25519;
 pub mod multi_key;
 pub mod multisig_account;
+pub mod nonce_validation;
 pub mod object;
 pub mod optional_aggregator;
 pub mod primary_fungible_store;
@@ -49,7 +51,11 @@ pub(super) fn all() -> Vec<ListedModule> {
 
 /// The modules that a chain switches on at a height of its own, each with the version it came with.
 fn later_versions() -> Vec<(u64, ModuleDeclaration)> {
-    vec![(2, escrow::module())]
+    vec![
+        (2, escrow::module()),
+        (3, exchange::module()),
+        (3, nonce_validation::module()),
+    ]
 }
 
 /// The modules that every chain has from its genesis on.

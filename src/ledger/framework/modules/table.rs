@@ -68,20 +68,40 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// When `K` or `V` has an open type parameter; tables are made of closed types.
     pub fn new(context: &mut Context<'_>) -> Result<Self, Failure> {
         let handle = context.new_table_handle();
+        context.write_resource(handle, &[], &Self::info(context))?;
+        Ok(Self {
+            handle,
+            types: PhantomData,
+        })
+    }
+
+    /// The table at a handle that no transaction makes; records its types where that was not done yet.
+    ///
+    /// # Errors
+    /// As [`Table::new`].
+    ///
+    /// # Panics
+    /// As [`Table::new`].
+    pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, Failure> {
+        if context.read_resource::<TableInfo>(handle, &[])?.is_none() {
+            context.write_resource(handle, &[], &Self::info(context))?;
+        }
+        Ok(Self {
+            handle,
+            types: PhantomData,
+        })
+    }
+
+    fn info(context: &Context<'_>) -> TableInfo {
         let vendor = context.chain().vendor();
         let printed = |signature: Signature| {
             let tag = signature.resolve(&[], vendor);
             tag.expect("tables have closed types").to_string()
         };
-        let info = TableInfo {
+        TableInfo {
             key_type: printed(K::signature()),
             value_type: printed(V::signature()),
-        };
-        context.write_resource(handle, &[], &info)?;
-        Ok(Self {
-            handle,
-            types: PhantomData,
-        })
+        }
     }
 
     fn encoded(key: &K) -> Vec<u8> {

@@ -8,6 +8,7 @@ pub(crate) mod bounds;
 pub(crate) mod coin;
 pub(crate) mod coverage;
 pub(crate) mod escrow;
+pub(crate) mod exchange;
 pub(crate) mod fungible_asset;
 #[path = "../kit/mod.rs"]
 pub(crate) mod kit;
@@ -121,6 +122,7 @@ pub(crate) fn cases() -> Vec<Case> {
         account::cases(),
         coin::cases(),
         escrow::cases(),
+        exchange::cases(),
         fungible_asset::cases(),
         managed_fungible_asset::cases(),
         managed_object::cases(),

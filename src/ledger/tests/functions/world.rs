@@ -85,9 +85,29 @@ impl World {
         self.run(account, raw)
     }
 
+    /// Runs a call signed by several development accounts in a block of its own.
+    pub fn call_together(
+        &mut self,
+        accounts: &[usize],
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let call = self.entry(function, type_args, args);
+        let keys: Vec<Ed25519PrivateKey> = accounts.iter().map(|account| self.key(*account)).collect();
+        let raw = self.chain.raw(&keys[0], call);
+        let keys: Vec<&Ed25519PrivateKey> = keys.iter().collect();
+        let transaction = self.chain.sign_together(&keys, None, raw);
+        self.run_checked(transaction)
+    }
+
     /// Runs a transaction signed by a development account in a block of its own.
     pub fn run(&mut self, account: usize, raw: RawTransaction) -> ExecutedTransaction {
         let transaction = self.chain.sign(&self.key(account), raw);
+        self.run_checked(transaction)
+    }
+
+    fn run_checked(&mut self, transaction: CheckedTransaction) -> ExecutedTransaction {
         self.newest = Some(Newest {
             tip: self.chain.tip.clone(),
             state: self.chain.state.clone(),

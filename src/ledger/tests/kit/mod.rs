@@ -12,7 +12,10 @@ use ledger::{
     TransactionFacts, TypeTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
-    transaction::{TransactionAuthenticator, TransactionPayload},
+    transaction::{
+        AccountAuthenticator, ExtraConfig, InnerPayload, MultisigPayload, TransactionAuthenticator,
+        TransactionExecutable, TransactionPayload,
+    },
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -93,6 +96,23 @@ impl MemoryChain {
         self.blocks.last().unwrap()
     }
 
+    /// Executes the next block at this time, in Unix seconds.
+    pub fn execute_at(&mut self, secs: u64, transactions: Vec<CheckedTransaction>) -> &ExecutedBlock {
+        let block = OrderedBlock {
+            timestamp_usecs: secs * 1_000_000,
+            transactions: transactions.into_iter().map(Arc::new).collect(),
+            ..next_block(&self.tip)
+        };
+        let executed = execute_block(&self.chain, &self.tip, &*self, block).unwrap();
+        self.apply(executed);
+        self.blocks.last().unwrap()
+    }
+
+    /// The time of the next block, in Unix seconds.
+    pub fn next_secs(&self) -> u64 {
+        START_SECS + self.tip.height
+    }
+
     pub fn facts(&self, address: &AccountAddress) -> AccountFacts {
         AccountFacts::read(&self.chain, self, address).unwrap()
     }
@@ -136,6 +156,72 @@ impl MemoryChain {
             expiration_timestamp_secs: START_SECS + 1_000_000,
             chain_id: self.chain.id(),
         }
+    }
+
+    /// The same with a nonce in place of the sequence number, and an expiration that lets it have one.
+    pub fn orderless(&self, raw: RawTransaction, nonce: u64) -> RawTransaction {
+        let (executable, multisig_address) = match raw.payload {
+            TransactionPayload::EntryFunction(call) => (TransactionExecutable::EntryFunction(call), None),
+            TransactionPayload::Multisig(multisig) => {
+                let executable = match multisig.payload {
+                    Some(MultisigPayload::EntryFunction(call)) => TransactionExecutable::EntryFunction(call),
+                    Some(MultisigPayload::Script(script)) => TransactionExecutable::Script(script),
+                    None => TransactionExecutable::Empty,
+                };
+                (executable, Some(multisig.multisig_address))
+            }
+            other => panic!("no call to give a nonce to: {other:?}"),
+        };
+        RawTransaction {
+            sequence_number: u64::MAX,
+            expiration_timestamp_secs: self.next_secs() + 60,
+            payload: TransactionPayload::Payload(InnerPayload::V1 {
+                executable,
+                extra_config: ExtraConfig::V1 {
+                    multisig_address,
+                    replay_protection_nonce: Some(nonce),
+                },
+            }),
+            ..raw
+        }
+    }
+
+    /// What `keys` sign together, the sender's first, each for the account that was made from it, and
+    /// `fee_payer` pays, who is none of them.
+    pub fn sign_together(
+        &self,
+        keys: &[&Ed25519PrivateKey],
+        fee_payer: Option<&Ed25519PrivateKey>,
+        raw: RawTransaction,
+    ) -> CheckedTransaction {
+        let address = |key: &Ed25519PrivateKey| key.public_key().account_address();
+        let secondary_signer_addresses: Vec<_> = keys[1..].iter().map(|key| address(key)).collect();
+        let (secondary, vendor) = (&secondary_signer_addresses, self.chain.vendor());
+        let message = match fee_payer {
+            Some(payer) => raw.fee_payer_signing_message(secondary, address(payer), vendor),
+            None => raw.multi_agent_signing_message(secondary, vendor),
+        };
+        let signed = |key: &Ed25519PrivateKey| AccountAuthenticator::Ed25519 {
+            public_key: key.public_key(),
+            signature: key.sign(&message),
+        };
+        let sender = signed(keys[0]);
+        let secondary_signers = keys[1..].iter().map(|key| signed(key)).collect();
+        let authenticator = match fee_payer {
+            Some(payer) => TransactionAuthenticator::FeePayer {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+                fee_payer_address: address(payer),
+                fee_payer_signer: signed(payer),
+            },
+            None => TransactionAuthenticator::MultiAgent {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+            },
+        };
+        CheckedTransaction::check(SignedTransaction { raw, authenticator }, &self.chain).unwrap()
     }
 
     pub fn sign(&self, key: &Ed25519PrivateKey, raw: RawTransaction) -> CheckedTransaction {

@@ -53,7 +53,7 @@ fn what_the_owners_did_not_agree_to_is_refused_and_costs_nothing() {
 
 /// Admission knows nothing of multisig accounts; it refuses kinds of payloads, by their names.
 #[test]
-fn admission_takes_calls_and_refuses_scripts_and_nonces() {
+fn admission_takes_calls_and_refuses_scripts() {
     let vault = Vault::requiring(2);
     let call = vault.chain.transfer(NOBODY, 1_000);
     let script = Script {
@@ -83,10 +83,6 @@ fn admission_takes_calls_and_refuses_scripts_and_nonces() {
         (vault.inner_payload(Some(call)), None),
         (with_script, Some("a script payload is not supported")),
         (inner(script, at, None), Some("a script payload is not supported")),
-        (
-            inner(TransactionExecutable::Empty, at, Some(1)),
-            Some("an orderless transaction is not supported"),
-        ),
         (
             inner(TransactionExecutable::Empty, None, None),
             Some("an empty payload is not supported"),

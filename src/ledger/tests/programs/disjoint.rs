@@ -1,7 +1,7 @@
 //! Transactions of users who have nothing to do with each other change no slot in common: no counter
 //! and no supply makes them wait for one another.
 
-use crate::program::{NATIVE, Program, account, args, asset_of, coin_of};
+use crate::program::{Form, NATIVE, Program, account, args, asset_of, coin_of};
 use ledger::{AccountAddress, StateKey};
 use std::collections::BTreeSet;
 
@@ -53,6 +53,14 @@ fn written(program: &mut Program, user: usize, friend: usize) -> BTreeSet<StateK
         assert!(executed.info.v0().status.is_success(), "{what}");
         keys.extend(executed.writes.iter().map(|(key, _)| key.clone()));
     }
+    // Nonces choose their slots at random: of 65,536 these two get different ones.
+    let form = Form {
+        fee_payer: None,
+        nonce: Some(1),
+    };
+    let sent = program.sent(user, "0x1::node_account::transfer", &[], args![to, 5u64]);
+    let executed = program.run_as(sent, form).unwrap();
+    keys.extend(executed.writes.iter().map(|(key, _)| key.clone()));
     keys
 }
 

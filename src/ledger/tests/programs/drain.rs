@@ -119,6 +119,7 @@ impl Drain<'_> {
             Holder::Account(key) | Holder::Resource(key) => Sent {
                 key,
                 sender: holder.address(self.program),
+                beside: Vec::new(),
                 payload: TransactionPayload::EntryFunction(call),
             },
             Holder::Object(_) => unreachable!("objects make no calls"),

@@ -21,7 +21,7 @@ fn run(seed: u64, calls: usize) -> Program {
     let mut program = Program::new(seed);
     for call in 0..calls {
         if let Some(sent) = actions::next(&mut program) {
-            program.run(sent);
+            program.run_in_any_form(sent);
         }
         if call % 50 == 0 {
             program.assert_conserved();
@@ -39,6 +39,8 @@ fn nothing_is_created_destroyed_or_locked() {
         drain::drain(&mut program);
         program.assert_conserved();
         program.assert_replay_is_equal();
+        assert!(program.orderless > 50, "{} are orderless", program.orderless);
+        assert!(program.sponsored > 50, "{} are sponsored", program.sponsored);
         for (function, count) in program.succeeded {
             *succeeded.entry(function).or_default() += count;
         }

@@ -6,14 +6,14 @@ use crate::{
 };
 use ledger::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction, Genesis,
-    OrderedBlock, SignedTransaction,
+    OrderedBlock,
     execute::{execute_block, view},
     framework::modules::{
         account::resource_address,
         multisig_account::TransactionExecutionSucceeded,
         object::{named_address, user_derived_address},
     },
-    transaction::{Multisig, MultisigPayload, TransactionAuthenticator, TransactionPayload},
+    transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
@@ -31,11 +31,22 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// A call and who makes it: the account that sends, and the development account whose key signs.
+/// A call and who makes it: the account that sends, and the development accounts that sign: the one whose
+/// key the sender has, then those who sign beside it.
 pub struct Sent {
     pub key: usize,
     pub sender: AccountAddress,
+    pub beside: Vec<usize>,
     pub payload: TransactionPayload,
+}
+
+/// How a call is sent.
+#[derive(Clone, Copy, Default)]
+pub struct Form {
+    /// The development account that pays in the sender's place.
+    pub fee_payer: Option<usize>,
+    /// The nonce that it has in place of a sequence number.
+    pub nonce: Option<u64>,
 }
 
 /// A chain while random calls run on it.
@@ -54,6 +65,10 @@ pub struct Program {
     fees: i128,
     /// How often each function succeeded.
     pub succeeded: BTreeMap<String, u64>,
+    /// How many were orderless.
+    pub orderless: u64,
+    /// How many another account paid for.
+    pub sponsored: u64,
 }
 
 /// The address of a development account.
@@ -116,6 +131,8 @@ impl Program {
             ordered: Vec::new(),
             fees: 0,
             succeeded: BTreeMap::new(),
+            orderless: 0,
+            sponsored: 0,
         };
         let next = "0x1::multisig_account::get_next_multisig_account_address";
         let made = program.view(next, &[], args![account(0)]);
@@ -175,7 +192,22 @@ impl Program {
         Sent {
             key: number,
             sender: account(number),
+            beside: Vec::new(),
             payload: TransactionPayload::EntryFunction(self.call(function, type_args, args)),
+        }
+    }
+
+    /// A call by development accounts that sign it together.
+    pub fn sent_together(
+        &self,
+        numbers: [usize; 2],
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Sent {
+        Sent {
+            beside: vec![numbers[1]],
+            ..self.sent(numbers[0], function, type_args, args)
         }
     }
 
@@ -184,6 +216,7 @@ impl Program {
         Sent {
             key: number,
             sender: account(number),
+            beside: Vec::new(),
             payload: TransactionPayload::Multisig(Multisig {
                 multisig_address: self.multisig,
                 payload: call.map(MultisigPayload::EntryFunction),
@@ -193,9 +226,24 @@ impl Program {
 
     /// Runs a call in a block of its own; `None` where the prologue refuses it.
     pub fn run(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
-        let key = Genesis::development_accounts().remove(sent.key).private_key;
+        self.run_as(sent, Form::default())
+    }
+
+    /// Runs a call like [`Self::run`], now and then paid for by another account and with a nonce in place
+    /// of a sequence number, which now and then was used before.
+    pub fn run_in_any_form(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
+        let random = &mut self.random;
+        let form = Form {
+            fee_payer: (random.below(4) == 0).then(|| random.place(ACCOUNTS)),
+            nonce: (random.below(3) == 0).then(|| random.below(500)),
+        };
+        self.run_as(sent, form)
+    }
+
+    /// Runs a call like [`Self::run`], sent in this form.
+    pub fn run_as(&mut self, sent: Sent, form: Form) -> Option<ExecutedTransaction> {
         let sequence_number = self.chain.facts(&sent.sender).sequence_number;
-        let raw = ledger::RawTransaction {
+        let mut raw = ledger::RawTransaction {
             sender: sent.sender,
             sequence_number,
             payload: sent.payload,
@@ -205,13 +253,19 @@ impl Program {
             expiration_timestamp_secs: u64::MAX,
             chain_id: self.chain.chain.id(),
         };
-        let signature = key.sign(&raw.signing_message(self.chain.chain.vendor()));
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: key.public_key(),
-            signature,
+        if let Some(nonce) = form.nonce {
+            raw = self.chain.orderless(raw, nonce);
+        }
+        let key = |number: usize| Genesis::development_accounts().remove(number).private_key;
+        let beside: Vec<_> = sent.beside.iter().map(|number| key(*number)).collect();
+        let sender = key(sent.key);
+        let keys: Vec<_> = std::iter::once(&sender).chain(&beside).collect();
+        let fee_payer = form.fee_payer.map(key);
+        let checked = if keys.len() == 1 && fee_payer.is_none() {
+            self.chain.sign(&sender, raw)
+        } else {
+            self.chain.sign_together(&keys, fee_payer.as_ref(), raw)
         };
-        let signed = SignedTransaction { raw, authenticator };
-        let checked = CheckedTransaction::check(signed, &self.chain.chain).unwrap();
         self.ordered.push(vec![Arc::new(checked.clone())]);
         let block = self.chain.execute(vec![checked]);
         if !block.discarded.is_empty() {
@@ -245,6 +299,12 @@ impl Program {
         }
         let stored = executed.events.iter().find_map(stored_call);
         let called = user.raw.entry_function().or(stored.as_ref());
+        if user.raw.payload.replay_protection_nonce().is_some() {
+            self.orderless += 1;
+        }
+        if user.authenticator.fee_payer().is_some() {
+            self.sponsored += 1;
+        }
         if let Some(call) = called
             && executed.info.v0().status.is_success()
         {

@@ -43,6 +43,7 @@ pub(super) fn native(program: &mut Program) -> Option<Sent> {
             Sent {
                 key: number,
                 sender: resource_account_of(number),
+                beside: Vec::new(),
                 payload: TransactionPayload::EntryFunction(call),
             }
         }

@@ -7,7 +7,7 @@ mod others;
 
 use assets::{given_up_coin, managed_asset, managed_coin, native, paired_asset, stores};
 use multisig::{changes, creations, proposals};
-use others::{accounts, descriptions, escrow, objects, registry, resource_accounts};
+use others::{accounts, descriptions, escrow, exchange, objects, registry, resource_accounts};
 
 use crate::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
 use ledger::AccountAddress;
@@ -24,6 +24,7 @@ const ACTIONS: &[(usize, Action)] = &[
     (7, stores),
     (7, objects),
     (4, escrow),
+    (3, exchange),
     (3, registry),
     (6, proposals),
     (1, changes),

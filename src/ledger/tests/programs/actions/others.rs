@@ -101,6 +101,23 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
     })
 }
 
+/// Two give one another coins or assets; now and then someone would do so with itself, which is refused.
+pub(super) fn exchange(program: &mut Program) -> Option<Sent> {
+    let (first, second, of) = (who(program), who(program), who(program));
+    let (one, other) = (program.random.amount(), program.random.amount());
+    let both = [first, second];
+    Some(if program.random.flag() {
+        let coin = coin_of(of);
+        let exchange = "0x1::exchange::exchange_coins";
+        program.sent_together(both, exchange, &[&coin, NATIVE], args![one, other])
+    } else {
+        let metadata = "0x1::fungible_asset::Metadata";
+        let exchange = "0x1::exchange::exchange_assets";
+        let arguments = args![asset_of(of), one, AccountAddress::NATIVE_ASSET, other];
+        program.sent_together(both, exchange, &[metadata, metadata], arguments)
+    })
+}
+
 pub(super) fn registry(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let name = format!("n{}", program.random.place(4));
@@ -151,6 +168,7 @@ fn revocation(program: &mut Program, number: usize) -> Sent {
     Sent {
         key: number,
         sender: resource_account,
+        beside: Vec::new(),
         payload: TransactionPayload::EntryFunction(program.call(revoke, &[], args)),
     }
 }
