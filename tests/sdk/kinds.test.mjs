@@ -10,6 +10,7 @@ import {
   AnySignature,
   MultiEd25519PublicKey,
   MultiKeySignature,
+  generateSignedTransaction,
   generateSigningMessageForTransaction,
 } from "@aptos-labs/ts-sdk";
 import { refusedSigners } from "./golden_refused.mjs";
@@ -33,6 +34,16 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
   const simulationKey = ({ publicKey }) => (publicKey instanceof MultiEd25519PublicKey ? undefined : publicKey);
 
 
+  /** The node's answer to simulating the very bytes that could be submitted. */
+  async function simulateSigned(transaction, senderAuthenticator) {
+    const answer = await fetch(`${session.api}/transactions/simulate`, {
+      method: "POST",
+      headers: { "Content-Type": "application/x.aptos.signed_transaction+bcs" },
+      body: generateSignedTransaction({ transaction, senderAuthenticator }),
+    });
+    return answer.json();
+  }
+
   for (const [name, make] of Object.entries(KINDS)) {
     test(`${name}: pays, and its signature is shown as it was sent`, async () => {
       const account = await session.funded(make());
@@ -49,6 +60,8 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
       const unsigned = await simulate(transaction, undefined);
       assert.deepEqual(unsigned.signature, { type: "single_sender", sender: { type: "no_account_signature" } });
       const withKey = await simulate(transaction, simulationKey(account));
+      const withSignature = await simulateSigned(transaction, signed(account, transaction));
+      assert.equal(withSignature.error_code, "invalid_input", "who has it could submit it");
       const done = await session.send(account, transaction);
       assert.equal(done.success, true, done.vm_status);
       for (const foretold of [unsigned, withKey]) {

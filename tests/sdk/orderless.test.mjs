@@ -110,6 +110,25 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.equal((await session.send(other, await build(other, nonce))).success, true);
   });
 
+  test("those with a nonce and those with a sequence number do not wait for one another", async () => {
+    const [sender, nonce] = [await session.funded(), newNonce()];
+    const numbered = (accountSequenceNumber) =>
+      session.aptos.transaction.build.simple({
+        sender: sender.accountAddress,
+        data: { function: TRANSFER, functionArguments: [recipient, 1] },
+        options: { accountSequenceNumber },
+      });
+    const submit = (transaction) => session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
+    // The second of two numbers waits for the first, the nonce for nobody.
+    const second = await submit(await numbered(1));
+    assert.equal((await session.send(sender, await build(sender, nonce))).success, true);
+    assert.equal(await sequenceNumberOf(sender), "0");
+    const first = await session.send(sender, await numbered(0));
+    assert.equal(first.success, true);
+    await session.aptos.waitForTransaction({ transactionHash: second.hash });
+    assert.equal(await sequenceNumberOf(sender), "2");
+  });
+
   test("summaries hold both kinds, in the order in which they were committed", async () => {
     const sender = await session.funded();
     const nonce = newNonce();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
-import { Session, assertForetold, fee, refusal, sameAddress } from "./session.mjs";
+import { FUNDED, Session, assertForetold, fee, refusal, sameAddress } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 const CREATE = "0x1::aptos_account::create_account";
@@ -73,6 +73,15 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const feePayer = signedAsPayer(sponsor, second);
     const late = await session.submit(second, { sender: signed(sender, second), feePayer });
     assert.equal(late.success, true, late.vm_status);
+  });
+
+  test("a sender may be its own sponsor", async () => {
+    const sender = await session.funded();
+    const transaction = await build(sender, TRANSFER, [Account.generate().accountAddress, ALL]);
+    const feePayer = signedAsPayer(sender, transaction);
+    const done = await session.submit(transaction, { sender: signed(sender, transaction), feePayer });
+    assert.equal(done.success, true, done.vm_status);
+    assert.equal(await session.balance(sender.accountAddress), FUNDED - ALL - fee(done));
   });
 
   test("who pays must have signed that it pays", async () => {
