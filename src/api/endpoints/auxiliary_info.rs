@@ -4,6 +4,7 @@ use crate::{
     answer::Answer,
     call::{Call, PageSize},
     decimal::Decimal,
+    endpoints::listings::start_too_high,
     error::{ApiError, Problem},
 };
 use ledger_store::{Snapshot, StoreError};
@@ -58,9 +59,7 @@ fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Result<Vec<u3
     let ledger_info = snapshot.ledger_info();
     let newest = ledger_info.version;
     if start > newest {
-        return Ok(Err(Problem::InvalidInput(format!(
-            "Given start value ({start}) is higher than the current ledger version, it must be < {newest}"
-        ))));
+        return Ok(Err(start_too_high(start, newest)));
     }
     if start < ledger_info.oldest_version {
         return Ok(Err(Problem::VersionPruned(start)));

@@ -73,8 +73,8 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
     listing.answer(&call, ledger_info).await
 }
 
-/// The bound in the reference's words; what is below it may be asked for.
-fn start_too_high(start: u64, version: u64) -> Problem {
+/// A start above the newest version, in the reference's words; what is below the bound may be asked for.
+pub(crate) fn start_too_high(start: u64, version: u64) -> Problem {
     let bound = u128::from(version) + 1;
     Problem::InvalidInput(format!(
         "Given start value ({start}) is higher than the current ledger version, it must be < {bound}"

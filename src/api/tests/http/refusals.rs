@@ -156,8 +156,8 @@ async fn methods() {
     let rows = [
         ("POST", "/v1", "GET"),
         ("DELETE", "/v1/accounts/0x1", "GET"),
-        ("PUT", "/v1/transactions", "POST"),
-        ("GET", "/v1/transactions", "POST"),
+        ("PUT", "/v1/transactions", "GET, POST"),
+        ("POST", "/v1/accounts/0x1/transactions", "GET"),
         ("PATCH", "/v1/blocks/by_height/0", "GET"),
         ("POST", "/v1/accounts/0x1/events/0", "GET"),
         ("GET", "/v1/view", "POST"),
