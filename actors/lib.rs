@@ -48,5 +48,5 @@ pub use error::{FatalError, LeaveReason, ReadError, StartError, StopError, Submi
 pub use handle::NodeHandle;
 pub use lookup::{Accepted, Committed, Lookup};
 pub use mailbox::MailboxStatus;
-pub use mempool::GasEstimate;
+pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
 pub use node::Node;

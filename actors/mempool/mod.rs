@@ -17,7 +17,7 @@ mod small_map;
 mod turns;
 
 pub use gas::GasEstimate;
-pub(crate) use pool::{BatchLimits, Pending, Pool};
+pub use pool::{BatchLimits, Left, Pending, Pool};
 pub(crate) use restore::{Restored, restore};
 pub(crate) use saved::{FILE_NAME, save};
 

@@ -22,11 +22,11 @@ use std::{
 };
 
 /// A transaction that left unexecuted.
-pub(crate) type Left = (HashValue, LeaveReason);
+pub type Left = (HashValue, LeaveReason);
 
-/// Pending transactions.
+/// Pending transactions. The mempool actor owns the one of a node.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub struct Pool {
     limits: MempoolConfig,
     accounts: HashMap<AccountAddress, Account>,
     by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
@@ -48,23 +48,25 @@ pub(crate) struct Pool {
 
 /// What may be given to a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BatchLimits {
+pub struct BatchLimits {
     /// The most transactions.
-    pub(crate) transactions_max: usize,
+    pub transactions_max: usize,
     /// The most bytes; a single larger transaction comes alone.
-    pub(crate) bytes_max: usize,
+    pub bytes_max: usize,
 }
 
 /// A transaction of the pool and when it came in, for the file of a graceful stop.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
-    pub(crate) transaction: Arc<CheckedTransaction>,
+pub struct Pending {
+    /// The transaction.
+    pub transaction: Arc<CheckedTransaction>,
     /// Unix seconds.
-    pub(crate) inserted_at_secs: u64,
+    pub inserted_at_secs: u64,
 }
 
 impl Pool {
-    pub(crate) fn new(limits: MempoolConfig) -> Self {
+    /// An empty pool.
+    pub fn new(limits: MempoolConfig) -> Self {
         Self {
             limits,
             accounts: HashMap::new(),
@@ -88,27 +90,27 @@ impl Pool {
     }
 
     /// Whether a block could be made.
-    pub(crate) fn has_ready(&self) -> bool {
+    pub fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
     /// The transaction `hash`, if it is in the pool.
-    pub(crate) fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
+    pub fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
         self.by_hash.get(hash)
     }
 
     /// Why the transaction `hash` left, if that is still known.
-    pub(crate) fn left_reason(&self, hash: &HashValue) -> Option<&LeaveReason> {
+    pub fn left_reason(&self, hash: &HashValue) -> Option<&LeaveReason> {
         self.reasons.get(hash)
     }
 
     /// Who left since the last call, in order.
-    pub(crate) fn drain_left(&mut self) -> Vec<Left> {
+    pub fn drain_left(&mut self) -> Vec<Left> {
         std::mem::take(&mut self.left)
     }
 
     /// The next transactions for a block, in order; they stay in the pool until the block is durable.
-    pub(crate) fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
+    pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
         let mut batch = Vec::new();
         let mut bytes = 0usize;
         while batch.len() < limits.transactions_max {
@@ -132,7 +134,7 @@ impl Pool {
     }
 
     /// Whose time has come leaves.
-    pub(crate) fn expire(&mut self, now_secs: u64) {
+    pub fn expire(&mut self, now_secs: u64) {
         while let Some((&(at_secs, _), transaction)) = self.expiries.first_key_value() {
             if at_secs > now_secs {
                 break;
@@ -143,7 +145,7 @@ impl Pool {
     }
 
     /// Everything in the pool, in the order in which it came in.
-    pub(crate) fn contents(&self) -> Vec<Pending> {
+    pub fn contents(&self) -> Vec<Pending> {
         let mut entries: Vec<&Entry> = Vec::with_capacity(self.len());
         for account in self.accounts.values() {
             entries.extend(account.entries());

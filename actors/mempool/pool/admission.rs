@@ -18,7 +18,7 @@ impl Pool {
     ///
     /// # Errors
     /// Why it is not in the pool.
-    pub(crate) fn submit(
+    pub fn submit(
         &mut self,
         pending: Pending,
         sequence_number: u64,

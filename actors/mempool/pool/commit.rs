@@ -15,7 +15,7 @@ impl Pool {
     ///
     /// # Panics
     /// When the block names a validation status that does not exist.
-    pub(crate) fn commit(&mut self, block: &ExecutedBlock) {
+    pub fn commit(&mut self, block: &ExecutedBlock) {
         for executed in &block.transactions {
             let Some(user) = executed.transaction.as_user() else {
                 continue;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::orderless;
-use ledger::Discard;
+use ledger::{Discard, transaction::TransactionPayload};
 
 fn words<T: std::fmt::Debug>(outcome: Result<T, SubmitError>) -> String {
     outcome.unwrap_err().to_string()
@@ -12,7 +12,7 @@ fn words<T: std::fmt::Debug>(outcome: Result<T, SubmitError>) -> String {
 fn nonces(batch: &[Arc<CheckedTransaction>]) -> Vec<u64> {
     let payloads = batch.iter().map(|transaction| &transaction.raw().payload);
     payloads
-        .filter_map(|payload| payload.replay_protection_nonce())
+        .filter_map(TransactionPayload::replay_protection_nonce)
         .collect()
 }
 

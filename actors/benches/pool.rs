@@ -1,0 +1,208 @@
+//! The pool by itself: time to insert, take and commit a transaction, and memory for a pending one.
+//!
+//! `cargo bench -p ledger-actors --bench pool -- [pending...]`
+//!
+//! Fills a pool with so many transactions (10,000, 100,000 and 1,000,000 unless told otherwise), then
+//! inserts, takes and commits batches of 5,000 while so many are pending. Memory is what becomes
+//! resident, each case in a process of its own; "of the pool" is beside the transaction itself.
+
+#![allow(clippy::print_stdout)]
+
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock,
+    ExecutedTransaction, ExecutionStatus, HashValue, Identifier, RawTransaction, SignedTransaction,
+    Transaction, TransactionInfo, Vendor, WriteSet,
+    crypto::{Ed25519PublicKey, Ed25519Signature},
+    transaction::{
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionInfoV0,
+        TransactionPayload,
+    },
+};
+use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
+use std::{
+    env, fs,
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+const NOW_SECS: u64 = 1_000;
+const BATCH: usize = 5_000;
+const ROUNDS: usize = 10;
+const PAGE_BYTES: usize = 4_096;
+
+/// How transactions are spread over accounts.
+const CASES: [(&str, u64); 3] = [("one each", 1), ("hundred each", 100), ("orderless", 5_000)];
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).filter(|text| text != "--bench").collect();
+    if let [case, pending] = &arguments[..]
+        && let Some(&(name, per_account)) = CASES.iter().find(|(name, _)| name == case)
+    {
+        return measure(name, per_account, pending.parse().expect("a number"));
+    }
+    let numbers = arguments.iter().filter_map(|text| text.parse().ok());
+    let mut sizes: Vec<usize> = numbers.collect();
+    if sizes.is_empty() {
+        sizes = vec![10_000, 100_000, 1_000_000];
+    }
+    println!(
+        "accounts     |   pending | fill ns | insert ns | take ns | commit ns | bytes of the pool | of all"
+    );
+    for (name, _) in CASES {
+        for pending in &sizes {
+            let program = env::current_exe().expect("the path of this program");
+            let run = Command::new(program).args([name, &pending.to_string()]).status();
+            assert!(run.expect("this program runs").success());
+        }
+    }
+}
+
+fn measure(name: &str, per_account: u64, pending: usize) {
+    let before = resident_bytes();
+    let count = (pending + ROUNDS * BATCH) as u64;
+    let all: Vec<_> = (0..count)
+        .map(|index| transaction(name, index, per_account))
+        .collect();
+    let with_transactions = resident_bytes();
+    let mut pool = Pool::new(MempoolConfig::default());
+    let (first, rest) = all.split_at(pending);
+    let fill = insert(&mut pool, first);
+    let memory = resident_bytes().saturating_sub(with_transactions) / pending;
+    let transactions = with_transactions.saturating_sub(before) / all.len();
+    let [mut inserting, mut taking, mut committing] = [Duration::ZERO; 3];
+    for (height, batch) in (1..).zip(rest.chunks(BATCH)) {
+        inserting += insert(&mut pool, batch);
+        let begin = Instant::now();
+        let taken = pool.take_batch(BatchLimits {
+            transactions_max: BATCH,
+            bytes_max: usize::MAX,
+        });
+        taking += begin.elapsed();
+        assert_eq!(taken.len(), BATCH);
+        let block = block(height, &taken);
+        drop(taken);
+        let begin = Instant::now();
+        pool.commit(&block);
+        committing += begin.elapsed();
+    }
+    let each = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
+    println!(
+        "{name:12} | {pending:9} | {:7} | {:9} | {:7} | {:9} | {memory:17} | {:6}",
+        fill.as_nanos() / pending as u128,
+        each(inserting),
+        each(taking),
+        each(committing),
+        memory + transactions
+    );
+}
+
+fn insert(pool: &mut Pool, transactions: &[Arc<CheckedTransaction>]) -> Duration {
+    let begin = Instant::now();
+    for transaction in transactions {
+        let pending = Pending {
+            transaction: Arc::clone(transaction),
+            inserted_at_secs: NOW_SECS,
+        };
+        pool.submit(pending, 0, NOW_SECS).expect("the pool has room");
+    }
+    begin.elapsed()
+}
+
+/// The memory of this process, as Linux tells it.
+fn resident_bytes() -> usize {
+    let statm = fs::read_to_string("/proc/self/statm").expect("Linux tells how much is resident");
+    let pages = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<usize>().ok());
+    pages.expect("the second number") * PAGE_BYTES
+}
+
+/// The transfer with this index, of the account with so many.
+fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransaction> {
+    let call = EntryFunction {
+        module: "0x1::coin".parse().expect("a module"),
+        function: Identifier::new("transfer").expect("a name"),
+        type_args: Vec::new(),
+        args: vec![Bytes::from(vec![1; 32]), Bytes::from(vec![2; 8])],
+    };
+    let number = index % per_account;
+    let payload = if name == "orderless" {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: TransactionExecutable::EntryFunction(call),
+            extra_config: ExtraConfig::V1 {
+                multisig_address: None,
+                // Nonces are random.
+                replay_protection_nonce: Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            },
+        })
+    } else {
+        TransactionPayload::EntryFunction(call)
+    };
+    let raw = RawTransaction {
+        sender: AccountAddress::from_low_u64(index / per_account),
+        sequence_number: number,
+        payload,
+        max_gas_amount: 1_000,
+        gas_unit_price: 100 + index / 97 % 10,
+        expiration_timestamp_secs: NOW_SECS + 60 + index / 1_000 % 60,
+        chain_id: 4,
+    };
+    let authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: Ed25519PublicKey([1; 32]),
+        signature: Ed25519Signature([1; 64]),
+    };
+    let signed = SignedTransaction { raw, authenticator };
+    Arc::new(CheckedTransaction::trusted(signed, &Vendor::default()))
+}
+
+/// A block that has executed these.
+fn block(height: u64, executed: &[Arc<CheckedTransaction>]) -> ExecutedBlock {
+    let header = BlockHeader {
+        parent_hash: HashValue::ZERO,
+        height,
+        epoch: 1,
+        round: height,
+        proposer: AccountAddress::from_low_u64(0),
+        timestamp_usecs: height,
+        payload_root: HashValue::ZERO,
+    };
+    let tip = ChainTip {
+        height,
+        block_hash: HashValue::ZERO,
+        version: height,
+        epoch: 1,
+        timestamp_usecs: height,
+        accumulator: Accumulator::default(),
+    };
+    ExecutedBlock {
+        header,
+        first_version: height,
+        transactions: executed.iter().map(|one| executed_transaction(one)).collect(),
+        discarded: Vec::new(),
+        certificate: Bytes::new(),
+        tip,
+    }
+}
+
+fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction {
+    let info = TransactionInfoV0 {
+        gas_used: 1,
+        status: ExecutionStatus::Success,
+        transaction_hash: transaction.hash(),
+        event_root_hash: HashValue::ZERO,
+        state_change_hash: HashValue::ZERO,
+        state_checkpoint_hash: None,
+        auxiliary_info_hash: None,
+    };
+    ExecutedTransaction {
+        transaction: Transaction::User(transaction.transaction().clone()),
+        hash: transaction.hash(),
+        info: TransactionInfo::V0(info),
+        events: Vec::new(),
+        writes: WriteSet::default(),
+        accumulator_root: HashValue::ZERO,
+    }
+}
