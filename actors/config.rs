@@ -7,6 +7,8 @@ use crate::StartError;
 /// Settings of all actors.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
+    /// Threads and queues that check signatures.
+    pub signatures: SignaturesConfig,
     /// The pool of pending transactions.
     pub mempool: MempoolConfig,
     /// Long polls.
@@ -19,6 +21,34 @@ pub struct NodeConfig {
     pub pruner: PrunerConfig,
     /// How many requests may wait for each actor.
     pub mailboxes: MailboxCapacities,
+}
+
+/// Threads and queues that check signatures.
+#[derive(Clone, Debug)]
+pub struct SignaturesConfig {
+    /// How many threads check; 0 is one for each core.
+    pub threads: usize,
+    /// How many transactions may wait in each of the two lanes, at least 1.
+    pub queue_capacity: usize,
+}
+
+impl SignaturesConfig {
+    /// How many threads that are on this machine.
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
+impl Default for SignaturesConfig {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            queue_capacity: 16_384,
+        }
+    }
 }
 
 /// Limits of the pool. Transactions that a block has taken count until the block is durable.
@@ -157,6 +187,7 @@ impl NodeConfig {
     /// Names the first setting that is 0 and may not be.
     pub(crate) fn check(&self) -> Result<(), StartError> {
         let settings = [
+            ("signatures.queue_capacity", self.signatures.queue_capacity),
             (
                 "mempool.capacity_transactions",
                 self.mempool.capacity_transactions,

@@ -14,8 +14,8 @@ mod admission;
 pub(crate) use admission::read_facts;
 
 use crate::{
-    BlockFeed, Clock, Committed, GasEstimate, Head, LeaveReason, Lookup, MailboxStatus, NodeConfig,
-    ReadError, TuneError,
+    BlockFeed, Clock, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
+    NodeConfig, ReadError, TuneError,
     committer::{
         self, Committer, HeadCell,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
@@ -27,6 +27,7 @@ use crate::{
     },
     pruner::{self, Pruner},
     sequencer::{self, Sequencer},
+    signatures::SignatureChecks,
     storage::{
         self, Storage,
         messages::{Answer, Read},
@@ -52,6 +53,7 @@ struct Parts {
     clock: Clock,
     head: HeadCell,
     mailboxes: Mailboxes,
+    signatures: SignatureChecks,
     /// One permit for each client that may wait.
     waits: Semaphore,
 }
@@ -73,6 +75,7 @@ impl NodeHandle {
         clock: Clock,
         head: HeadCell,
         mailboxes: Mailboxes,
+        signatures: SignatureChecks,
     ) -> Self {
         let waits = Semaphore::new(config.wait.capacity.min(Semaphore::MAX_PERMITS));
         Self(Arc::new(Parts {
@@ -81,6 +84,7 @@ impl NodeHandle {
             clock,
             head,
             mailboxes,
+            signatures,
             waits,
         }))
     }
@@ -204,6 +208,11 @@ impl NodeHandle {
             all.storage.status(),
             all.pruner.status(),
         ]
+    }
+
+    /// The numbers of the lanes in which transactions wait for the check of their signatures.
+    pub fn signature_lanes(&self) -> [LaneStatus; 2] {
+        self.0.signatures.status()
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.

@@ -9,6 +9,9 @@
 //! | storage | the threads that touch the disk | - |
 //! | pruner | which versions may go | storage: remove some |
 //!
+//! Before any actor is asked, [`NodeHandle::check_signatures`] has signatures checked on threads of their
+//! own (`signatures/`).
+//!
 //! # Rules
 //! 1. An actor owns its state; others get messages or immutable values. No locks around state, no
 //!    shared maps.
@@ -35,6 +38,7 @@ mod mempool;
 mod node;
 mod pruner;
 mod sequencer;
+mod signatures;
 mod storage;
 #[cfg(test)]
 mod testing;
@@ -42,7 +46,8 @@ mod testing;
 pub use clock::Clock;
 pub use committer::{BlockFeed, Head};
 pub use config::{
-    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, StorageConfig, WaitConfig,
+    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
+    StorageConfig, WaitConfig,
 };
 pub use error::{FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError};
 pub use handle::NodeHandle;
@@ -50,3 +55,4 @@ pub use lookup::{Accepted, Committed, Lookup};
 pub use mailbox::MailboxStatus;
 pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
 pub use node::Node;
+pub use signatures::{Lane, LaneStatus};

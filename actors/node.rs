@@ -5,6 +5,7 @@
 //! | arbiter `mempool` | mempool | its mailbox |
 //! | arbiter `commit` | sequencer, committer | its mailboxes |
 //! | arbiter `storage` | storage, pruner | its mailboxes |
+//! | `signature-check`, several | the check of signatures | its two lanes |
 //! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
 //! | `store-writer` | commits and prunes | the storage's write queue; the disk |
 //! | `store-reader`, several | queries | the storage's read queue; the disk |
@@ -24,6 +25,7 @@ use crate::{
         self, Engine, Sequencer,
         messages::{Start, Stop},
     },
+    signatures::{Lifeline, SignatureChecks},
     storage::{self, Queues, Storage, WriterListeners},
 };
 use actix::System;
@@ -47,6 +49,7 @@ pub struct Node {
     failure: Failure,
     data_dir: Option<PathBuf>,
     arbiters: Arbiters,
+    signatures: Lifeline,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -103,7 +106,13 @@ impl Node {
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
         let threads = wiring.threads(&mailboxes, (queues, jobs), (writer, reader), tip);
-        let threads = threads.map_err(StartError::Thread)?;
+        let mut threads = threads.map_err(StartError::Thread)?;
+        let (checks, queues) = SignatureChecks::new(&config.signatures);
+        let checking = queues
+            .serve(&chain, &wiring.failure)
+            .map_err(StartError::Thread)?;
+        let (signatures, checkers) = checking;
+        threads.extend(checkers);
         // Nothing can fail any more.
         if let Some(file) = file {
             file.remove();
@@ -118,11 +127,12 @@ impl Node {
             ..
         } = wiring;
         Ok(Self {
-            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone()),
+            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone(), checks),
             mailboxes,
             failure,
             data_dir: data_dir.map(Path::to_owned),
             arbiters,
+            signatures,
             threads,
         })
     }
@@ -154,9 +164,10 @@ impl Node {
             failure,
             data_dir,
             arbiters,
+            signatures,
             threads,
         } = self;
-        drop((handle, mailboxes));
+        drop((handle, mailboxes, signatures));
         // With the actors go the queues of the threads, which then end by themselves.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
         for thread in threads {

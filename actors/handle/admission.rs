@@ -2,16 +2,30 @@
 //! where the Head does not know enough. No actor is asked.
 
 use super::{NodeHandle, ask};
-use crate::{Accepted, Head, ReadError, SubmitError, mempool::messages::Submit};
+use crate::{Accepted, Head, Lane, ReadError, SubmitError, mempool::messages::Submit};
 use ledger::{
-    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, TransactionFacts,
-    execute::{validate_for_admission, validate_multisig_for_admission},
+    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
+    TransactionFacts,
+    execute::{NonceFacts, validate_for_admission, validate_multisig_for_admission},
     transaction::Executable,
 };
 use ledger_store::{Query, Snapshot, StoreError};
 use std::sync::Arc;
 
 impl NodeHandle {
+    /// Has the signatures of a transaction checked, on a thread that checks those of many at once.
+    ///
+    /// # Errors
+    /// Why the transaction does not pass; or, without a verdict, that the lane is full or the node
+    /// stopping.
+    pub async fn check_signatures(
+        &self,
+        transaction: SignedTransaction,
+        lane: Lane,
+    ) -> Result<CheckedTransaction, SubmitError> {
+        self.0.signatures.check(transaction, lane).await
+    }
+
     /// Checks a transaction against the newest state and hands it to the pool.
     ///
     /// # Errors
@@ -58,7 +72,7 @@ impl NodeHandle {
     async fn transaction_facts(
         &self,
         head: &Head,
-        transaction: &CheckedTransaction,
+        transaction: &Arc<CheckedTransaction>,
     ) -> Result<TransactionFacts, ReadError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = self.facts_from(head, transaction.raw().sender).await?;
@@ -71,10 +85,19 @@ impl NodeHandle {
             Some((address, _)) => Some(self.facts_from(head, address).await?),
             None => None,
         };
+        // The Head knows no nonces.
+        let nonce = match transaction.raw().replay_protector() {
+            ReplayProtector::Nonce(_) => {
+                let read = ReadNonce(self.0.chain.clone(), Arc::clone(transaction));
+                self.read(read).await?.1
+            }
+            ReplayProtector::SequenceNumber(_) => None,
+        };
         Ok(TransactionFacts {
             sender,
             secondary_signers,
             fee_payer,
+            nonce,
         })
     }
 }
@@ -87,6 +110,19 @@ impl Query for ReadFacts {
 
     fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
         read_facts(&self.0, snapshot, &self.1)
+    }
+}
+
+/// What the ledger remembers that decides about the nonce of an orderless transaction.
+struct ReadNonce(Chain, Arc<CheckedTransaction>);
+
+impl Query for ReadNonce {
+    type Output = Option<NonceFacts>;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
+        let state = snapshot.state_at(snapshot.ledger_info().version);
+        NonceFacts::read(&self.0, &state, self.1.transaction())
+            .map_err(|error| StoreError::Inconsistent(error.0))
     }
 }
 

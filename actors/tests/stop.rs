@@ -38,13 +38,16 @@ async fn a_stop_joins_every_thread() {
     let directory = tempfile::tempdir().unwrap();
     for _ in 0..3 {
         let (chain, store) = development(directory.path());
-        let node = Node::start(chain, store, Some(directory.path()), NodeConfig::default())
+        let mut config = NodeConfig::default();
+        config.signatures.threads = 3;
+        let node = Node::start(chain, store, Some(directory.path()), config)
             .await
             .unwrap();
         let handle = node.handle();
         let mut expected = before.clone();
         for (name, count) in [
             ("actix-rt|system\n", 3),
+            ("signature-check\n", 3),
             ("executor\n", 1),
             ("store-writer\n", 1),
             ("store-reader\n", 2),

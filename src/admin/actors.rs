@@ -1,4 +1,5 @@
-//! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs.
+//! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs;
+//! `/signatures`: those of the queues before the actors.
 
 use super::{Admin, BODY_BYTES_MAX, refusal};
 use crate::config::{Kind, MAILBOX_CAPACITY};
@@ -31,6 +32,11 @@ pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
         Some(status) => HttpResponse::Ok().json(status),
         None => untuned(&TuneError::UnknownActor(name.into_inner())),
     }
+}
+
+/// `GET /signatures`: the lanes in which transactions wait for the check of their signatures.
+pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
+    HttpResponse::Ok().json(admin.node.signature_lanes())
 }
 
 /// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.

@@ -1,4 +1,4 @@
-//! The operator's listener: each actor's mailbox, and the switches of a running node.
+//! The operator's listener: each actor's mailbox, the lanes of signatures, and the switches of a running node.
 
 mod actors;
 mod origin;
@@ -47,6 +47,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
                     .route(web::get().to(actors::show))
                     .route(web::patch().to(actors::tune))
                     .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/signatures")
+                    .route(web::get().to(actors::signatures))
+                    .default_service(wrong_method("GET")),
             )
             .default_service(unknown_route()),
     );

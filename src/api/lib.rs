@@ -8,16 +8,16 @@
 //! | what is answered where no route fits | `fallback.rs` |
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
-//! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, [`ApiConfig`] |
+//! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
-//! of requests in flight and of large answers. Signatures are checked where the request is, on the
-//! HTTP worker's thread.
+//! of requests in flight and of large answers, and of each connection whether its last signature held.
 
 mod admission;
 mod answer;
 mod body;
 mod call;
+mod connection;
 mod decimal;
 mod endpoints;
 mod error;
@@ -33,6 +33,7 @@ mod state;
 mod tables;
 mod wire;
 
+pub use connection::remember_connection;
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::submission_json;

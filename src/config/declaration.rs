@@ -111,6 +111,13 @@ settings! {
         listen: SocketAddr = "127.0.0.1:9101", Kind::Listen, "",
             "Where /actors is served. Keep it off public networks: who reaches it can change the node.";
     }
+    /// The check of signatures.
+    signatures: SignatureSettings = "signatures" {
+        threads: usize = 0, Kind::Integer(0..=1024), "threads",
+            "Threads that check signatures; 0 is one for each core, as the check is most of the work of a submission.";
+        queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "transactions",
+            "Transactions that wait for a thread, in each of the two lanes: of clients whose last signature held, and of the others; beyond it the answer is 503. As many as the mempool's mailbox holds; about half a second of work for one core.";
+    }
     /// Pending transactions.
     mempool: MempoolSettings = "mempool" {
         capacity_transactions: usize = 2_000_000, Kind::Integer(1..=100_000_000), "transactions",

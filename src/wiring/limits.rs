@@ -2,13 +2,18 @@
 
 use crate::config::Settings;
 use ledger_actors::{
-    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, StorageConfig, WaitConfig,
+    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
+    StorageConfig, WaitConfig,
 };
 use ledger_api::ApiConfig;
 
 /// What the actors are bounded by.
 pub fn node_config(settings: &Settings) -> NodeConfig {
     NodeConfig {
+        signatures: SignaturesConfig {
+            threads: settings.signatures.threads,
+            queue_capacity: settings.signatures.queue_capacity,
+        },
         mempool: MempoolConfig {
             capacity_transactions: settings.mempool.capacity_transactions,
             capacity_bytes: settings.mempool.capacity_bytes,

@@ -2,6 +2,7 @@
 
 use crate::commands::Failure;
 use actix_web::{App, HttpServer, dev::ServerHandle, web::ServiceConfig};
+use ledger_api::remember_connection;
 use std::{net::SocketAddr, time::Duration};
 
 /// How a listener serves.
@@ -48,6 +49,7 @@ impl Listener {
             workers => workers,
         };
         let server = HttpServer::new(move || App::new().configure(routes.clone()))
+            .on_connect(remember_connection)
             .workers(workers)
             .backlog(options.backlog)
             .keep_alive(options.keep_alive)

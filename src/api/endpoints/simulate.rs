@@ -16,6 +16,7 @@ use ledger::{
     AccountAddress, AccountFacts, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction, execute,
     transaction::TransactionAuthenticator,
 };
+use ledger_actors::{Lane, SubmitError};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use std::slice::from_ref;
 
@@ -23,11 +24,7 @@ use std::slice::from_ref;
 pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     let estimates = Estimates::asked_by(&call)?;
     let signed = signed_transaction(&mut call).await?;
-    if signed.check(call.chain()).is_ok() {
-        // Whoever has it could submit it.
-        let refused = "Simulated transactions must not have a valid signature";
-        return Err(Problem::InvalidInput(refused.to_owned()).into());
-    }
+    refuse_signed(&call, &signed).await?;
     let signed = estimates.with_gas_price(&call, signed).await?;
     let chain = call.chain().clone();
     let (ledger_info, simulated) = call
@@ -39,6 +36,19 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
         .place_for(size_bytes(&simulated.executed))?;
     let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || render(&chain, format, ledger_info, &simulated)).await
+}
+
+/// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so
+/// they are not checked among those of submissions.
+async fn refuse_signed(call: &Call, signed: &SignedTransaction) -> Result<(), Problem> {
+    let verdict = call.node().check_signatures(signed.clone(), Lane::Suspect).await;
+    match verdict {
+        Err(SubmitError::Invalid(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(Problem::InvalidInput(
+            "Simulated transactions must not have a valid signature".to_owned(),
+        )),
+    }
 }
 
 /// Which of its numbers the transaction leaves to the node.
@@ -119,7 +129,7 @@ fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction
     let facts = AccountFacts::read(chain, state, payer);
     let balance = facts.map_err(|cause| StoreError::Inconsistent(cause.0))?.balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
-    let least = execute::intrinsic_units(signed.size_bytes());
+    let least = execute::intrinsic_units(signed.size_bytes(), &signed.authenticator);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 

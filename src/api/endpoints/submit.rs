@@ -1,19 +1,19 @@
 //! Submitting a transaction, as JSON or as BCS (interface section 4.1).
 //!
-//! The signature is checked here, on the HTTP worker's thread, so that the actors see only
-//! transactions whose signatures hold.
+//! The signatures are checked before an actor is asked, on threads of their own.
 
 use crate::{
     answer::Answer,
     body,
     call::Call,
+    connection::{lane_of, remember_verdict},
     error::{ApiError, Problem},
     format::{Format, JSON},
     json::{PendingJson, SubmitRequest},
 };
 use actix_web::http::StatusCode;
 use bytes::Bytes;
-use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
+use ledger::{Chain, SignedTransaction, decode_signed_transaction};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -21,8 +21,9 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
-    let checked =
-        CheckedTransaction::check(signed, call.chain()).map_err(|discard| refused(discard.into()))?;
+    let checked = node.check_signatures(signed, lane_of(&call.request)).await;
+    remember_verdict(&call.request, &checked);
+    let checked = checked.map_err(|error| refused(error.into()))?;
     let accepted = node
         .submit(checked)
         .await

@@ -27,7 +27,7 @@ pub struct Answer {
 impl Answer {
     /// Reads one answer, whose end its length tells: after an early refusal the server may leave
     /// the connection open for the rest of the body.
-    async fn read(stream: &mut TcpStream) -> Self {
+    pub(super) async fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
         loop {
             if let Some(answer) = Self::parse(&bytes) {
@@ -96,9 +96,14 @@ impl Client {
         }
     }
 
+    /// Opens a connection.
+    pub(super) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
     /// Sends the bytes as they are and reads one answer.
     pub async fn raw(&self, request: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let mut stream = self.connect().await;
         // A server that answers early may close before all is written; the answer is there to read.
         let _ = stream.write_all(request).await;
         Answer::read(&mut stream).await

@@ -3,11 +3,13 @@
 
 mod client;
 mod connection;
+mod refusal;
 mod signer;
 mod transfer;
 
 pub use client::{Answer, Client};
 pub use connection::Connection;
+pub use refusal::Refusal;
 pub use signer::{Signer, signers};
 pub use transfer::{Transfer, exchange, now_secs};
 

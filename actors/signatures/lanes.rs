@@ -1,0 +1,206 @@
+//! Which lane is served next, and where a batch is cut. Pure: any queue will do.
+//!
+//! Signatures that do not hold cost twice: they break the batch that they are checked in, and each is
+//! then looked for on its own. So they are kept apart. The suspect lane has a share all the same,
+//! counted in transactions and not in batches: who is in it by mistake is served late, but is served.
+
+use crossbeam_channel::Receiver;
+
+/// The most transactions that are checked at once. Checking more at once saves little more, and who
+/// comes meanwhile waits for all of them: about 2 ms.
+pub(crate) const TRUSTED_BATCH_MAX: usize = 64;
+
+/// The same of the suspect lane: few, as a bad batch gains nothing by being large, and those who are
+/// trusted wait for it.
+pub(crate) const SUSPECT_BATCH_MAX: usize = 8;
+
+/// While both lanes wait, one suspect transaction is checked for so many trusted ones: a quarter of the
+/// work is what a flood may take from the rest.
+pub(crate) const TRUSTED_PER_SUSPECT: usize = 3;
+
+/// Where a transaction waits for the check of its signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// For clients of whom nothing bad is known.
+    Trusted,
+    /// For clients whose last signature did not hold, and for signatures that need not hold. Served
+    /// after the trusted lane, with a share that is always its own.
+    Suspect,
+}
+
+/// Transactions of one lane, to be checked at once, in the order in which they came.
+#[derive(Debug)]
+pub(crate) struct Batch<J> {
+    pub(crate) lane: Lane,
+    pub(crate) jobs: Vec<J>,
+}
+
+/// How much the suspect lane has waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    /// Trusted transactions that were checked while suspect ones waited and that they have not had their
+    /// share of.
+    ahead: usize,
+}
+
+impl Shares {
+    /// Takes the next batch from the lane whose turn it is; `None` when nothing waits.
+    pub(crate) fn cut<J>(&mut self, trusted: &Receiver<J>, suspect: &Receiver<J>) -> Option<Batch<J>> {
+        let (lane, jobs_max) = self.turn(trusted.len(), suspect.len())?;
+        let queue = match lane {
+            Lane::Trusted => trusted,
+            Lane::Suspect => suspect,
+        };
+        let jobs: Vec<_> = queue.try_iter().take(jobs_max).collect();
+        self.served(lane, jobs.len());
+        Some(Batch { lane, jobs })
+    }
+
+    /// The lane that is served next while so many wait, and with how many at most.
+    fn turn(&mut self, trusted: usize, suspect: usize) -> Option<(Lane, usize)> {
+        if trusted == 0 || suspect == 0 {
+            // Nobody waits for another, so nobody is owed anything.
+            self.ahead = 0;
+        }
+        match (trusted, suspect) {
+            (0, 0) => None,
+            (0, _) => Some((Lane::Suspect, SUSPECT_BATCH_MAX)),
+            (_, 0) => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
+            _ => match self.ahead / TRUSTED_PER_SUSPECT {
+                0 => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
+                due => Some((Lane::Suspect, due.min(SUSPECT_BATCH_MAX))),
+            },
+        }
+    }
+
+    fn served(&mut self, lane: Lane, jobs: usize) {
+        self.ahead = match lane {
+            Lane::Trusted => self.ahead.saturating_add(jobs),
+            Lane::Suspect => self
+                .ahead
+                .saturating_sub(jobs.saturating_mul(TRUSTED_PER_SUSPECT)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossbeam_channel::{Sender, unbounded};
+    use proptest::prelude::*;
+
+    /// Both lanes; a job is its number in its lane.
+    struct Lanes {
+        trusted: (Sender<usize>, Receiver<usize>),
+        suspect: (Sender<usize>, Receiver<usize>),
+        came: [usize; 2],
+    }
+
+    impl Lanes {
+        fn new() -> Self {
+            Self {
+                trusted: unbounded(),
+                suspect: unbounded(),
+                came: [0; 2],
+            }
+        }
+
+        fn come(&mut self, trusted: usize, suspect: usize) {
+            let arrivals = [(&self.trusted.0, trusted), (&self.suspect.0, suspect)];
+            for ((queue, count), came) in arrivals.into_iter().zip(&mut self.came) {
+                for _ in 0..count {
+                    queue.send(*came).unwrap();
+                    *came += 1;
+                }
+            }
+        }
+
+        fn cut(&self, shares: &mut Shares) -> Option<Batch<usize>> {
+            shares.cut(&self.trusted.1, &self.suspect.1)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_are_served_once_in_the_order_of_their_lane_in_bounded_batches(
+            arrivals in prop::collection::vec((0usize..200, 0usize..200), 1..20),
+        ) {
+            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            let mut served = [Vec::new(), Vec::new()];
+            let mut serve = |batch: Batch<usize>| {
+                let (place, max) = match batch.lane {
+                    Lane::Trusted => (0, TRUSTED_BATCH_MAX),
+                    Lane::Suspect => (1, SUSPECT_BATCH_MAX),
+                };
+                let bounded = (1..=max).contains(&batch.jobs.len());
+                served[place].extend(batch.jobs);
+                bounded
+            };
+            for (trusted, suspect) in arrivals {
+                lanes.come(trusted, suspect);
+                if let Some(batch) = lanes.cut(&mut shares) {
+                    prop_assert!(serve(batch));
+                }
+            }
+            while let Some(batch) = lanes.cut(&mut shares) {
+                prop_assert!(serve(batch));
+            }
+            for (served, came) in served.into_iter().zip(lanes.came) {
+                prop_assert_eq!(served, (0..came).collect::<Vec<_>>());
+            }
+        }
+
+        /// Whatever comes in between: while both lanes wait, suspect transactions get no more than their
+        /// share, and no run of trusted batches is so long that they get nothing.
+        #[test]
+        fn while_both_wait_each_lane_has_its_share(
+            arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
+        ) {
+            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            let (mut trusted, mut suspect, mut trusted_batches) = (0, 0, 0);
+            for (more_trusted, more_suspect) in arrivals {
+                // Whoever was served may be missing now; both wait before each turn.
+                lanes.come(more_trusted, more_suspect);
+                let batch = lanes.cut(&mut shares).unwrap();
+                match batch.lane {
+                    Lane::Trusted => {
+                        trusted += batch.jobs.len();
+                        trusted_batches += 1;
+                    }
+                    Lane::Suspect => {
+                        suspect += batch.jobs.len();
+                        trusted_batches = 0;
+                    }
+                }
+                prop_assert!(suspect * TRUSTED_PER_SUSPECT <= trusted, "{suspect} of {trusted}");
+                prop_assert!(trusted_batches <= TRUSTED_PER_SUSPECT, "{trusted_batches} in a row");
+            }
+        }
+
+        /// A flood that was alone has saved nothing up, and owes nothing.
+        #[test]
+        fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
+            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            lanes.come(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
+            while lanes.cut(&mut shares).is_some() {}
+            lanes.come(1, 1);
+            prop_assert_eq!(lanes.cut(&mut shares).unwrap().lane, Lane::Trusted);
+        }
+    }
+
+    #[test]
+    fn one_suspect_transaction_is_served_after_three_trusted_ones() {
+        let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+        lanes.come(0, 10);
+        let order: Vec<_> = (0..8)
+            .map(|_| {
+                lanes.come(1, 0);
+                lanes.cut(&mut shares).unwrap().lane
+            })
+            .collect();
+        use Lane::{Suspect as S, Trusted as T};
+        // The fourth of the trusted waits while the first of the suspect ones is served.
+        assert_eq!(order[..5], [T, T, T, S, T]);
+        assert_eq!(order.iter().filter(|lane| **lane == S).count(), 2, "{order:?}");
+    }
+}

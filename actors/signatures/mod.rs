@@ -1,0 +1,204 @@
+//! The check of signatures, on threads of its own behind two bounded queues.
+//!
+//! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
+//! which check many transactions at once, and it happens before an actor is asked: the actors see only
+//! transactions whose signatures hold. Clients whose last signature did not hold wait in a [`Lane`] of
+//! their own, so that a flood of bad signatures costs those who send good ones a bounded share
+//! (`lanes.rs`).
+
+mod counts;
+mod lanes;
+mod threads;
+
+pub use counts::LaneStatus;
+pub use lanes::Lane;
+
+use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
+use counts::Counts;
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+use ledger::{Chain, CheckedTransaction, SignedTransaction};
+use std::{
+    convert::Infallible,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread::JoinHandle,
+};
+use threads::{End, Job};
+use tokio::sync::oneshot;
+
+/// What is named where too many wait.
+const NAME: &str = "signature check";
+
+/// Where transactions come into a lane.
+type Entrance = Sender<Box<Job>>;
+
+/// Where threads take them out.
+type Exit = Receiver<Box<Job>>;
+
+/// One side of a lane's queue with the lane's numbers.
+#[derive(Debug)]
+struct Gate<Q> {
+    jobs: Q,
+    counts: Arc<Counts>,
+}
+
+/// One side of both lanes.
+#[derive(Debug)]
+struct Lanes<Q> {
+    trusted: Gate<Q>,
+    suspect: Gate<Q>,
+}
+
+impl<Q> Lanes<Q> {
+    fn of(&self, lane: Lane) -> &Gate<Q> {
+        match lane {
+            Lane::Trusted => &self.trusted,
+            Lane::Suspect => &self.suspect,
+        }
+    }
+}
+
+/// What a thread takes its work from.
+type Work = Lanes<Exit>;
+
+/// The way to the threads.
+#[derive(Debug)]
+pub(crate) struct SignatureChecks {
+    lanes: Lanes<Entrance>,
+    stopped: Arc<AtomicBool>,
+}
+
+/// The other side of the lanes, until the threads are started.
+#[derive(Debug)]
+pub(crate) struct SignatureQueues {
+    work: Work,
+    threads: usize,
+    stopped: Arc<AtomicBool>,
+}
+
+/// Keeps the threads alive; without it they end after the batch that each is at.
+#[derive(Debug)]
+pub(crate) struct Lifeline {
+    _sender: Sender<Infallible>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        self.stopped.store(true, SeqCst);
+    }
+}
+
+impl SignatureChecks {
+    /// Both queues, each for `queue_capacity` transactions.
+    pub(crate) fn new(config: &SignaturesConfig) -> (Self, SignatureQueues) {
+        let (trusted, trusted_work) = lane(config.queue_capacity);
+        let (suspect, suspect_work) = lane(config.queue_capacity);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let queues = SignatureQueues {
+            work: Lanes {
+                trusted: trusted_work,
+                suspect: suspect_work,
+            },
+            threads: config.threads(),
+            stopped: Arc::clone(&stopped),
+        };
+        let lanes = Lanes { trusted, suspect };
+        (Self { lanes, stopped }, queues)
+    }
+
+    /// Has the signatures of a transaction checked.
+    ///
+    /// # Errors
+    /// Why the transaction does not pass; or that the lane is full or the node stopping.
+    pub(crate) async fn check(
+        &self,
+        transaction: SignedTransaction,
+        lane: Lane,
+    ) -> Result<CheckedTransaction, SubmitError> {
+        let (verdict, answer) = oneshot::channel();
+        let Gate { jobs, counts } = self.lanes.of(lane);
+        match jobs.try_send(Box::new(Job { transaction, verdict })) {
+            Ok(()) => counts.accepted(),
+            Err(TrySendError::Full(_)) => {
+                counts.refused();
+                return Err(ReadError::Overloaded { actor: NAME }.into());
+            }
+            Err(TrySendError::Disconnected(_)) => return Err(ReadError::Stopping.into()),
+        }
+        // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
+        if self.stopped.load(SeqCst) {
+            return Err(ReadError::Stopping.into());
+        }
+        match answer.await {
+            Ok(verdict) => Ok(verdict?),
+            Err(_) => Err(ReadError::Stopping.into()),
+        }
+    }
+
+    /// The numbers of both lanes, the trusted first.
+    pub(crate) fn status(&self) -> [LaneStatus; 2] {
+        [Lane::Trusted, Lane::Suspect].map(|lane| {
+            let Gate { jobs, counts } = self.lanes.of(lane);
+            counts.status(lane, jobs.capacity().unwrap_or(usize::MAX), jobs.len())
+        })
+    }
+}
+
+impl SignatureQueues {
+    /// Starts the threads.
+    pub(crate) fn serve(
+        self,
+        chain: &Chain,
+        failure: &Failure,
+    ) -> io::Result<(Lifeline, Vec<JoinHandle<()>>)> {
+        // Nothing is ever sent.
+        let (sender, lifeline) = crossbeam_channel::bounded(0);
+        let end = End {
+            lifeline,
+            stopped: Arc::clone(&self.stopped),
+        };
+        let spawned = (0..self.threads).map(|_| {
+            let work = Lanes {
+                trusted: self.work.trusted.clone(),
+                suspect: self.work.suspect.clone(),
+            };
+            threads::spawn(chain.clone(), work, end.clone(), failure)
+        });
+        let spawned = spawned.collect::<io::Result<_>>()?;
+        let lifeline = Lifeline {
+            _sender: sender,
+            stopped: self.stopped,
+        };
+        Ok((lifeline, spawned))
+    }
+}
+
+impl Clone for Gate<Exit> {
+    fn clone(&self) -> Self {
+        Self {
+            jobs: self.jobs.clone(),
+            counts: Arc::clone(&self.counts),
+        }
+    }
+}
+
+fn lane(capacity: usize) -> (Gate<Entrance>, Gate<Exit>) {
+    let (sender, receiver) = crossbeam_channel::bounded(capacity);
+    let counts = Arc::new(Counts::default());
+    let entrance = Gate {
+        jobs: sender,
+        counts: Arc::clone(&counts),
+    };
+    let exit = Gate {
+        jobs: receiver,
+        counts,
+    };
+    (entrance, exit)
+}
+
+#[cfg(test)]
+mod tests;

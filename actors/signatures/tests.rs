@@ -1,0 +1,249 @@
+//! The threads behind the lanes: order, refusals, answers at a stop. The waker of an answer runs on the
+//! thread that gives it, so that a test sees the exact order, and can hold the thread.
+
+use super::*;
+use crate::testing::wallet::{Wallet, funded};
+use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_SUSPECT};
+use ledger::{Discard, Genesis, Parameters, ValidationStatus, Vendor};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Mutex, mpsc},
+    task::{Context, Poll, Wake, Waker},
+};
+
+type Verdict = Result<CheckedTransaction, SubmitError>;
+
+/// Somebody who waits for a verdict.
+type Waiting<'a> = Pin<Box<dyn Future<Output = Verdict> + 'a>>;
+
+/// Says who is answered, and holds the thread until the test lets it go on.
+struct Told {
+    number: usize,
+    answered: mpsc::Sender<usize>,
+    go_on: Option<Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Wake for Told {
+    fn wake(self: Arc<Self>) {
+        let _ = self.answered.send(self.number);
+        if let Some(go_on) = &self.go_on {
+            // Gone: the test goes on, or has failed.
+            let _ = go_on.lock().unwrap().recv();
+        }
+    }
+}
+
+/// Both lanes before their thread is started, and everybody who is answered.
+struct Fixture {
+    chain: Chain,
+    wallet: Wallet,
+    answered: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        Self {
+            chain: genesis.chain().unwrap(),
+            wallet: funded().remove(0),
+            answered: mpsc::channel(),
+        }
+    }
+
+    fn good(&mut self) -> SignedTransaction {
+        let to = self.wallet.address;
+        self.wallet.transfer(&self.chain, to, 1).transaction().clone()
+    }
+
+    /// A transaction with the signature of another.
+    fn bad(&mut self) -> SignedTransaction {
+        let mut signed = self.good();
+        signed.raw.expiration_timestamp_secs += 1;
+        signed
+    }
+
+    /// Takes a place in the lane; the fixture is told the number once there is an answer.
+    fn ask<'a>(
+        &self,
+        checks: &'a SignatureChecks,
+        number: usize,
+        transaction: SignedTransaction,
+        lane: Lane,
+    ) -> Waiting<'a> {
+        let asked = self.try_ask(checks, number, transaction, lane, None);
+        asked.unwrap_or_else(|_| panic!("it was answered at once"))
+    }
+
+    /// As [`Self::ask`], and holds the thread after the answer until `go_on` says so; the verdict, where
+    /// that comes before it can be waited for.
+    fn try_ask<'a>(
+        &self,
+        checks: &'a SignatureChecks,
+        number: usize,
+        transaction: SignedTransaction,
+        lane: Lane,
+        go_on: Option<mpsc::Receiver<()>>,
+    ) -> Result<Waiting<'a>, Verdict> {
+        let waker = Waker::from(Arc::new(Told {
+            number,
+            answered: self.answered.0.clone(),
+            go_on: go_on.map(Mutex::new),
+        }));
+        let mut waiting: Waiting<'a> = Box::pin(checks.check(transaction, lane));
+        match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(verdict) => Err(verdict),
+            Poll::Pending => Ok(waiting),
+        }
+    }
+
+    fn next_answered(&self) -> usize {
+        self.answered.1.recv().unwrap()
+    }
+}
+
+/// The answer of somebody who was told that there is one.
+fn answer(mut waiting: Waiting<'_>) -> Verdict {
+    match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(verdict) => verdict,
+        Poll::Pending => panic!("there is no answer"),
+    }
+}
+
+fn one_thread(queue_capacity: usize) -> (SignatureChecks, SignatureQueues) {
+    SignatureChecks::new(&SignaturesConfig {
+        threads: 1,
+        queue_capacity,
+    })
+}
+
+fn is_refused(verdict: &Verdict) -> bool {
+    let expected = ValidationStatus::InvalidSignature;
+    matches!(verdict, Err(SubmitError::Invalid(Discard { status, .. })) if *status == expected)
+}
+
+fn is_overloaded(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Err(SubmitError::Unanswered(ReadError::Overloaded { actor: NAME }))
+    )
+}
+
+fn is_stopping(verdict: &Verdict) -> bool {
+    matches!(verdict, Err(SubmitError::Unanswered(ReadError::Stopping)))
+}
+
+fn join(threads: Vec<JoinHandle<()>>) {
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn good_transactions_overtake_a_flood_which_still_has_its_share() {
+    const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
+    const BAD: usize = 2 * GOOD;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(BAD);
+    let mut all = Vec::new();
+    for number in 0..BAD {
+        let bad = fixture.bad();
+        all.push(fixture.ask(&checks, number, bad, Lane::Suspect));
+    }
+    for number in BAD..BAD + GOOD {
+        let good = fixture.good();
+        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+    }
+    let failure = Failure::new();
+    let (lifeline, threads) = queues.serve(&fixture.chain, &failure).unwrap();
+    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+
+    let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
+    let overtaking = order[..last_good].iter().filter(|number| **number < BAD).count();
+    assert!(overtaking <= GOOD / TRUSTED_PER_SUSPECT, "{overtaking}");
+    assert!(overtaking > 0, "the flood waits until all others are served");
+    let (bad, good): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|number| *number < BAD);
+    assert!(bad.is_sorted() && good.is_sorted(), "first in, first out");
+    for (number, waiting) in all.into_iter().enumerate() {
+        let verdict = answer(waiting);
+        assert_eq!(
+            (is_refused(&verdict), verdict.is_ok()),
+            (number < BAD, number >= BAD)
+        );
+    }
+    let [trusted, suspect] = checks.status();
+    assert_eq!((trusted.checked, trusted.bad), (GOOD as u64, 0));
+    assert_eq!((suspect.checked, suspect.bad), (BAD as u64, BAD as u64));
+    assert!(trusted.batches < GOOD as u64, "many are checked at once");
+    drop(lifeline);
+    join(threads);
+}
+
+#[test]
+fn a_full_lane_refuses_and_the_other_does_not() {
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(1);
+    let [first, second, third] = [fixture.good(), fixture.good(), fixture.good()];
+    let waiting = [fixture.ask(&checks, 0, first, Lane::Suspect)];
+    assert!(is_overloaded(&answer(Box::pin(
+        checks.check(second, Lane::Suspect)
+    ))));
+    let waiting = waiting
+        .into_iter()
+        .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
+    let waiting: Vec<_> = waiting.collect();
+    let [trusted, suspect] = checks.status();
+    assert_eq!((trusted.waiting, trusted.accepted, trusted.refused), (1, 1, 0));
+    assert_eq!((suspect.waiting, suspect.accepted, suspect.refused), (1, 1, 1));
+
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
+    assert!(waiting.into_iter().all(|waiting| answer(waiting).is_ok()));
+    drop(lifeline);
+    join(threads);
+}
+
+#[test]
+fn a_stop_answers_those_who_wait_and_those_who_come() {
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(10);
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (first, go_on) = loop {
+        let (go_on, held) = mpsc::channel();
+        let transaction = fixture.good();
+        if let Ok(first) = fixture.try_ask(&checks, 0, transaction, Lane::Trusted, Some(held)) {
+            break (first, go_on);
+        }
+    };
+    assert_eq!(fixture.next_answered(), 0);
+    let waiting: Vec<_> = [Lane::Trusted, Lane::Suspect, Lane::Suspect]
+        .into_iter()
+        .map(|lane| {
+            let transaction = fixture.good();
+            fixture.ask(&checks, 1, transaction, lane)
+        })
+        .collect();
+    drop(lifeline);
+    go_on.send(()).unwrap();
+    join(threads);
+    assert!(answer(first).is_ok(), "its check was under way");
+    assert!(waiting.into_iter().all(|waiting| is_stopping(&answer(waiting))));
+    let late = fixture.good();
+    assert!(is_stopping(&answer(Box::pin(checks.check(late, Lane::Trusted)))));
+}
+
+#[test]
+fn nothing_is_checked_for_a_client_that_went_away() {
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(10);
+    let [gone, here] = [fixture.good(), fixture.good()];
+    drop(fixture.ask(&checks, 0, gone, Lane::Trusted));
+    let waiting = fixture.ask(&checks, 1, here, Lane::Trusted);
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    assert_eq!(fixture.next_answered(), 1);
+    assert!(answer(waiting).is_ok());
+    drop(lifeline);
+    join(threads);
+    let [trusted, _] = checks.status();
+    assert_eq!((trusted.accepted, trusted.checked), (2, 1));
+}

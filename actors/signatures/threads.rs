@@ -1,0 +1,108 @@
+//! The threads that check signatures.
+
+use super::{
+    Lane, Work,
+    lanes::{Batch, Shares},
+};
+use crate::failure::Failure;
+use crossbeam_channel::{Receiver, select};
+use ledger::{Chain, CheckedTransaction, Discard, SignedTransaction};
+use std::{
+    convert::Infallible,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread::JoinHandle,
+};
+use tokio::sync::oneshot;
+
+/// The threads' name; the kernel shows 15 characters of it.
+const THREAD: &str = "signature-check";
+
+/// A transaction to be checked, and the way back to who asked.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) transaction: SignedTransaction,
+    pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
+}
+
+/// How a thread learns that it is to end.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// Disconnected from then on, which wakes a thread that waits.
+    pub(super) lifeline: Receiver<Infallible>,
+    /// True from then on.
+    pub(super) stopped: Arc<AtomicBool>,
+}
+
+/// Starts a thread. When it is to end, it does so after the batch that it is at; whoever waits then is
+/// told that the node is stopping.
+pub(super) fn spawn(chain: Chain, work: Work, end: End, failure: &Failure) -> io::Result<JoinHandle<()>> {
+    let mut thread = Checker {
+        chain,
+        work,
+        end,
+        shares: Shares::default(),
+    };
+    failure.spawn(THREAD, move || {
+        while let Some(batch) = thread.next() {
+            thread.check(batch);
+        }
+    })
+}
+
+struct Checker {
+    chain: Chain,
+    work: Work,
+    end: End,
+    shares: Shares,
+}
+
+impl Checker {
+    /// Waits for a batch; `None` when the node stops.
+    fn next(&mut self) -> Option<Batch<Box<Job>>> {
+        if self.end.stopped.load(SeqCst) {
+            return None;
+        }
+        let (trusted, suspect) = (&self.work.trusted.jobs, &self.work.suspect.jobs);
+        if let Some(batch) = self.shares.cut(trusted, suspect) {
+            return Some(batch);
+        }
+        let (lane, job) = select! {
+            recv(trusted) -> job => (Lane::Trusted, job),
+            recv(suspect) -> job => (Lane::Suspect, job),
+            recv(self.end.lifeline) -> _ => return None,
+        };
+        let jobs = vec![job.ok()?];
+        Some(Batch { lane, jobs })
+    }
+
+    /// Checks what somebody still waits for, and answers in the order in which it was asked.
+    fn check(&self, batch: Batch<Box<Job>>) {
+        let waited_for = batch.jobs.into_iter().filter(|job| !job.verdict.is_closed());
+        let (transactions, answers): (Vec<_>, Vec<_>) =
+            waited_for.map(|job| (job.transaction, job.verdict)).unzip();
+        if transactions.is_empty() {
+            return;
+        }
+        let verdicts = CheckedTransaction::check_all(transactions, &self.chain);
+        let bad = verdicts.iter().filter(|verdict| verdict.is_err()).count();
+        self.work.of(batch.lane).counts.checked(verdicts.len(), bad);
+        for (answer, verdict) in answers.into_iter().zip(verdicts) {
+            // A client that went away meanwhile does not hear it.
+            let _ = answer.send(verdict);
+        }
+    }
+}
+
+impl Drop for Checker {
+    /// Drops the ways back of those that wait: a queue keeps what is in it for as long as anyone can
+    /// send, and a handle outlives its node.
+    fn drop(&mut self) {
+        for queue in [&self.work.trusted.jobs, &self.work.suspect.jobs] {
+            queue.try_iter().for_each(drop);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! One connection for many requests.
+
+use super::{Answer, Client};
+use ledger::SignedTransaction;
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+/// A connection that stays open, for one request at a time.
+pub struct Connection {
+    client: Client,
+    stream: TcpStream,
+}
+
+impl Connection {
+    pub async fn open(client: &Client) -> Self {
+        Self {
+            stream: client.connect().await,
+            client: client.clone(),
+        }
+    }
+
+    /// Sends the transaction as BCS to this path.
+    pub async fn send(&mut self, path: &str, signed: &SignedTransaction) {
+        let body = bcs::to_bytes(signed).unwrap();
+        let mut request = format!(
+            "POST {path} HTTP/1.1\r\nhost: node\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
+            self.client.signed_transaction_type(),
+            body.len()
+        )
+        .into_bytes();
+        request.extend(body);
+        self.stream.write_all(&request).await.unwrap();
+    }
+
+    /// The answer to what was sent last.
+    pub async fn answer(&mut self) -> Answer {
+        Answer::read(&mut self.stream).await
+    }
+
+    /// Submits the transaction.
+    pub async fn submit(&mut self, signed: &SignedTransaction) -> Answer {
+        self.send("/v1/transactions", signed).await;
+        self.answer().await
+    }
+}

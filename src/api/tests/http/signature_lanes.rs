@@ -1,0 +1,235 @@
+//! The lanes in which submissions wait for the check of their signatures. The node has one thread for
+//! it, which a test holds: the waker of an answer runs on the thread that gives it.
+
+use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
+use futures::{FutureExt, future::LocalBoxFuture};
+use ledger::SignedTransaction;
+use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    task::{Context, Wake, Waker},
+};
+
+const PATH: &str = "/v1/transactions";
+const SIMULATE: &str = "/v1/transactions/simulate";
+
+/// How many of the trusted are served for one of the suspect lane.
+const TRUSTED_PER_SUSPECT: u64 = 3;
+
+async fn start(queue_capacity: usize) -> TestApi {
+    let signatures = SignaturesConfig {
+        threads: 1,
+        queue_capacity,
+    };
+    TestApi::start(Settings {
+        node: NodeConfig {
+            signatures,
+            ..NodeConfig::default()
+        },
+        ..Settings::default()
+    })
+    .await
+}
+
+/// A transfer whose signature is another's.
+fn bad(api: &TestApi, number: u64) -> SignedTransaction {
+    let mut signed = Transfer::new(1, number).sign(&api.chain);
+    signed.raw.expiration_timestamp_secs += 1;
+    signed
+}
+
+struct Hold {
+    held: mpsc::Sender<()>,
+    go_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Wake for Hold {
+    fn wake(self: Arc<Self>) {
+        let _ = self.held.send(());
+        // Gone: the test goes on, or has failed.
+        let _ = self.go_on.lock().unwrap().recv();
+    }
+}
+
+/// Somebody whose answer holds the thread that gives it, until it is dropped.
+struct Holder {
+    held: mpsc::Receiver<()>,
+    _go_on: mpsc::Sender<()>,
+    _check: LocalBoxFuture<'static, ()>,
+}
+
+impl Holder {
+    /// Asks for a check in the trusted lane; again, where the answer comes before it can hold.
+    fn ask(api: &TestApi) -> Self {
+        loop {
+            let (tell_held, held) = mpsc::channel();
+            let (go_on, wait) = mpsc::channel();
+            let waker = Waker::from(Arc::new(Hold {
+                held: tell_held,
+                go_on: Mutex::new(wait),
+            }));
+            let (handle, signed) = (api.handle(), Transfer::new(2, 0).sign(&api.chain));
+            let check = async move {
+                handle.check_signatures(signed, Lane::Trusted).await.unwrap();
+            };
+            let mut check = check.boxed_local();
+            if check.poll_unpin(&mut Context::from_waker(&waker)).is_pending() {
+                return Self {
+                    held,
+                    _go_on: go_on,
+                    _check: check,
+                };
+            }
+        }
+    }
+
+    /// Whether it holds the thread now.
+    fn holds(&self) -> bool {
+        self.held.try_recv().is_ok()
+    }
+}
+
+/// Asks the node until `reached`, while everybody else goes on.
+async fn until(what: impl Fn() -> bool) {
+    while !what() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A node whose only thread for signatures is held.
+async fn held(queue_capacity: usize) -> (TestApi, Holder) {
+    let api = start(queue_capacity).await;
+    let holder = Holder::ask(&api);
+    until(|| holder.holds()).await;
+    (api, holder)
+}
+
+/// Transactions that were checked and hold, and those that do not.
+fn checked(api: &TestApi) -> (u64, u64) {
+    let lanes = api.handle().signature_lanes();
+    let bad = lanes.iter().map(|lane| lane.bad).sum::<u64>();
+    (lanes.iter().map(|lane| lane.checked).sum::<u64>() - bad, bad)
+}
+
+fn waiting(api: &TestApi) -> [usize; 2] {
+    api.handle().signature_lanes().map(|lane| lane.waiting)
+}
+
+/// Connections whose last signature did not hold send on; others send good ones after them. All of those
+/// are accepted while the flood has had no more than its share.
+#[actix_web::test]
+async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
+    const BAD: usize = 60;
+    const GOOD: usize = 24;
+    let api = start(1_000).await;
+    let mut flood = Vec::new();
+    for number in 0..BAD as u64 {
+        let mut connection = Connection::open(&api.client).await;
+        let answer = connection.submit(&bad(&api, number)).await;
+        refused(&answer, (400, "vm_error"), "the first of a connection");
+        flood.push(connection);
+    }
+    let holder = Holder::ask(&api);
+    until(|| holder.holds()).await;
+    for (connection, number) in flood.iter_mut().zip(100..) {
+        connection.send(PATH, &bad(&api, number)).await;
+    }
+    until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
+    let mut honest = Vec::new();
+    for number in 0..GOOD as u64 {
+        let mut connection = Connection::open(&api.client).await;
+        connection
+            .send(PATH, &Transfer::new(0, number).sign(&api.chain))
+            .await;
+        // One after another: they come in the order of their numbers.
+        until(|| waiting(&api).iter().sum::<usize>() == BAD + number as usize + 1).await;
+        honest.push(connection);
+    }
+    let after = Holder::ask(&api);
+    let (good_before, bad_before) = checked(&api);
+    drop(holder);
+    until(|| after.holds()).await;
+    let (good, bad) = checked(&api);
+    assert_eq!(good - good_before, GOOD as u64 + 1);
+    let overtaking = bad - bad_before;
+    assert!(overtaking <= GOOD as u64 / TRUSTED_PER_SUSPECT, "{overtaking}");
+    for connection in &mut honest {
+        let answer = connection.answer().await;
+        assert_eq!(answer.status, 202, "{}", answer.text());
+    }
+    // And the flood is answered too, once it is its turn.
+    drop(after);
+    for connection in &mut flood {
+        refused(&connection.answer().await, (400, "vm_error"), "the second");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_connection_is_trusted_again_after_a_signature_that_holds() {
+    let api = start(10).await;
+    let mut connection = Connection::open(&api.client).await;
+    let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
+    for (signed, status, expected) in [
+        (Transfer::new(0, 0).sign(&api.chain), 202, [1, 0]),
+        (bad(&api, 0), 400, [2, 0]),
+        (bad(&api, 1), 400, [2, 1]),
+        (Transfer::new(0, 1).sign(&api.chain), 202, [2, 2]),
+        (Transfer::new(0, 2).sign(&api.chain), 202, [3, 2]),
+    ] {
+        let answer = connection.submit(&signed).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(checked(), expected);
+    }
+    // What is wrong with it is not its signature.
+    let mut late = Transfer::new(0, 3);
+    late.expiration_timestamp_secs = 1;
+    for expected in [[4, 2], [5, 2]] {
+        let answer = connection.submit(&late.sign(&api.chain)).await;
+        refused(&answer, (400, "vm_error"), "expired");
+        assert_eq!(checked(), expected);
+    }
+    api.stop().await;
+}
+
+/// Their signatures need not hold, and say nothing of who sends them.
+#[actix_web::test]
+async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connection_as_it_was() {
+    let api = start(10).await;
+    let mut connection = Connection::open(&api.client).await;
+    connection.send(SIMULATE, &bad(&api, 0)).await;
+    assert_eq!(connection.answer().await.status, 200);
+    let answer = connection.submit(&Transfer::new(0, 0).sign(&api.chain)).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let checked = api.handle().signature_lanes().map(|lane| lane.checked);
+    assert_eq!(checked, [1, 1]);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_full_lane_is_503_and_has_room_again() {
+    let (api, holder) = held(1).await;
+    let signed = |number| Transfer::new(0, number).sign(&api.chain);
+    let mut waits = Connection::open(&api.client).await;
+    waits.send(PATH, &signed(0)).await;
+    until(|| waiting(&api) == [1, 0]).await;
+    let answer = api.client.submit_bcs(&signed(1)).await;
+    refused(&answer, (503, "internal_error"), "the lane is full");
+    assert_eq!(answer.headers["retry-after"], "1");
+    assert!(answer.text().contains("signature check"), "{}", answer.text());
+    // The other lane is not full.
+    let mut simulates = Connection::open(&api.client).await;
+    simulates.send(SIMULATE, &bad(&api, 0)).await;
+    until(|| waiting(&api) == [1, 1]).await;
+    let mut refused_simulation = Connection::open(&api.client).await;
+    refused_simulation.send(SIMULATE, &bad(&api, 0)).await;
+    let answer = refused_simulation.answer().await;
+    refused(&answer, (503, "internal_error"), "the other lane is full");
+    drop(holder);
+    assert_eq!(waits.answer().await.status, 202);
+    assert_eq!(simulates.answer().await.status, 200);
+    assert_eq!(api.client.submit_bcs(&signed(1)).await.status, 202);
+    let refused = api.handle().signature_lanes().map(|lane| lane.refused);
+    assert_eq!(refused, [1, 1]);
+    api.stop().await;
+}
