@@ -40,15 +40,17 @@ async function within(ms, promise, message) {
 export class NodeProcess {
   #child;
   #directory;
+  #preset;
   #exited;
   #log = [];
 
   /** Starts a node with `config/<preset>.toml` and waits until it answers. */
   static async start(preset) {
     const node = new NodeProcess();
+    node.#preset = preset;
     node.#directory = await mkdtemp(join(tmpdir(), "ledger-node-sdk-"));
     try {
-      await node.#run(preset);
+      await node.#run();
     } catch (error) {
       await node.kill();
       throw error;
@@ -56,9 +58,9 @@ export class NodeProcess {
     return node;
   }
 
-  async #run(preset) {
+  async #run() {
     const listeners = ["api", "faucet", "admin"].flatMap((name) => ["--set", `${name}.listen=127.0.0.1:0`]);
-    const config = join(REPOSITORY, "config", `${preset}.toml`);
+    const config = join(REPOSITORY, "config", `${this.#preset}.toml`);
     this.#child = spawn(
       binary(),
       ["run", "--config", config, ...listeners, "--data-dir", join(this.#directory, "data")],
@@ -101,19 +103,31 @@ export class NodeProcess {
     return this.#log.join("\n");
   }
 
+  /** Asks the node to stop and gives its exit code. */
+  async #end() {
+    this.#child.kill("SIGTERM");
+    const end = await within(
+      STOP_TIMEOUT_MS,
+      this.#exited,
+      () => `the node did not stop within ${STOP_TIMEOUT_MS} ms\n${this.log()}`,
+    );
+    return end.code ?? end.signal;
+  }
+
   /** Asks the node to stop and gives its exit code; a node that does not stop is killed and reported. */
   async stop() {
-    this.#child.kill("SIGTERM");
     try {
-      const end = await within(
-        STOP_TIMEOUT_MS,
-        this.#exited,
-        () => `the node did not stop within ${STOP_TIMEOUT_MS} ms\n${this.log()}`,
-      );
-      return end.code ?? end.signal;
+      return await this.#end();
     } finally {
       await this.kill();
     }
+  }
+
+  /** Stops the node and starts it again with its data, at other addresses. Gives its exit code. */
+  async restart() {
+    const code = await this.#end();
+    await this.#run();
+    return code;
   }
 
   /** Ends the process in any case and removes its directory. */

@@ -22,16 +22,26 @@ export class Session {
     const session = new Session();
     before(async () => {
       session.node = await NodeProcess.start("sdk");
-      session.api = `${session.node.api}/v1`;
-      session.aptos = new Aptos(
-        new AptosConfig({ network: Network.CUSTOM, fullnode: session.api, faucet: session.node.faucet }),
-      );
+      session.#connect();
     });
     after(async () => {
       const code = await session.node?.stop();
       if (session.node) assert.equal(code, 0, `the node stops cleanly\n${session.node.log()}`);
     });
     return session;
+  }
+
+  #connect() {
+    this.api = `${this.node.api}/v1`;
+    this.aptos = new Aptos(
+      new AptosConfig({ network: Network.CUSTOM, fullnode: this.api, faucet: this.node.faucet }),
+    );
+  }
+
+  /** Stops the node, cleanly, and goes on with it when it runs again. */
+  async restart() {
+    assert.equal(await this.node.restart(), 0, `the node stops cleanly\n${this.node.log()}`);
+    this.#connect();
   }
 
   /** A new account that can pay; one of `account`'s kind where that is given. */

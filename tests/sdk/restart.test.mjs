@@ -1,0 +1,45 @@
+// What a node that was stopped and started again still knows of transactions, with the TypeScript SDK.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Account } from "@aptos-labs/ts-sdk";
+import { KINDS } from "./kinds.mjs";
+import { Session, refusal } from "./session.mjs";
+
+const TRANSFER = "0x1::aptos_account::transfer";
+
+describe("a node that starts again", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+  const build = (sender, options) =>
+    session.aptos.transaction.build.simple({
+      sender: sender.accountAddress,
+      data: { function: TRANSFER, functionArguments: [Account.generate().accountAddress, 1] },
+      options,
+    });
+  const submit = (signer, transaction) => session.aptos.signAndSubmitTransaction({ signer, transaction });
+  /** Later than the node needs to start again, earlier than orderless transactions may expire. */
+  const expireTimestamp = () => Math.floor(Date.now() / 1000) + 90;
+
+  test("remembers the nonces that were used", async () => {
+    const sender = await session.funded();
+    const options = () => ({ replayProtectionNonce: 7n, expireTimestamp: expireTimestamp() });
+    assert.equal((await session.send(sender, await build(sender, options()))).success, true);
+    await session.restart();
+    const refused = await refusal(submit(sender, await build(sender, options())));
+    assert.equal(refused.data.vm_error_code, 42, "NONCE_ALREADY_USED");
+    const other = await build(sender, { ...options(), replayProtectionNonce: 8n });
+    assert.equal((await session.send(sender, other)).success, true);
+  });
+
+  test("keeps transactions that wait, whatever signed them", async () => {
+    const accounts = [];
+    for (const make of Object.values(KINDS)) accounts.push(await session.funded(make()));
+    const numbered = (account, accountSequenceNumber) =>
+      build(account, { accountSequenceNumber, expireTimestamp: expireTimestamp() });
+    const parked = [];
+    for (const account of accounts) parked.push(await submit(account, await numbered(account, 1)));
+    await session.restart();
+    for (const account of accounts) await submit(account, await numbered(account, 0));
+    for (const { hash } of parked) await session.aptos.waitForTransaction({ transactionHash: hash });
+  });
+});
