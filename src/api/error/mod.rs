@@ -7,13 +7,15 @@
 //! sequence number 0 and its own address as key, so every account is found), and those of routes that
 //! are not served.
 
+mod of_node;
+
 use crate::headers::LedgerHeaders;
 use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
 use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
-use ledger_actors::{LeaveReason, ReadError, SubmitError};
+use ledger_actors::LeaveReason;
 use serde::Serialize;
 
 /// What a client is asked to wait after a 503, in seconds. A full mailbox or reader queue drains
@@ -352,30 +354,6 @@ impl Problem {
         ApiError {
             problem: Box::new(self),
             ledger_info: Some(ledger_info),
-        }
-    }
-}
-
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Overloaded { actor } => Self::Overloaded(actor),
-            ReadError::Stopping => Self::Stopping,
-            ReadError::Store(cause) => Self::internal("reading the ledger failed", &cause),
-        }
-    }
-}
-
-impl From<SubmitError> for Problem {
-    fn from(error: SubmitError) -> Self {
-        match error {
-            SubmitError::Invalid(discard) => Self::Refused(discard),
-            SubmitError::SequenceNumberTooOld { given, current } => {
-                Self::SequenceNumberTooOld { given, current }
-            }
-            SubmitError::InvalidUpdate(why) => Self::InvalidUpdate(why),
-            SubmitError::Full { reason } => Self::PoolFull(reason),
-            SubmitError::Unanswered(error) => error.into(),
         }
     }
 }

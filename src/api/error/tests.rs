@@ -3,6 +3,7 @@
 use super::*;
 use actix_web::body::to_bytes;
 use ledger::ValidationStatus;
+use ledger_actors::{ReadError, SubmitError};
 use serde_json::{Value, json};
 
 async fn answer(problem: &Problem) -> (u16, Value) {

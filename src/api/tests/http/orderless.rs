@@ -1,9 +1,8 @@
 //! Transactions without a sequence number, through the interface: how they look, that none runs twice,
 //! and how many one account may send.
 
-use crate::{
-    kit::{Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers, still_works},
-    validation::Refusal,
+use crate::kit::{
+    Refusal, Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers, still_works,
 };
 use bytes::Bytes;
 use ledger::{

@@ -1,9 +1,6 @@
 //! Refusals of what is sent as a multisig account, each by a request.
 
-use crate::{
-    kit::{Settings, TestApi, Transfer, good, still_works},
-    validation::Refusal,
-};
+use crate::kit::{Refusal, Settings, TestApi, Transfer, good, still_works};
 use ledger::{
     AccountAddress, EntryFunction, HashValue, ValidationStatus as Status,
     transaction::{Multisig, MultisigPayload, TransactionPayload},
