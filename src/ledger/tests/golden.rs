@@ -196,15 +196,21 @@ impl TransactionVector {
 
     /// Why the signatures are refused; `None` where they hold.
     fn signature_refusal(&self) -> Option<(ValidationStatus, &'static str)> {
+        let unsupported = |words| (ValidationStatus::FeatureUnderGating, words);
+        let invalid = |words| (ValidationStatus::InvalidSignature, words);
         Some(match self.name.as_str() {
-            "simulation without an authenticator" => (
-                ValidationStatus::FeatureUnderGating,
-                "a transaction without a signature is not supported",
-            ),
-            "simulation with a zero signature" => (
-                ValidationStatus::InvalidSignature,
-                "the sender: the signature's R has small order",
-            ),
+            "keyless" | "simulation with a keyless key" | "multi key with keyless" => {
+                unsupported("a keyless signature is not supported")
+            }
+            "federated keyless" => unsupported("a federated keyless signature is not supported"),
+            "abstract" | "derivable abstract" => {
+                unsupported("an abstract account signature is not supported")
+            }
+            "simulation without an authenticator" => {
+                unsupported("a transaction without a signature is not supported")
+            }
+            "simulation with a zero signature" => invalid("the sender: the signature's R has small order"),
+            "simulation of a multi key" => invalid("the sender: key 0: the signature's R has small order"),
             _ => return None,
         })
     }
@@ -270,6 +276,7 @@ fn orderless_transactions_are_known_by_their_nonce() {
         let expected = match vector.name.as_str() {
             "orderless transfer" => ReplayProtector::Nonce(0x0123_4567_89ab_cdef),
             "empty inner payload" => ReplayProtector::Nonce(5),
+            "orderless multi key with WebAuthn" => ReplayProtector::Nonce(0),
             _ => ReplayProtector::SequenceNumber(vector.sequence_number.parse().expect("a number")),
         };
         assert_eq!(
@@ -308,7 +315,7 @@ fn payloads_are_executed_or_refused_by_name() {
 }
 
 #[test]
-fn signatures_of_every_kind_hold() {
+fn signatures_hold_and_unsupported_kinds_are_refused_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         let signer = transaction.authenticator.sender_authentication_key();
