@@ -34,8 +34,8 @@ fn run(seed: u64, calls: usize) -> Program {
 #[test]
 fn nothing_is_created_destroyed_or_locked() {
     let mut succeeded: BTreeMap<String, u64> = BTreeMap::new();
-    for seed in 1..=8 {
-        let mut program = run(seed, 500);
+    for seed in 1..=10 {
+        let mut program = run(seed, 600);
         drain::drain(&mut program);
         program.assert_conserved();
         program.assert_replay_is_equal();

@@ -21,7 +21,7 @@ const ACTIONS: &[(usize, Action)] = &[
     (6, managed_coin),
     (4, paired_asset),
     (8, managed_asset),
-    (7, stores),
+    (10, stores),
     (7, objects),
     (4, escrow),
     (3, exchange),
