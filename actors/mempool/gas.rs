@@ -1,8 +1,13 @@
 //! What a transaction should pay for a gas unit, from what recent blocks took
 //! (the algorithm: rest-behaviour section 3, last paragraph).
+//!
+//! A block is known here when it is whole and durable, so that the newest one counts. Full is one for
+//! which transactions were left over, in the pool by its limits or in the block by its gas, or that has
+//! as many as a block may have.
 
+use ledger::HashValue;
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// The prices above the lowest one that an estimate can name; the reference's buckets.
 const BUCKETS: [u64; 9] = [150, 300, 500, 1_000, 3_000, 5_000, 10_000, 100_000, 1_000_000];
@@ -29,6 +34,9 @@ pub(super) struct GasHistory {
     price_min: u64,
     full_block_transactions: usize,
     inclusion_prices: VecDeque<u64>,
+    /// The last transaction of each batch that had no room for all that were ready; as many as there
+    /// are blocks under way.
+    cut: HashSet<HashValue>,
 }
 
 impl GasHistory {
@@ -38,16 +46,27 @@ impl GasHistory {
             price_min,
             full_block_transactions,
             inclusion_prices: VecDeque::with_capacity(AGGRESSIVE_BLOCKS),
+            cut: HashSet::new(),
         }
     }
 
-    /// Notes a block by the gas unit prices of its user transactions. `left_out`: it had no room for
-    /// all that were ordered.
-    pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>, left_out: bool) {
+    /// A batch that ends with `last` had no room for all that were ready.
+    pub(super) fn note_cut(&mut self, last: HashValue) {
+        self.cut.insert(last);
+    }
+
+    /// Whether a block with these transactions was made of such a batch, which it ends.
+    pub(super) fn was_cut(&mut self, mut hashes: impl Iterator<Item = HashValue>) -> bool {
+        !self.cut.is_empty() && hashes.any(|hash| self.cut.remove(&hash))
+    }
+
+    /// Notes a block by the gas unit prices of its user transactions. `is_full`: it had no room for
+    /// all that were ready or ordered.
+    pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>, is_full: bool) {
         let mut count = 0;
         let lowest = prices.inspect(|_| count += 1).min();
         let price = match lowest {
-            Some(lowest) if left_out || count >= self.full_block_transactions => self.next_bucket(lowest),
+            Some(lowest) if is_full || count >= self.full_block_transactions => self.next_bucket(lowest),
             _ => self.price_min,
         };
         if self.inclusion_prices.len() == AGGRESSIVE_BLOCKS {

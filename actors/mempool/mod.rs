@@ -92,7 +92,11 @@ impl Mempool {
             && !self.is_closed
             && let Some(NextBatch { limits, reply_to }) = self.parked.take()
         {
-            reply_to.tell(Batch(self.pool.take_batch(limits)));
+            let batch = self.pool.take_batch(limits);
+            if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
+                self.gas.note_cut(last.hash());
+            }
+            reply_to.tell(Batch(batch));
         }
         let left = self.pool.drain_left();
         if !left.is_empty() {
@@ -175,7 +179,10 @@ impl Handler<BlockCommitted> for Mempool {
             Some(user.raw.gas_unit_price)
         });
         let left_out = block.discarded.iter().any(DiscardedTransaction::is_left_out);
-        self.gas.record(prices, left_out);
+        let executed = block.transactions.iter().map(|executed| executed.hash);
+        let discarded = block.discarded.iter().map(|discarded| discarded.hash);
+        let was_cut = self.gas.was_cut(executed.chain(discarded));
+        self.gas.record(prices, left_out || was_cut);
         let block_secs = block.header.timestamp_usecs / 1_000_000;
         self.pool.expire(block_secs);
         self.after_change();

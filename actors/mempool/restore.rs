@@ -115,8 +115,9 @@ pub(super) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, n
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{draft, wallet::development};
+    use crate::testing::{block, draft, orderless, wallet::development};
     use ledger::ValidationStatus;
+    use std::sync::Arc;
 
     #[test]
     fn a_pool_above_smaller_limits_is_restored_as_far_as_it_fits_and_its_file_stays() {
@@ -179,5 +180,30 @@ mod tests {
             readmitted(&mut pool, draft(4, 0), 0),
             Some(LeaveReason::Evicted(_))
         ));
+    }
+
+    #[test]
+    fn what_a_block_under_way_at_the_stop_has_executed_is_not_taken_in_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, store) = development(directory.path());
+        let tip = store.genesis().unwrap().unwrap().block(&chain).tip;
+        let [executed, waiting] = [7, 8].map(|nonce| orderless(1, nonce).checked());
+        let mut block = Arc::unwrap_or_clone(block(1, &[Arc::clone(&executed)], &[]));
+        block.header.parent_hash = tip.block_hash;
+        block.first_version = tip.version + 1;
+        block.tip.version = block.first_version;
+        let (mut writer, reader) = store.split();
+        writer.commit(&[Arc::new(block)]).unwrap();
+        let pending = [&executed, &waiting].map(|transaction| Pending {
+            transaction: Arc::clone(transaction),
+            inserted_at_secs: 100,
+        });
+        saved::save(directory.path(), &chain, &pending).unwrap();
+        let clock = Clock::new(|| 200_000_000);
+        let limits = MempoolConfig::default();
+        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        assert!(restored.pool.get(&waiting.hash()).is_some());
+        assert!(restored.pool.get(&executed.hash()).is_none());
+        assert_eq!(restored.pool.left_reason(&executed.hash()), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     Head, LeaveReason, MempoolConfig, SubmitError,
     failure::Failure,
     mailbox::Mailbox,
-    testing::{Draft, HandClock, draft, ledger_info},
+    testing::{Draft, HandClock, block, draft, ledger_info},
 };
 use ledger::CheckedTransaction;
 use std::sync::Arc;
@@ -127,6 +127,34 @@ async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
     fixture.submit(draft(1, 0)).await.unwrap();
     assert_eq!(fixture.batches.recv().await, Some(1));
     assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
+}
+
+#[actix::test]
+async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
+    let mut fixture = fixture();
+    let first = fixture.submit(draft(1, 0).price(400)).await.unwrap();
+    let second = fixture.submit(draft(2, 0).price(350)).await.unwrap();
+    let mut estimates = Vec::new();
+    for (height, transaction) in [(1, first), (2, second)] {
+        fixture.mempool.tell(NextBatch {
+            limits: BatchLimits {
+                transactions_max: 10,
+                bytes_max: 1,
+            },
+            reply_to: fixture.batch_port.clone(),
+        });
+        assert_eq!(fixture.batches.recv().await, Some(1));
+        let block = block(height, &[transaction], &[]);
+        fixture.mempool.tell(BlockCommitted(block));
+        let (reply, answer) = oneshot::channel();
+        fixture.mempool.request(EstimateGas { reply }).unwrap();
+        estimates.push(answer.await.unwrap());
+    }
+    assert_eq!(estimates[0].deprioritized_gas_estimate, 500);
+    assert_eq!(
+        estimates[1].deprioritized_gas_estimate, 100,
+        "nobody was left over"
+    );
 }
 
 #[actix::test]
