@@ -17,9 +17,11 @@ const EXCHANGE = "0x1::exchange::exchange_coins";
 
 describe("transactions in JSON", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
-  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
 
-  const transferTo = ({ accountAddress }) => ({ function: TRANSFER, functionArguments: [accountAddress.toString(), "5"] });
+  const transferTo = ({ accountAddress }) => ({
+    function: TRANSFER,
+    functionArguments: [accountAddress.toString(), "5"],
+  });
   const exchange = { function: EXCHANGE, typeArguments: [COIN, COIN], functionArguments: ["7", "3"] };
   const build = (sender, data, rest) =>
     session.aptos.transaction.build.simple({ sender: sender.accountAddress, data, ...rest });
@@ -86,7 +88,7 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       const transaction = await build(account, data);
       const description = described(transaction, data);
       await assertMessage(transaction, description);
-      await assertTaken(transaction, description, { sender: signed(account, transaction) });
+      await assertTaken(transaction, description, { sender: session.sign(account, transaction) });
     });
   }
 
@@ -96,7 +98,7 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     const transaction = await build(account, data, { options: { replayProtectionNonce: 17n } });
     const description = described(transaction, data, "17");
     await assertMessage(transaction, description);
-    await assertTaken(transaction, description, { sender: signed(account, transaction) });
+    await assertTaken(transaction, description, { sender: session.sign(account, transaction) });
   });
 
   test("multi-agent", async () => {
@@ -104,8 +106,8 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     const transaction = await buildShared(one, other);
     const description = described(transaction, exchange);
     await assertMessage(transaction, { ...description, secondary_signers: [other.accountAddress.toString()] });
-    const secondary = [signed(other, transaction)];
-    await assertTaken(transaction, description, { sender: signed(one, transaction), secondary });
+    const secondary = [session.sign(other, transaction)];
+    await assertTaken(transaction, description, { sender: session.sign(one, transaction), secondary });
   });
 
   test("sponsored, with the payer unknown at first", async () => {
@@ -114,8 +116,8 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     const transaction = await build(account, data, { withFeePayer: true });
     const description = described(transaction, data);
     await assertMessage(transaction, { ...description, fee_payer_address: "0x0" });
-    const sender = signed(account, transaction);
-    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
+    const sender = session.sign(account, transaction);
+    const feePayer = session.signAsPayer(sponsor, transaction);
     await assertMessage(transaction, { ...description, fee_payer_address: sponsor.accountAddress.toString() });
     await assertTaken(transaction, description, { sender, feePayer });
   });
@@ -123,14 +125,14 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
   test("multi-agent and sponsored", async () => {
     const [one, other, sponsor] = [await session.funded(), await session.funded(), await session.funded()];
     const transaction = await buildShared(one, other, { withFeePayer: true });
-    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
+    const feePayer = session.signAsPayer(sponsor, transaction);
     const description = described(transaction, exchange);
     await assertMessage(transaction, {
       ...description,
       secondary_signers: [other.accountAddress.toString()],
       fee_payer_address: sponsor.accountAddress.toString(),
     });
-    const secondary = [signed(other, transaction)];
-    await assertTaken(transaction, description, { sender: signed(one, transaction), secondary, feePayer });
+    const secondary = [session.sign(other, transaction)];
+    await assertTaken(transaction, description, { sender: session.sign(one, transaction), secondary, feePayer });
   });
 });

@@ -40,14 +40,13 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
         functionArguments: [ASSET, PRICE, goods, goodsAmount],
       },
     });
-  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
   const goodsOf = ({ accountAddress }) => session.aptos.getBalance({ accountAddress, asset: goods.toString() });
   const coinsOf = ({ accountAddress }) => session.balance(accountAddress);
 
   /** Both signatures, for a buyer and one seller. */
   const byBoth = (transaction, buyer, other) => ({
-    sender: signed(buyer, transaction),
-    secondary: [signed(other, transaction)],
+    sender: session.sign(buyer, transaction),
+    secondary: [session.sign(other, transaction)],
   });
 
   async function assertExchanged(done, buyer, other) {
@@ -77,9 +76,9 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     const before = await coinsOf(sponsor);
     const transaction = await build(buyer, [other], { withFeePayer: true });
     // The sellers need not know who pays.
-    const secondary = [signed(other, transaction)];
-    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
-    const signatures = { sender: signed(buyer, transaction), secondary, feePayer };
+    const secondary = [session.sign(other, transaction)];
+    const feePayer = session.signAsPayer(sponsor, transaction);
+    const signatures = { sender: session.sign(buyer, transaction), secondary, feePayer };
     const done = await session.submit(transaction, signatures);
     await assertExchanged(done, buyer, other);
     assert.equal(await coinsOf(buyer), 0);
@@ -92,7 +91,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     await session.call(creator, "0x1::aptos_account::transfer", [buyer.accountAddress, PRICE]);
     const before = await coinsOf(other);
     const transaction = await build(buyer, [other], { withFeePayer: true });
-    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: other, transaction });
+    const feePayer = session.signAsPayer(other, transaction);
     const done = await session.submit(transaction, { ...byBoth(transaction, buyer, other), feePayer });
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await coinsOf(buyer), 0);
@@ -126,12 +125,12 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
       await build(buyer, [other]),
       await build(buyer, [other], { goodsAmount: GOODS + 1 }),
     ];
-    const sender = signed(buyer, transaction);
+    const sender = session.sign(buyer, transaction);
     for (const [secondary, code] of [
-      [[signed(other, dearer)], 1],
-      [[signed(buyer, transaction)], 2],
+      [[session.sign(other, dearer)], 1],
+      [[session.sign(buyer, transaction)], 2],
       [[], 27],
-      [[signed(other, transaction), signed(other, transaction)], 27],
+      [[session.sign(other, transaction), session.sign(other, transaction)], 27],
     ]) {
       const refused = await refusal(session.submit(transaction, { sender, secondary }));
       assert.equal(refused.data.vm_error_code, code, refused.data.message);
@@ -142,8 +141,9 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     const [buyer, other] = [await session.funded(), await seller()];
     for (const others of [[buyer], [other, other]]) {
       const transaction = await build(buyer, others);
-      const secondary = others.map((account) => signed(account, transaction));
-      const refused = await refusal(session.submit(transaction, { sender: signed(buyer, transaction), secondary }));
+      const secondary = others.map((account) => session.sign(account, transaction));
+      const signatures = { sender: session.sign(buyer, transaction), secondary };
+      const refused = await refusal(session.submit(transaction, signatures));
       assert.equal(refused.data.vm_error_code, 28, "SIGNERS_CONTAIN_DUPLICATES");
     }
   });
@@ -151,8 +151,8 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
   test("a function is called with as many signers as it takes", async () => {
     const [buyer, one, two] = [await session.funded(), await seller(), await seller()];
     const transaction = await build(buyer, [one, two]);
-    const secondary = [signed(one, transaction), signed(two, transaction)];
-    const done = await session.submit(transaction, { sender: signed(buyer, transaction), secondary });
+    const secondary = [session.sign(one, transaction), session.sign(two, transaction)];
+    const done = await session.submit(transaction, { sender: session.sign(buyer, transaction), secondary });
     assert.equal(done.success, false, done.vm_status);
     assert.deepEqual([await goodsOf(one), await goodsOf(two)], [MINTED, MINTED]);
   });
@@ -167,9 +167,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
       };
       const keys = { signerPublicKey: buyer.publicKey, secondarySignersPublicKeys: [other.publicKey] };
       const foretold = [await simulate({}), await simulate(keys)];
-      const feePayer = withFeePayer
-        ? session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction })
-        : undefined;
+      const feePayer = withFeePayer ? session.signAsPayer(sponsor, transaction) : undefined;
       const done = await session.submit(transaction, { ...byBoth(transaction, buyer, other), feePayer });
       assert.equal(done.success, true, done.vm_status);
       for (const simulated of foretold) assertForetold(simulated, done);

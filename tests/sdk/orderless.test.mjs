@@ -53,7 +53,6 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
       data: { function: TRANSFER, functionArguments: [recipient, amount] },
       options: { replayProtectionNonce: nonce, expireTimestamp: expiry },
     });
-  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
   const sequenceNumberOf = async ({ accountAddress }) =>
     (await session.aptos.getAccountInfo({ accountAddress })).sequence_number;
 
@@ -61,7 +60,8 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
   async function summariesOf({ accountAddress }) {
     const all = [];
     for (let start = 0; ; ) {
-      const url = `${session.api}/accounts/${accountAddress}/transaction_summaries?start_version=${start}&limit=${PAGE}`;
+      const query = `start_version=${start}&limit=${PAGE}`;
+      const url = `${session.api}/accounts/${accountAddress}/transaction_summaries?${query}`;
       const page = await (await fetch(url)).json();
       all.push(...page);
       if (page.length < PAGE) return all;
@@ -74,7 +74,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     const nonces = Array.from({ length: BURST }, newNonce);
     assert.equal(new Set(nonces).size, BURST);
     const transactions = await inGroups(nonces, (nonce) => build(sender, nonce));
-    const signatures = transactions.map((transaction) => signed(sender, transaction));
+    const signatures = transactions.map((transaction) => session.sign(sender, transaction));
 
     const before = await session.balance(recipient);
     const pending = await Promise.all(
@@ -171,8 +171,8 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
       options: { replayProtectionNonce: newNonce() },
     });
     const before = await session.balance(sponsor.accountAddress);
-    const feePayer = session.aptos.transaction.signAsFeePayer({ signer: sponsor, transaction });
-    const signatures = { sender: signed(sender, transaction), feePayer };
+    const feePayer = session.signAsPayer(sponsor, transaction);
+    const signatures = { sender: session.sign(sender, transaction), feePayer };
     const done = await session.submit(transaction, signatures);
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));

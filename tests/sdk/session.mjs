@@ -60,6 +60,16 @@ export class Session {
     return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
   }
 
+  /** The authenticator of `signer` for a transaction: as its sender, or as one who signs beside it. */
+  sign(signer, transaction) {
+    return this.aptos.transaction.sign({ signer, transaction });
+  }
+
+  /** The authenticator of who pays for a transaction, which from then on names that account. */
+  signAsPayer(signer, transaction) {
+    return this.aptos.transaction.signAsFeePayer({ signer, transaction });
+  }
+
   /**
    * Submits a transaction with the signatures given, each an authenticator: of the sender, of those who
    * sign beside it, of who pays. Gives what became of it.

@@ -28,9 +28,6 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     });
   /** A new account's first transaction, which needs no coins of its own. */
   const buildFirst = (sender) => build(sender, CREATE, [Account.generate().accountAddress]);
-  const signed = (signer, transaction) => session.aptos.transaction.sign({ signer, transaction });
-  const signedAsPayer = (signer, transaction) =>
-    session.aptos.transaction.signAsFeePayer({ signer, transaction });
   const paidWith = async (accountAddress, amount) =>
     session.call(sponsor, TRANSFER, [accountAddress, amount]);
 
@@ -39,7 +36,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     await paidWith(sender.accountAddress, ALL);
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await build(sender, TRANSFER, [recipient, ALL]);
-    const signatures = { sender: signed(sender, transaction), feePayer: signedAsPayer(sponsor, transaction) };
+    const signatures = {
+      sender: session.sign(sender, transaction),
+      feePayer: session.signAsPayer(sponsor, transaction),
+    };
     const done = await session.submit(transaction, signatures);
     assert.equal(done.success, true, done.vm_status);
 
@@ -64,22 +64,22 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
   test("the sender may sign before or after it knows who pays", async () => {
     const sender = Account.generate();
     const first = await buildFirst(sender);
-    const early = signed(sender, first);
+    const early = session.sign(sender, first);
     assert.equal(first.feePayerAddress.toString(), "0x0");
-    const done = await session.submit(first, { sender: early, feePayer: signedAsPayer(sponsor, first) });
+    const done = await session.submit(first, { sender: early, feePayer: session.signAsPayer(sponsor, first) });
     assert.equal(done.success, true, done.vm_status);
 
     const second = await buildFirst(sender);
-    const feePayer = signedAsPayer(sponsor, second);
-    const late = await session.submit(second, { sender: signed(sender, second), feePayer });
+    const feePayer = session.signAsPayer(sponsor, second);
+    const late = await session.submit(second, { sender: session.sign(sender, second), feePayer });
     assert.equal(late.success, true, late.vm_status);
   });
 
   test("a sender may be its own sponsor", async () => {
     const sender = await session.funded();
     const transaction = await build(sender, TRANSFER, [Account.generate().accountAddress, ALL]);
-    const feePayer = signedAsPayer(sender, transaction);
-    const done = await session.submit(transaction, { sender: signed(sender, transaction), feePayer });
+    const feePayer = session.signAsPayer(sender, transaction);
+    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await session.balance(sender.accountAddress), FUNDED - ALL - fee(done));
   });
@@ -88,15 +88,16 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const sender = Account.generate();
     const transaction = await buildFirst(sender);
     // Signed as if somebody unknown would pay, which is enough for the sender only.
-    const unknowing = signed(sponsor, transaction);
-    const stranger = signedAsPayer(Account.generate(), transaction);
+    const unknowing = session.sign(sponsor, transaction);
+    const stranger = session.signAsPayer(Account.generate(), transaction);
     transaction.feePayerAddress = sponsor.accountAddress;
     for (const [feePayer, code] of [
       [unknowing, 1],
       [stranger, 1],
-      [signed(Account.generate(), transaction), 2],
+      [session.sign(Account.generate(), transaction), 2],
     ]) {
-      const refused = await refusal(session.submit(transaction, { sender: signed(sender, transaction), feePayer }));
+      const signatures = { sender: session.sign(sender, transaction), feePayer };
+      const refused = await refusal(session.submit(transaction, signatures));
       assert.equal(refused.data.vm_error_code, code);
     }
   });
@@ -104,8 +105,8 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
   test("who pays must be able to", async () => {
     const [sender, poor] = [await session.funded(), Account.generate()];
     const transaction = await buildFirst(sender);
-    const feePayer = signedAsPayer(poor, transaction);
-    const refused = await refusal(session.submit(transaction, { sender: signed(sender, transaction), feePayer }));
+    const feePayer = session.signAsPayer(poor, transaction);
+    const refused = await refusal(session.submit(transaction, { sender: session.sign(sender, transaction), feePayer }));
     assert.equal(refused.data.vm_error_code, 5, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE");
   });
 
@@ -113,8 +114,8 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const sender = Account.generate();
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await build(sender, TRANSFER, [sponsor.accountAddress, 1]);
-    const feePayer = signedAsPayer(sponsor, transaction);
-    const done = await session.submit(transaction, { sender: signed(sender, transaction), feePayer });
+    const feePayer = session.signAsPayer(sponsor, transaction);
+    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
     assert.equal(done.success, false);
     assert.match(done.vm_status, /^Move abort in 0x1::/);
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));
@@ -125,7 +126,7 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const payer = await session.funded(KINDS["multi key, secp256k1 and WebAuthn of 3"]());
     const before = await session.balance(payer.accountAddress);
     const transaction = await buildFirst(sender);
-    const signatures = { sender: signed(sender, transaction), feePayer: signedAsPayer(payer, transaction) };
+    const signatures = { sender: session.sign(sender, transaction), feePayer: session.signAsPayer(payer, transaction) };
     const done = await session.submit(transaction, signatures);
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await session.balance(payer.accountAddress), before - fee(done));
@@ -140,11 +141,11 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
       return result;
     };
     const foretold = [await simulate({}), await simulate({ signerPublicKey: sender.publicKey })];
-    const feePayer = signedAsPayer(sponsor, transaction);
+    const feePayer = session.signAsPayer(sponsor, transaction);
     foretold.push(await simulate({}));
     foretold.push(await simulate({ signerPublicKey: sender.publicKey, feePayerPublicKey: sponsor.publicKey }));
 
-    const done = await session.submit(transaction, { sender: signed(sender, transaction), feePayer });
+    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
     for (const simulated of foretold) assertForetold(simulated, done);
   });
 

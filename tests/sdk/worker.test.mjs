@@ -54,8 +54,8 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
     assert.equal(await session.balance(recipient), (COUNT * (COUNT + 1)) / 2);
     const committed = await transactionsOf(sender.accountAddress);
     assert.deepEqual(
-      committed.map(({ sequence_number, payload, success }) => [Number(sequence_number), payload.arguments[1], success]),
-      data.map((_, at) => [at, String(at + 1), true]),
+      committed.map((one) => [one.sequence_number, one.payload.arguments[1], one.success]),
+      data.map((_, at) => [String(at), String(at + 1), true]),
     );
     const versions = committed.map(({ version }) => Number(version));
     assert.deepEqual(versions, versions.toSorted((left, right) => left - right));
