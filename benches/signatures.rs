@@ -211,7 +211,7 @@ fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
         .bench_local_values(|transactions| CheckedTransaction::check_all(transactions, &chain));
 }
 
-/// As many signatures, of which none holds: the worst that halving has to do.
+/// As many signatures, of which none holds: every sum is for nothing.
 #[divan::bench(args = [32, 128])]
 fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
     let chain = chain();
