@@ -41,7 +41,7 @@ impl TransactionAuthenticator {
     }
 
     /// How many signatures there are, over all signers.
-    fn signatures(&self) -> usize {
+    pub(crate) fn signatures(&self) -> usize {
         let sender = match self {
             Self::Ed25519 { .. } => 1,
             Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
