@@ -1,6 +1,7 @@
 //! Every kind of signature that decodes comes back from its JSON as it went.
 
 use super::*;
+use crate::json::HexBytes;
 use bytes::Bytes;
 use ledger::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
@@ -368,5 +369,34 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
     ] {
         let refusal = multi_key(&indices, bitmap).unwrap_err();
         assert!(refusal.contains(reason), "{indices:?}: {refusal}");
+    }
+}
+
+/// What SDKs signed, of every kind: JSON gives the bytes that they signed, so that the hash is theirs too,
+/// and needs no member that the reference does not have.
+#[test]
+fn what_sdks_sign_comes_back_to_the_byte() {
+    #[derive(Deserialize)]
+    struct Vector {
+        name: String,
+        signed: HexBytes,
+    }
+    let vectors = include_str!("../../../../tests/golden/transactions.json");
+    let vectors: Vec<Vector> = serde_json::from_str(vectors).unwrap();
+    assert!(vectors.iter().any(|vector| vector.name == "multi key"));
+    for Vector { name, signed } in vectors {
+        let signed = ledger::decode_signed_transaction(&signed.0).unwrap();
+        let shown = serde_json::to_value(SignatureJson::from(&signed.authenticator)).unwrap();
+        assert!(
+            !shown.to_string().contains("signatures_bitmap"),
+            "{name}: {shown}"
+        );
+        let read =
+            TransactionAuthenticator::try_from(serde_json::from_value::<SignatureJson>(shown).unwrap());
+        assert_eq!(
+            bcs::to_bytes(&read.unwrap()).unwrap(),
+            bcs::to_bytes(&signed.authenticator).unwrap(),
+            "{name}"
+        );
     }
 }

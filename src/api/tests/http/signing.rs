@@ -230,3 +230,24 @@ async fn a_short_bitmap_is_kept() {
     assert_eq!(committed["signature"]["sender"]["signatures_bitmap"], "0x60");
     api.stop().await;
 }
+
+#[actix_web::test]
+async fn places_of_signatures_that_are_none_are_refused_with_the_reason() {
+    let api = TestApi::start(Settings::default()).await;
+    let (_, signer) = signers().pop().expect("a multi key");
+    let good = json_of(&api, &transfer_of(&api, &signer, 0));
+    let place = "/signature/sender/signatures/0/index";
+    for (index, reason) in [
+        (json!(2), "ascending and unique, 2 follows 2"),
+        (json!(32), "2 follows 32"),
+    ] {
+        let mut body = good.clone();
+        *body.pointer_mut(place).unwrap() = index;
+        let answer = api.client.submit_json(&body).await;
+        refused(&answer, (400, "invalid_input"), reason);
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(reason), "{message}");
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
