@@ -222,6 +222,7 @@ impl Model {
         };
         let mut after = self.clone();
         let hash = new.hash();
+        let mut own_victim = None;
         if own >= capacity {
             let victim = self.highest_parked(sender);
             let fills_gap = could_run && matches!(protector, SequenceNumber(_));
@@ -231,10 +232,13 @@ impl Model {
                 );
                 return Err(SubmitError::Full { reason });
             };
+            own_victim = Some(victim);
+        }
+        after.push(new);
+        if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account".to_owned();
             after.drop_item(victim, Some(LeaveReason::Evicted(why)));
         }
-        after.push(new);
         while !after.fits() {
             if !could_run || !after.evict() {
                 return Err(self.full());
