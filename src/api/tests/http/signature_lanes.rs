@@ -59,8 +59,8 @@ struct Holder {
 }
 
 impl Holder {
-    /// Asks for a check in the trusted lane; again, where the answer comes before it can hold.
-    fn ask(api: &TestApi) -> Self {
+    /// Asks for a check, which must be left to the thread: a trusted one only beside others; again, where the answer comes before it can hold.
+    fn ask(api: &TestApi, lane: Lane) -> Self {
         loop {
             let (tell_held, held) = mpsc::channel();
             let (go_on, wait) = mpsc::channel();
@@ -70,7 +70,7 @@ impl Holder {
             }));
             let (handle, signed) = (api.handle(), Transfer::new(2, 0).sign(&api.chain));
             let check = async move {
-                handle.check_signatures(signed, Lane::Trusted).await.unwrap();
+                handle.check_signatures(signed, lane).await.unwrap();
             };
             let mut check = check.boxed_local();
             if check.poll_unpin(&mut Context::from_waker(&waker)).is_pending() {
@@ -99,7 +99,7 @@ async fn until(what: impl Fn() -> bool) {
 /// A node whose only thread for signatures is held.
 async fn held(queue_capacity: usize) -> (TestApi, Holder) {
     let api = start(queue_capacity).await;
-    let holder = Holder::ask(&api);
+    let holder = Holder::ask(&api, Lane::Suspect);
     until(|| holder.holds()).await;
     (api, holder)
 }
@@ -129,7 +129,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         refused(&answer, (400, "vm_error"), "the first of a connection");
         flood.push(connection);
     }
-    let holder = Holder::ask(&api);
+    let holder = Holder::ask(&api, Lane::Suspect);
     until(|| holder.holds()).await;
     for (connection, number) in flood.iter_mut().zip(100..) {
         connection.send(PATH, &bad(&api, number)).await;
@@ -145,7 +145,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         until(|| waiting(&api).iter().sum::<usize>() == BAD + number as usize + 1).await;
         honest.push(connection);
     }
-    let after = Holder::ask(&api);
+    let after = Holder::ask(&api, Lane::Trusted);
     let (good_before, bad_before) = checked(&api);
     drop(holder);
     until(|| after.holds()).await;
