@@ -155,6 +155,14 @@ impl HeadCell {
 }
 
 #[cfg(test)]
+impl Head {
+    /// As this one, with one more block and nothing known of accounts.
+    pub(crate) fn with_block(&self, block: Arc<ExecutedBlock>) -> Self {
+        self.after(&[Arc::new(IndexedBlock::new(block))], Facts::default())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{block, block_writing, draft, ledger_info};

@@ -31,7 +31,9 @@ use crate::{
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
-use ledger::{AccountAddress, DiscardedTransaction};
+use ledger::{
+    AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
+};
 use messages::{Batch, Close, EstimateGas, InPool, NextBatch, PendingByHash, Submit};
 use std::time::Duration;
 
@@ -84,6 +86,14 @@ impl Mempool {
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
+    /// Whether an orderless transaction came again while its first copy was executed: after the check of
+    /// its nonce, and after the notice of the block, with which the pool forgets it. The pool would say of
+    /// it that it is pending.
+    fn was_executed_meanwhile(&self, transaction: &CheckedTransaction) -> bool {
+        let is_orderless = matches!(transaction.raw().replay_protector(), ReplayProtector::Nonce(_));
+        is_orderless && self.head.load().committed(&transaction.hash()).is_some()
+    }
+
     /// What follows every change of the pool: who has expired leaves, the sequencer gets its batch if it
     /// waits for one and there is one, and the committer hears who left.
     fn after_change(&mut self) {
@@ -128,8 +138,12 @@ impl Handler<Submit> for Mempool {
             transaction: submit.transaction,
             inserted_at_secs: now_secs,
         };
-        let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
-        let outcome = self.pool.submit(pending, sequence_number, now_secs);
+        let outcome = if self.was_executed_meanwhile(&pending.transaction) {
+            Err(Discard::from(ValidationStatus::NonceAlreadyUsed).into())
+        } else {
+            let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
+            self.pool.submit(pending, sequence_number, now_secs)
+        };
         // A client that went away meanwhile finds its transaction by hash.
         let _ = submit.reply.send(outcome);
         self.after_change();

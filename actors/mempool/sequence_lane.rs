@@ -145,9 +145,25 @@ impl SequenceLane {
         back
     }
 
+    /// Takes one out; those above it wait for its number then. Only these are looked at, and none of them
+    /// again until its gap is filled, so that it costs little to take out many, in whatever order.
     pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {
         let entry = self.entries.remove(sequence_number)?;
-        self.settle();
+        if sequence_number >= self.gap {
+            if !entry.taken {
+                self.parked.remove(Amount::of(&entry));
+            }
+            return Some(entry);
+        }
+        let after = self.entries.range_from(sequence_number);
+        for (_, later) in after.take_while(|(number, _)| *number < self.gap) {
+            if !later.taken {
+                self.parked.add(Amount::of(later));
+            }
+        }
+        self.next = self.next.min(sequence_number);
+        self.ready_end = self.ready_end.min(sequence_number);
+        self.gap = sequence_number;
         Some(entry)
     }
 
@@ -198,5 +214,68 @@ impl SequenceLane {
             }
         }
         self.promote();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::draft;
+    use proptest::prelude::*;
+
+    fn entry(number: u64) -> Entry {
+        Entry {
+            transaction: draft(1, number).checked(),
+            insertion: number,
+            turn: 0,
+            inserted_at_secs: 0,
+            expires_at_secs: 1,
+            taken: false,
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Insert(u64),
+        Take,
+        Untake(u64),
+        Remove(u64),
+        Advance(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..12u64).prop_map(Step::Insert),
+            4 => Just(Step::Take),
+            1 => (0..12u64).prop_map(Step::Untake),
+            2 => (0..12u64).prop_map(Step::Remove),
+            1 => (0..6u64).prop_map(Step::Advance),
+        ]
+    }
+
+    proptest! {
+        /// What each step changes in place is what looking at everything finds.
+        #[test]
+        fn the_marks_are_where_they_would_be_found(steps in prop::collection::vec(step(), 0..60)) {
+            let mut lane = SequenceLane::new(0);
+            for step in steps {
+                match step {
+                    Step::Insert(number) => {
+                        let is_taken = lane.get(number).is_some_and(|entry| entry.taken);
+                        if number >= lane.sequence_number && !is_taken {
+                            lane.insert(number, entry(number));
+                        }
+                    }
+                    Step::Take => drop(lane.take()),
+                    Step::Untake(number) => drop(lane.untake(&[number])),
+                    Step::Remove(number) => drop(lane.remove(number)),
+                    Step::Advance(number) => drop(lane.advance(number)),
+                }
+                let marks = |lane: &SequenceLane| (lane.next, lane.ready_end, lane.gap, lane.parked);
+                let kept = marks(&lane);
+                lane.settle();
+                prop_assert_eq!(kept, marks(&lane), "after {:?}", step);
+            }
+        }
     }
 }

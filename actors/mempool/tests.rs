@@ -5,7 +5,7 @@ use crate::{
     Head, LeaveReason, MempoolConfig, SubmitError,
     failure::Failure,
     mailbox::Mailbox,
-    testing::{Draft, HandClock, block, draft, ledger_info},
+    testing::{Draft, HandClock, block, draft, ledger_info, orderless},
 };
 use ledger::CheckedTransaction;
 use std::sync::Arc;
@@ -22,6 +22,10 @@ struct Fixture {
 }
 
 fn fixture() -> Fixture {
+    with_head(Head::opened(ledger_info(0)))
+}
+
+fn with_head(head: Head) -> Fixture {
     let (tell_dropped, dropped) = mpsc::unbounded_channel();
     let (tell_batch, batches) = mpsc::unbounded_channel();
     let clock = HandClock::at_secs(NOW);
@@ -30,7 +34,7 @@ fn fixture() -> Fixture {
         100,
         10,
         clock.clock(),
-        HeadCell::new(Head::opened(ledger_info(0))),
+        HeadCell::new(head),
         Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
     );
     Fixture {
@@ -155,6 +159,23 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
         estimates[1].deprioritized_gas_estimate, 100,
         "nobody was left over"
     );
+}
+
+/// A client that sends again what it had no answer for: the second copy is checked before the block is
+/// durable, and comes after the notice of it.
+#[actix::test]
+async fn what_was_executed_while_it_came_again_is_not_pending() {
+    let executed = orderless(1, 7).checked();
+    let head = Head::opened(ledger_info(0)).with_block(block(1, &[executed.clone()], &[]));
+    let fixture = with_head(head);
+    let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
+    let used = ValidationStatus::NonceAlreadyUsed;
+    assert!(
+        matches!(&error, SubmitError::Invalid(discard) if discard.status == used),
+        "{error}"
+    );
+    assert!(matches!(fixture.find(executed.hash()).await, InPool::Unknown));
+    fixture.submit(orderless(1, 8)).await.unwrap();
 }
 
 #[actix::test]
