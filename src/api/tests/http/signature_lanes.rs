@@ -16,6 +16,9 @@ const SIMULATE: &str = "/v1/transactions/simulate";
 /// How many of the trusted are served for one of the suspect lane.
 const TRUSTED_PER_SUSPECT: u64 = 3;
 
+/// How many signatures that hold make a connection trusted again.
+const GOOD_UNTIL_TRUSTED: u64 = 8;
+
 async fn start(queue_capacity: usize) -> TestApi {
     let signatures = SignaturesConfig {
         threads: 1,
@@ -165,29 +168,35 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     api.stop().await;
 }
 
+/// Else who sends a good one after each bad one would never be suspected when the bad one comes.
 #[actix_web::test]
-async fn a_connection_is_trusted_again_after_a_signature_that_holds() {
+async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
-    for (signed, status, expected) in [
-        (Transfer::new(0, 0).sign(&api.chain), 202, [1, 0]),
-        (bad(&api, 0), 400, [2, 0]),
-        (bad(&api, 1), 400, [2, 1]),
-        (Transfer::new(0, 1).sign(&api.chain), 202, [2, 2]),
-        (Transfer::new(0, 2).sign(&api.chain), 202, [3, 2]),
-    ] {
+    let good = |number| (Transfer::new(0, number).sign(&api.chain), 202);
+    let mut steps = vec![
+        (good(0), [1, 0]),
+        ((bad(&api, 0), 400), [2, 0]),
+        (good(1), [2, 1]),
+        ((bad(&api, 1), 400), [2, 2]),
+    ];
+    for number in 2..2 + GOOD_UNTIL_TRUSTED {
+        steps.push((good(number), [2, number + 1]));
+    }
+    steps.push((good(2 + GOOD_UNTIL_TRUSTED), [3, 2 + GOOD_UNTIL_TRUSTED]));
+    for ((signed, status), expected) in steps {
         let answer = connection.submit(&signed).await;
         assert_eq!(answer.status, status, "{}", answer.text());
         assert_eq!(checked(), expected);
     }
     // What is wrong with it is not its signature.
-    let mut late = Transfer::new(0, 3);
+    let mut late = Transfer::new(0, 3 + GOOD_UNTIL_TRUSTED);
     late.expiration_timestamp_secs = 1;
-    for expected in [[4, 2], [5, 2]] {
+    for trusted in [4, 5] {
         let answer = connection.submit(&late.sign(&api.chain)).await;
         refused(&answer, (400, "vm_error"), "expired");
-        assert_eq!(checked(), expected);
+        assert_eq!(checked(), [trusted, 2 + GOOD_UNTIL_TRUSTED]);
     }
     api.stop().await;
 }
