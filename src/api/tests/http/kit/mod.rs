@@ -19,7 +19,7 @@ use ledger::{
     AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction, StateKey,
     Vendor, WriteOp, WriteSet,
 };
-use ledger_actors::{Node, NodeConfig, NodeHandle};
+use ledger_actors::{Clock, Node, NodeConfig, NodeHandle};
 use ledger_api::{ApiConfig, ApiState, configure, remember_connection};
 use ledger_store::{Store, StoreOptions};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct TestApi {
     node: Node,
     server: ServerHandle,
     data_dir: TempDir,
-    configs: (NodeConfig, ApiConfig),
+    configs: (NodeConfig, ApiConfig, Clock),
 }
 
 /// The largest body of the node under test: more than the largest transaction of the chain has.
@@ -53,6 +53,7 @@ pub struct Settings {
     pub more_state: Vec<(StateKey, Bytes)>,
     pub node: NodeConfig,
     pub api: ApiConfig,
+    pub clock: Clock,
 }
 
 impl Default for Settings {
@@ -67,6 +68,7 @@ impl Default for Settings {
                 max_body_bytes: BODY_BYTES_MAX,
                 max_in_flight: 256,
             },
+            clock: Clock::default(),
         }
     }
 }
@@ -91,20 +93,21 @@ impl TestApi {
         let mut block = genesis.block(&chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();
-        Self::serve(chain, store, data_dir, settings.node, settings.api).await
+        let configs = (settings.node, settings.api, settings.clock);
+        Self::serve(chain, store, data_dir, configs).await
     }
 
     async fn serve(
         chain: Chain,
         store: Store,
         data_dir: TempDir,
-        node_config: NodeConfig,
-        api_config: ApiConfig,
+        configs: (NodeConfig, ApiConfig, Clock),
     ) -> Self {
-        let node = Node::start(chain.clone(), store, None, node_config.clone())
+        let (node_config, api_config, clock) = configs.clone();
+        let node = Node::start_with_clock(chain.clone(), store, None, node_config, clock)
             .await
             .unwrap();
-        let state = ApiState::new(node.handle(), api_config.clone());
+        let state = ApiState::new(node.handle(), api_config);
         let served = state.clone();
         let server = HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
             .workers(1)
@@ -123,7 +126,7 @@ impl TestApi {
             node,
             server: handle,
             data_dir,
-            configs: (node_config, api_config),
+            configs,
         }
     }
 
@@ -132,8 +135,7 @@ impl TestApi {
         self.server.stop(true).await;
         self.node.stop().await.unwrap();
         let store = Store::open(self.data_dir.path(), &STORE_OPTIONS).unwrap();
-        let (node_config, api_config) = self.configs;
-        Self::serve(self.chain, store, self.data_dir, node_config, api_config).await
+        Self::serve(self.chain, store, self.data_dir, self.configs).await
     }
 
     /// Stops the server, then the node with all its threads.
