@@ -88,7 +88,9 @@ fn passkey(message: &[u8]) -> (AnyPublicKey, AnySignature) {
 fn signed(raw: RawTransaction, sender: AccountAuthenticator) -> SignedTransaction {
     SignedTransaction {
         raw,
-        authenticator: TransactionAuthenticator::SingleSender { sender },
+        authenticator: TransactionAuthenticator::SingleSender {
+            sender: Box::new(sender),
+        },
     }
 }
 

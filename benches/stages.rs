@@ -131,10 +131,7 @@ fn check_signature(bencher: Bencher) {
     let fixture = Fixture::new();
     let transaction = fixture.transfer(1);
     bencher.bench(|| {
-        transaction
-            .authenticator
-            .check(&transaction.raw, fixture.chain.vendor())
-            .expect("it holds");
+        transaction.check(&fixture.chain).expect("it holds");
     });
 }
 

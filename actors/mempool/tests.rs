@@ -8,7 +8,7 @@ use crate::{
     testing::{Draft, HandClock, block, draft, ledger_info, orderless},
 };
 use ledger::CheckedTransaction;
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_000;
@@ -166,7 +166,7 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
 #[actix::test]
 async fn what_was_executed_while_it_came_again_is_not_pending() {
     let executed = orderless(1, 7).checked();
-    let head = Head::opened(ledger_info(0)).with_block(block(1, &[executed.clone()], &[]));
+    let head = Head::opened(ledger_info(0)).with_block(block(1, slice::from_ref(&executed), &[]));
     let fixture = with_head(head);
     let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
     let used = ValidationStatus::NonceAlreadyUsed;

@@ -84,7 +84,7 @@ impl Fixture {
         transaction: SignedTransaction,
         lane: Lane,
         go_on: Option<mpsc::Receiver<()>>,
-    ) -> Result<Waiting<'a>, Verdict> {
+    ) -> Result<Waiting<'a>, Box<Verdict>> {
         let waker = Waker::from(Arc::new(Told {
             number,
             answered: self.answered.0.clone(),
@@ -92,7 +92,7 @@ impl Fixture {
         }));
         let mut waiting: Waiting<'a> = Box::pin(checks.check(transaction, lane));
         match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(verdict) => Err(verdict),
+            Poll::Ready(verdict) => Err(Box::new(verdict)),
             Poll::Pending => Ok(waiting),
         }
     }

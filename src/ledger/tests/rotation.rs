@@ -48,10 +48,10 @@ fn multi_ed25519(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthentica
 
 fn single_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
     let [key, _] = keys();
-    let sender = AccountAuthenticator::SingleKey {
+    let sender = Box::new(AccountAuthenticator::SingleKey {
         public_key: AnyPublicKey::Ed25519(key.public_key()),
         signature: AnySignature::Ed25519(key.sign(&raw.signing_message(vendor))),
-    };
+    });
     TransactionAuthenticator::SingleSender { sender }
 }
 
@@ -61,7 +61,7 @@ fn multi_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator 
         .iter()
         .map(|key| AnyPublicKey::Ed25519(key.public_key()))
         .collect();
-    let sender = AccountAuthenticator::MultiKey {
+    let sender = Box::new(AccountAuthenticator::MultiKey {
         public_keys: MultiKey {
             public_keys,
             signatures_required: 2,
@@ -71,7 +71,7 @@ fn multi_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator 
             .map(|key| AnySignature::Ed25519(key.sign(&message)))
             .collect(),
         signatures_bitmap: BITMAP.to_vec().into(),
-    };
+    });
     TransactionAuthenticator::SingleSender { sender }
 }
 

@@ -154,7 +154,7 @@ fn every_key_must_be_its_accounts() {
     type Change = fn(&mut TransactionAuthenticator, AccountAuthenticator);
     let changes: [Change; 3] = [
         |authenticator, by| match authenticator {
-            TransactionAuthenticator::FeePayer { sender, .. } => *sender = by,
+            TransactionAuthenticator::FeePayer { sender, .. } => **sender = by,
             other => panic!("{other:?}"),
         },
         |authenticator, by| match authenticator {
@@ -164,7 +164,7 @@ fn every_key_must_be_its_accounts() {
             other => panic!("{other:?}"),
         },
         |authenticator, by| match authenticator {
-            TransactionAuthenticator::FeePayer { fee_payer_signer, .. } => *fee_payer_signer = by,
+            TransactionAuthenticator::FeePayer { fee_payer_signer, .. } => **fee_payer_signer = by,
             other => panic!("{other:?}"),
         },
     ];
@@ -225,11 +225,11 @@ fn each_signature_is_paid_for() {
 
 fn simulated(chain: &MemoryChain, raw: RawTransaction, payer: AccountAddress) -> ExecutedTransaction {
     let authenticator = TransactionAuthenticator::FeePayer {
-        sender: AccountAuthenticator::NoAccountAuthenticator,
+        sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
         secondary_signer_addresses: vec![],
         secondary_signers: vec![],
         fee_payer_address: payer,
-        fee_payer_signer: AccountAuthenticator::NoAccountAuthenticator,
+        fee_payer_signer: Box::new(AccountAuthenticator::NoAccountAuthenticator),
     };
     let info = LedgerInfo {
         chain_id: chain.chain.id(),
@@ -244,6 +244,7 @@ fn simulated(chain: &MemoryChain, raw: RawTransaction, payer: AccountAddress) ->
         &chain.chain,
         chain,
         &info,
+        info.timestamp_usecs,
         &SignedTransaction { raw, authenticator },
     )
     .unwrap()

@@ -90,7 +90,7 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signer_addresses,
                 secondary_signers,
             } => Self::MultiAgent {
-                sender: sender.into(),
+                sender: sender.as_ref().into(),
                 secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
             },
@@ -101,14 +101,14 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 fee_payer_address,
                 fee_payer_signer,
             } => Self::FeePayer {
-                sender: sender.into(),
+                sender: sender.as_ref().into(),
                 secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
                 fee_payer_address: Text(*fee_payer_address),
-                fee_payer_signer: fee_payer_signer.into(),
+                fee_payer_signer: fee_payer_signer.as_ref().into(),
             },
             TransactionAuthenticator::SingleSender { sender } => Self::SingleSender(SingleSenderJson {
-                sender: sender.into(),
+                sender: sender.as_ref().into(),
             }),
         }
     }
@@ -137,7 +137,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
                 secondary_signer_addresses,
                 secondary_signers,
             } => Self::MultiAgent {
-                sender: sender.try_into()?,
+                sender: Box::new(sender.try_into()?),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
                 secondary_signers: all(secondary_signers)?,
             },
@@ -148,17 +148,17 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
                 fee_payer_address,
                 fee_payer_signer,
             } => Self::FeePayer {
-                sender: sender.try_into()?,
+                sender: Box::new(sender.try_into()?),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
                 secondary_signers: all(secondary_signers)?,
                 fee_payer_address: fee_payer_address.0,
-                fee_payer_signer: fee_payer_signer.try_into()?,
+                fee_payer_signer: Box::new(fee_payer_signer.try_into()?),
             },
             SignatureJson::SingleSender(SingleSenderJson { sender }) => Self::SingleSender {
-                sender: sender.try_into()?,
+                sender: Box::new(sender.try_into()?),
             },
             SignatureJson::NoAccount {} => Self::SingleSender {
-                sender: AccountAuthenticator::NoAccountAuthenticator,
+                sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
             },
         })
     }

@@ -187,25 +187,33 @@ fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
             public_key,
             signature,
         }),
-        (account(), others()).prop_map(|(sender, (addresses, signers))| {
+        (account().prop_map(Box::new), others()).prop_map(|(sender, (addresses, signers))| {
             TransactionAuthenticator::MultiAgent {
                 sender,
                 secondary_signer_addresses: addresses,
                 secondary_signers: signers,
             }
         }),
-        (account(), others(), address(), account()).prop_map(
-            |(sender, (addresses, signers), fee_payer_address, fee_payer_signer)| {
-                TransactionAuthenticator::FeePayer {
-                    sender,
-                    secondary_signer_addresses: addresses,
-                    secondary_signers: signers,
-                    fee_payer_address,
-                    fee_payer_signer,
+        (
+            account().prop_map(Box::new),
+            others(),
+            address(),
+            account().prop_map(Box::new)
+        )
+            .prop_map(
+                |(sender, (addresses, signers), fee_payer_address, fee_payer_signer)| {
+                    TransactionAuthenticator::FeePayer {
+                        sender,
+                        secondary_signer_addresses: addresses,
+                        secondary_signers: signers,
+                        fee_payer_address,
+                        fee_payer_signer,
+                    }
                 }
-            }
-        ),
-        account().prop_map(|sender| TransactionAuthenticator::SingleSender { sender }),
+            ),
+        account()
+            .prop_map(Box::new)
+            .prop_map(|sender| TransactionAuthenticator::SingleSender { sender }),
     ]
 }
 
@@ -225,7 +233,7 @@ proptest! {
 
     #[test]
     fn a_single_sender_reads_back_from_one_object(sender in account()) {
-        let authenticator = TransactionAuthenticator::SingleSender { sender };
+        let authenticator = TransactionAuthenticator::SingleSender { sender: Box::new(sender) };
         let mut shown = serde_json::to_value(SignatureJson::from(&authenticator)).unwrap();
         let mut flat = shown["sender"].take();
         flat["type"] = json!("single_sender");
@@ -251,10 +259,10 @@ proptest! {
 #[test]
 fn a_single_sender_keeps_both_kinds() {
     let shown = serde_json::to_value(SignatureJson::from(&TransactionAuthenticator::SingleSender {
-        sender: AccountAuthenticator::SingleKey {
+        sender: Box::new(AccountAuthenticator::SingleKey {
             public_key: AnyPublicKey::Ed25519(Ed25519PublicKey([1; 32])),
             signature: AnySignature::Ed25519(Ed25519Signature([2; 64])),
-        },
+        }),
     }))
     .unwrap();
     let expected = json!({
@@ -293,7 +301,7 @@ fn one_object_without_the_members_of_a_kind_is_refused() {
     assert_eq!(
         single(json!({})).unwrap(),
         TransactionAuthenticator::SingleSender {
-            sender: AccountAuthenticator::NoAccountAuthenticator
+            sender: Box::new(AccountAuthenticator::NoAccountAuthenticator)
         }
     );
     for (members, reason) in [
@@ -331,14 +339,14 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
             account["signatures_bitmap"] = json!(bitmap);
         }
         read(json!({ "type": "single_sender", "sender": account })).map(|read| {
-            let TransactionAuthenticator::SingleSender {
-                sender:
-                    AccountAuthenticator::MultiKey {
-                        signatures_bitmap, ..
-                    },
-            } = read
-            else {
+            let TransactionAuthenticator::SingleSender { sender } = read else {
                 panic!("{read:?}");
+            };
+            let AccountAuthenticator::MultiKey {
+                signatures_bitmap, ..
+            } = *sender
+            else {
+                panic!("{sender:?}");
             };
             hex::encode(signatures_bitmap)
         })

@@ -216,13 +216,14 @@ async fn a_short_bitmap_is_kept() {
         .collect();
     fund(&api, &signers).await;
     let mut signed = transfer_of(&api, &signers[0].1, 0);
-    let TransactionAuthenticator::SingleSender {
-        sender: AccountAuthenticator::MultiKey {
-            signatures_bitmap, ..
-        },
-    } = &mut signed.authenticator
-    else {
+    let TransactionAuthenticator::SingleSender { sender } = &mut signed.authenticator else {
         panic!("{signed:?}");
+    };
+    let AccountAuthenticator::MultiKey {
+        signatures_bitmap, ..
+    } = sender.as_mut()
+    else {
+        panic!("{sender:?}");
     };
     signatures_bitmap.truncate(1);
     let committed = commit_json(&api, &signed).await;

@@ -74,7 +74,7 @@ async fn a_transaction_without_any_signature_is_simulated() {
     let transfer = Transfer::new(0, 0);
     let mut absent = unsigned(&api, &transfer);
     absent.authenticator = TransactionAuthenticator::SingleSender {
-        sender: AccountAuthenticator::NoAccountAuthenticator,
+        sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
     };
     let by_bcs = only(&simulate(&api, &absent, "", "*/*").await);
     assert_eq!(by_bcs["success"], true, "{by_bcs}");
@@ -190,7 +190,7 @@ async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
         let mut signed = unsigned(&api, &Transfer::new(0, 0));
         signed.raw.sender = sender;
         signed.authenticator = TransactionAuthenticator::SingleSender {
-            sender: AccountAuthenticator::NoAccountAuthenticator,
+            sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
         };
         for query in ["", "?estimate_max_gas_amount=true"] {
             let refusal = only(&simulate(&api, &signed, query, "*/*").await);

@@ -94,6 +94,10 @@ fn exchange_coins(
 
 /// The first gives `first_amount` of the first asset for `second_amount` of the second one, between
 /// their primary stores; what is paired with a coin moves between their coin stores.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are the parameters of the entry function"
+)]
 fn exchange_assets(
     context: &mut Context<'_>,
     _: &[TypeTag],

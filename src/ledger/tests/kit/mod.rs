@@ -205,7 +205,7 @@ impl MemoryChain {
             public_key: key.public_key(),
             signature: key.sign(&message),
         };
-        let sender = signed(keys[0]);
+        let sender = Box::new(signed(keys[0]));
         let secondary_signers = keys[1..].iter().map(|key| signed(key)).collect();
         let authenticator = match fee_payer {
             Some(payer) => TransactionAuthenticator::FeePayer {
@@ -213,7 +213,7 @@ impl MemoryChain {
                 secondary_signer_addresses,
                 secondary_signers,
                 fee_payer_address: address(payer),
-                fee_payer_signer: signed(payer),
+                fee_payer_signer: Box::new(signed(payer)),
             },
             None => TransactionAuthenticator::MultiAgent {
                 sender,

@@ -185,12 +185,12 @@ fn sponsored(sender: AccountAddress, second: AccountAddress, payer: AccountAddre
     let message = |fee_payer| raw.fee_payer_signing_message(&[SECOND], fee_payer, chain().vendor());
     let two = message(second);
     let authenticator = TransactionAuthenticator::FeePayer {
-        sender: of_ed25519(20, &message(sender)),
+        sender: Box::new(of_ed25519(20, &message(sender))),
         secondary_signer_addresses: vec![SECOND],
         // Half of this signer's keys are in the batch and half are not.
         secondary_signers: vec![set(2, 2, &[0, 1], &[0b1100_0000], &two)],
         fee_payer_address: PAYER,
-        fee_payer_signer: of_ed25519(21, &message(payer)),
+        fee_payer_signer: Box::new(of_ed25519(21, &message(payer))),
     };
     SignedTransaction { raw, authenticator }
 }
@@ -252,7 +252,7 @@ fn multi_agent(secondary: usize) -> SignedTransaction {
         .collect();
     let message = raw.multi_agent_signing_message(&addresses, chain().vendor());
     let authenticator = TransactionAuthenticator::MultiAgent {
-        sender: of_ed25519(0, &message),
+        sender: Box::new(of_ed25519(0, &message)),
         secondary_signers: vec![of_ed25519(1, &message); secondary],
         secondary_signer_addresses: addresses,
     };

@@ -40,7 +40,9 @@ pub fn message(number: u64) -> Vec<u8> {
 pub fn signed_by(number: u64, sender: AccountAuthenticator) -> SignedTransaction {
     SignedTransaction {
         raw: raw(number),
-        authenticator: TransactionAuthenticator::SingleSender { sender },
+        authenticator: TransactionAuthenticator::SingleSender {
+            sender: Box::new(sender),
+        },
     }
 }
 

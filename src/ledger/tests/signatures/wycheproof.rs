@@ -47,7 +47,6 @@ fn ed25519() {
             }) += 1;
         }
     }
-    println!("ed25519: {counts:?}");
     // No case of theirs is one that only the equation with the cofactor accepts or refuses.
     assert_eq!(
         counts.accepted + counts.refused + counts.other_form,
@@ -124,7 +123,6 @@ fn run(name: ecdsa::TestName, half_order: &str, verify: Verify, form: Form) -> C
             }
         }
     }
-    println!("{name:?}: {counts:?}");
     let ran = counts.accepted + counts.refused + counts.high_scalar + counts.other_form;
     assert_eq!(ran, set.number_of_tests);
     counts

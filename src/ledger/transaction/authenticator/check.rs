@@ -152,7 +152,7 @@ fn signers(authenticator: &TransactionAuthenticator) -> impl Iterator<Item = Sig
         } => Signature::MultiEd25519(public_key, signature),
         TransactionAuthenticator::MultiAgent { sender, .. }
         | TransactionAuthenticator::FeePayer { sender, .. }
-        | TransactionAuthenticator::SingleSender { sender } => sender.into(),
+        | TransactionAuthenticator::SingleSender { sender } => sender.as_ref().into(),
     };
     let signer = |role, signature| Signer { role, signature };
     let addresses = authenticator.secondary_signer_addresses().iter();

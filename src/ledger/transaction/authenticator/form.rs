@@ -1,7 +1,7 @@
 //! What is checked of signatures before any state is read or any curve is touched: how many there are,
 //! and that their kinds are known here.
 
-use super::{AccountAuthenticator, MultiKey, TransactionAuthenticator};
+use super::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator};
 use crate::{
     crypto::multi_ed25519,
     execute::{Discard, ValidationStatus},
@@ -95,8 +95,8 @@ impl AccountAuthenticator {
                     );
                     return Err(Discard::because(ValidationStatus::InvalidSignature, detail));
                 }
-                let of_key = keys.iter().find_map(|key| key.unsupported());
-                of_key.or_else(|| signatures.iter().find_map(|signature| signature.unsupported()))
+                let of_key = keys.iter().find_map(AnyPublicKey::unsupported);
+                of_key.or_else(|| signatures.iter().find_map(AnySignature::unsupported))
             }
             Self::Abstract { .. } => Some(Self::ABSTRACT),
         };

@@ -62,8 +62,8 @@ pub enum AnyPublicKey {
     Ed25519(Ed25519PublicKey),
     Secp256k1Ecdsa(Bytes),
     Secp256r1Ecdsa(Bytes),
-    Keyless(KeylessPublicKey),
-    FederatedKeyless(FederatedKeylessPublicKey),
+    Keyless(Box<KeylessPublicKey>),
+    FederatedKeyless(Box<FederatedKeylessPublicKey>),
     SlhDsa(SlhDsaPublicKey),
 }
 

@@ -72,7 +72,7 @@ impl RawTransaction {
         let mut message = vendor.seeds().raw_transaction_with_data.as_bytes().to_vec();
         message.push(variant);
         bcs::serialize_into(&mut message, &(self, secondary)).expect("a transaction has a BCS form");
-        message.extend(fee_payer.iter().flat_map(|payer| payer.as_bytes()));
+        message.extend(fee_payer.iter().flat_map(AccountAddress::as_bytes));
         message
     }
 }

@@ -35,6 +35,8 @@ pub use unsupported::{
 };
 
 /// How one account signed. The order of the variants is the wire's.
+///
+/// What is never held for long, because it is refused, is boxed: it must not make the others larger.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AccountAuthenticator {
@@ -58,11 +60,14 @@ pub enum AccountAuthenticator {
     NoAccountAuthenticator,
     Abstract {
         function_info: FunctionInfo,
-        auth_data: AbstractData,
+        auth_data: Box<AbstractData>,
     },
 }
 
 /// How a transaction was signed. The order of the variants is the wire's.
+///
+/// Every pending transaction holds one. Accounts are boxed, so that a plain transfer pays for its key and
+/// its signature and not for what others use.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TransactionAuthenticator {
@@ -75,19 +80,19 @@ pub enum TransactionAuthenticator {
         signature: MultiEd25519Signature,
     },
     MultiAgent {
-        sender: AccountAuthenticator,
+        sender: Box<AccountAuthenticator>,
         secondary_signer_addresses: Vec<AccountAddress>,
         secondary_signers: Vec<AccountAuthenticator>,
     },
     FeePayer {
-        sender: AccountAuthenticator,
+        sender: Box<AccountAuthenticator>,
         secondary_signer_addresses: Vec<AccountAddress>,
         secondary_signers: Vec<AccountAuthenticator>,
         fee_payer_address: AccountAddress,
-        fee_payer_signer: AccountAuthenticator,
+        fee_payer_signer: Box<AccountAuthenticator>,
     },
     SingleSender {
-        sender: AccountAuthenticator,
+        sender: Box<AccountAuthenticator>,
     },
 }
 
@@ -172,5 +177,23 @@ impl TransactionAuthenticator {
             | Self::FeePayer { sender, .. }
             | Self::SingleSender { sender } => Some(sender),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A million pending transfers hold a million of them: a plain one must not pay for the several
+    /// accounts, passkeys and refused kinds that it does not use.
+    #[test]
+    fn a_plain_signature_pays_for_itself_only() {
+        let (key, signature) = (size_of::<Ed25519PublicKey>(), size_of::<Ed25519Signature>());
+        let tag = align_of::<TransactionAuthenticator>();
+        assert_eq!(size_of::<TransactionAuthenticator>(), key + signature + tag);
+        // Kinds that are refused make neither a key nor an account larger than those that are checked.
+        assert_eq!(size_of::<AnyPublicKey>(), key + align_of::<AnyPublicKey>());
+        let single_key = size_of::<AnyPublicKey>() + size_of::<AnySignature>();
+        assert_eq!(size_of::<AccountAuthenticator>(), single_key);
     }
 }

@@ -184,7 +184,7 @@ impl Signer {
 
     /// Signs a transaction alone.
     pub fn sign_alone(&self, chain: &Chain, raw: RawTransaction) -> SignedTransaction {
-        let sender = self.sign(&raw.signing_message(chain.vendor()));
+        let sender = Box::new(self.sign(&raw.signing_message(chain.vendor())));
         let authenticator = TransactionAuthenticator::SingleSender { sender };
         SignedTransaction { raw, authenticator }
     }
@@ -210,7 +210,7 @@ impl Signer {
             Some(payer) => bcs::to_bytes(&(1u8, &raw, &addresses, payer.address())),
         };
         message.extend(data.unwrap());
-        let sender = self.sign(&message);
+        let sender = Box::new(self.sign(&message));
         let secondary_signers = others.iter().map(|other| other.sign(&message)).collect();
         let authenticator = match payer {
             None => TransactionAuthenticator::MultiAgent {
@@ -223,7 +223,7 @@ impl Signer {
                 secondary_signer_addresses: addresses,
                 secondary_signers,
                 fee_payer_address: payer.address(),
-                fee_payer_signer: payer.sign(&message),
+                fee_payer_signer: Box::new(payer.sign(&message)),
             },
         };
         SignedTransaction { raw, authenticator }
