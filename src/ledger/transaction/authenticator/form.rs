@@ -64,7 +64,7 @@ impl AccountAuthenticator {
     pub(super) const ABSTRACT: &str = "an abstract account signature";
 
     /// How many signatures there are.
-    fn signatures(&self) -> usize {
+    pub(super) fn signatures(&self) -> usize {
         match self {
             Self::Ed25519 { .. } | Self::SingleKey { .. } | Self::Abstract { .. } => 1,
             Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),

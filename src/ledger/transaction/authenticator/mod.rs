@@ -6,9 +6,11 @@
 //! | `unsupported` | those that are read but not checked |
 //! | `form` | how many there may be |
 //! | `message` | what each signer signs |
+//! | `cost` | what it takes to check them |
 //! | `check` | whether they hold, of one transaction or of many at once |
 
 mod check;
+mod cost;
 mod form;
 mod keys;
 mod message;
