@@ -3,8 +3,13 @@
 
 use super::*;
 use crate::testing::wallet::{Wallet, funded};
+use bytes::Bytes;
 use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_SUSPECT};
-use ledger::{Discard, Genesis, Parameters, ValidationStatus, Vendor};
+use ledger::{
+    Discard, Genesis, Parameters, ValidationStatus, Vendor,
+    crypto::{Ed25519PublicKey, Ed25519Signature},
+    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
+};
 use std::{
     future::Future,
     pin::Pin,
@@ -60,6 +65,23 @@ impl Fixture {
     fn bad(&mut self) -> SignedTransaction {
         let mut signed = self.good();
         signed.raw.expiration_timestamp_secs += 1;
+        signed
+    }
+
+    /// A transaction with as many signatures as there may be, which do not hold.
+    fn costly(&mut self) -> SignedTransaction {
+        let mut signed = self.good();
+        let sender = AccountAuthenticator::MultiKey {
+            public_keys: MultiKey {
+                public_keys: vec![AnyPublicKey::Ed25519(Ed25519PublicKey([0; 32])); SIGNATURES_MAX],
+                signatures_required: 1,
+            },
+            signatures: vec![AnySignature::Ed25519(Ed25519Signature([0; 64])); SIGNATURES_MAX],
+            signatures_bitmap: Bytes::from_static(&[0xff; SIGNATURES_MAX / 8]),
+        };
+        signed.authenticator = TransactionAuthenticator::SingleSender {
+            sender: Box::new(sender),
+        };
         signed
     }
 
@@ -179,6 +201,36 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
     join(threads);
 }
 
+/// Else a flood of those with many signatures would take nearly all of the time.
+#[test]
+fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
+    const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(GOOD);
+    let mut all = Vec::new();
+    for number in 0..GOOD {
+        let bad = fixture.costly();
+        all.push(fixture.ask(&checks, number, bad, Lane::Suspect));
+    }
+    for number in GOOD..2 * GOOD {
+        let good = fixture.good();
+        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+    }
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
+    let overtaking = order[..last_good].iter().filter(|number| **number < GOOD).count();
+    let share = GOOD / TRUSTED_PER_SUSPECT / SIGNATURES_MAX;
+    assert!(
+        (1..=share).contains(&overtaking),
+        "{overtaking}, their share is {share}"
+    );
+    assert!(all.drain(..GOOD).all(|waiting| is_refused(&answer(waiting))));
+    drop(all);
+    drop(lifeline);
+    join(threads);
+}
+
 #[test]
 fn a_full_lane_refuses_and_the_other_does_not() {
     let mut fixture = Fixture::new();
@@ -230,6 +282,40 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
     assert!(waiting.into_iter().all(|waiting| is_stopping(&answer(waiting))));
     let late = fixture.good();
     assert!(is_stopping(&answer(Box::pin(checks.check(late, Lane::Trusted)))));
+}
+
+/// The threads may have looked for the last time before it came.
+#[test]
+fn who_comes_while_the_threads_end_does_not_wait_for_them() {
+    let mut fixture = Fixture::new();
+    let (checks, _queues) = one_thread(10);
+    checks.stopped.store(true, SeqCst);
+    let late = fixture.good();
+    assert!(is_stopping(&answer(Box::pin(checks.check(late, Lane::Trusted)))));
+}
+
+/// No thread is started, so what is answered was checked by who asked.
+#[test]
+fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() {
+    let mut fixture = Fixture::new();
+    let (checks, _queues) = one_thread(10);
+    let [first, beside, suspect, alone] = [fixture.good(), fixture.good(), fixture.good(), fixture.good()];
+    let (chain, costly) = (fixture.chain.clone(), fixture.costly());
+    let asked = |transaction, lane| -> Option<Verdict> {
+        let mut waiting: Waiting<'_> = Box::pin(checks.check_soon(&chain, transaction, lane));
+        match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(verdict) => Some(verdict),
+            Poll::Pending => None,
+        }
+    };
+    let waiting = fixture.ask(&checks, 0, first, Lane::Suspect);
+    assert!(asked(beside, Lane::Trusted).is_none(), "it would share a batch");
+    drop(waiting);
+    assert!(asked(suspect, Lane::Suspect).is_none());
+    assert!(asked(costly, Lane::Trusted).is_none());
+    assert!(asked(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
+    let [trusted, _] = checks.status();
+    assert_eq!((trusted.accepted, trusted.checked), (3, 1));
 }
 
 #[test]

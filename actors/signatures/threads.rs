@@ -67,7 +67,8 @@ impl Checker {
             return None;
         }
         let (trusted, suspect) = (&self.work.trusted.jobs, &self.work.suspect.jobs);
-        if let Some(batch) = self.shares.cut(trusted, suspect) {
+        let cost_of = |job: &Box<Job>| job.transaction.authenticator.check_cost();
+        if let Some(batch) = self.shares.cut(trusted, suspect, cost_of) {
             return Some(batch);
         }
         let (lane, job) = select! {
