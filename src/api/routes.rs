@@ -7,8 +7,8 @@ use crate::{
     answer::Answer,
     call::Call,
     endpoints::{
-        accounts, auxiliary_info, blocks, encode_submission, events, gas, health, index, info, listings,
-        modules, simulate, submit, summaries, tables, transactions, view,
+        accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
+        listings, modules, simulate, submit, summaries, tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -54,6 +54,7 @@ fn table() -> Vec<Route> {
         route(M::GET, "/estimate_gas_price", gas::estimate),
         route(M::GET, "/transactions", listings::transactions),
         route(M::POST, "/transactions", submit::submit),
+        route(M::POST, "/transactions/batch", batch::batch),
         route(M::POST, "/transactions/simulate", simulate::simulate),
         route(
             M::POST,

@@ -3,6 +3,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod auxiliary_info;
+pub(crate) mod batch;
 pub(crate) mod blocks;
 pub(crate) mod encode_submission;
 pub(crate) mod events;

@@ -13,7 +13,8 @@ use crate::{
 };
 use actix_web::http::StatusCode;
 use bytes::Bytes;
-use ledger::{Chain, SignedTransaction, decode_signed_transaction};
+use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
+use ledger_actors::SubmitError;
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -21,9 +22,9 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
-    let checked = node.check_signatures(signed, lane_of(&call.request)).await;
-    remember_verdict(&call.request, &checked);
-    let checked = checked.map_err(|error| refused(error.into()))?;
+    let checked = check(&call, signed)
+        .await
+        .map_err(|error| refused(error.into()))?;
     let accepted = node
         .submit(checked)
         .await
@@ -37,6 +38,14 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
         Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(answer.with_status(StatusCode::ACCEPTED))
+}
+
+/// Has the signatures of a transaction checked, in the lane of its client.
+pub(super) async fn check(call: &Call, signed: SignedTransaction) -> Result<CheckedTransaction, SubmitError> {
+    let lane = lane_of(&call.request);
+    let checked = call.node().check_signatures(signed, lane).await;
+    remember_verdict(&call.request, &checked);
+    checked
 }
 
 /// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
@@ -54,9 +63,10 @@ fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
 }
 
 fn from_bcs(body: &[u8]) -> Result<SignedTransaction, Problem> {
-    decode_signed_transaction(body).map_err(|cause| {
-        Problem::InvalidInput(format!(
-            "Failed to deserialize input into SignedTransaction: {cause}"
-        ))
-    })
+    decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
+}
+
+/// A body in BCS that is no `what`.
+pub(super) fn decode_failed(what: &str, cause: &bcs::Error) -> Problem {
+    Problem::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
 }

@@ -35,11 +35,13 @@ pub struct ErrorBody {
     pub vm_error_code: Option<u64>,
 }
 
-/// The `error_code` of an answer, a closed list of the interface.
+/// The `error_code` of an answer, the closed list of the interface in its order, which is that of the
+/// numbers in BCS. Not all of them can be raised here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the variants are the words of the interface")]
 pub enum ErrorCode {
+    AccountNotFound,
     ResourceNotFound,
     ModuleNotFound,
     StructFieldNotFound,
@@ -47,17 +49,20 @@ pub enum ErrorCode {
     TransactionNotFound,
     TableItemNotFound,
     BlockNotFound,
+    StateValueNotFound,
     VersionPruned,
     BlockPruned,
     InvalidInput,
     InvalidTransactionUpdate,
     SequenceNumberTooOld,
     VmError,
+    RejectedByFilter,
     HealthCheckFailed,
     MempoolIsFull,
     InternalError,
     WebFrameworkError,
     BcsNotSupported,
+    ApiDisabled,
 }
 
 /// What a transaction was asked for by.

@@ -1,5 +1,6 @@
 //! The interface over HTTP, against nodes of its own on free ports.
 
+mod batch;
 mod blocks;
 mod encoding;
 mod events;

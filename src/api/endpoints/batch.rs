@@ -1,0 +1,158 @@
+//! Submitting several transactions in one request (rest-behaviour sections 0.e, 1 and 2.2). Each stands
+//! for itself: what is wrong with one does not hold up the others.
+
+use super::submit::{check, decode_failed};
+use crate::{
+    answer::Answer,
+    body,
+    call::Call,
+    error::{ApiError, ErrorBody, ErrorCode, Problem},
+    format::{Format, JSON},
+    json::SubmitRequest,
+};
+use actix_web::http::StatusCode;
+use futures::future::join_all;
+use ledger::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
+use ledger_actors::Accepted;
+use serde::Serialize;
+
+/// The most transactions of a batch; the reference's number.
+const TRANSACTIONS_MAX: usize = 10;
+
+/// What became of a batch.
+#[derive(Serialize)]
+struct BatchJson {
+    transaction_failures: Vec<FailureJson>,
+}
+
+/// A transaction that is not in the pool.
+#[derive(Serialize)]
+struct FailureJson {
+    error: ErrorBody,
+    /// Its place in the batch, from 0.
+    transaction_index: usize,
+}
+
+/// As [`FailureJson`], in the order of the wire.
+#[derive(Serialize)]
+struct FailureBcs<'a> {
+    message: &'a str,
+    error_code: ErrorCode,
+    vm_error_code: Option<u64>,
+    transaction_index: u64,
+}
+
+/// `POST /v1/transactions/batch`: 202 where all are in the pool, 206 where some are.
+pub(crate) async fn batch(mut call: Call) -> Result<Answer, ApiError> {
+    let transactions = transactions(&mut call).await?;
+    let outcomes = submit_all(&call, transactions).await;
+    let ledger_info = *call.node().head().ledger_info();
+    let mut failures = Vec::new();
+    let count = outcomes.len();
+    for (transaction_index, outcome) in outcomes.into_iter().enumerate() {
+        if let Err(problem) = outcome {
+            failures.push((transaction_index, problem));
+        }
+    }
+    if count > 0 && failures.len() == count {
+        return Err(all_failed(failures).at(ledger_info));
+    }
+    let status = if failures.is_empty() {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::PARTIAL_CONTENT
+    };
+    let failures = failures
+        .into_iter()
+        .map(|(transaction_index, problem)| FailureJson {
+            error: problem.body(),
+            transaction_index,
+        });
+    let transaction_failures: Vec<_> = failures.collect();
+    let answer = match call.format() {
+        Format::Json => Answer::json(ledger_info, &BatchJson { transaction_failures }),
+        Format::Bcs => {
+            let failures: Vec<_> = transaction_failures.iter().map(FailureBcs::from).collect();
+            Answer::bcs(ledger_info, &failures)
+        }
+    };
+    Ok(answer?.with_status(status))
+}
+
+/// What a batch of which nothing is in the pool is answered with: where the node could not take one,
+/// that, as it may take it a little later; else that they are wrong.
+fn all_failed(failures: Vec<(usize, Problem)>) -> Problem {
+    let mut first = None;
+    for (_, problem) in failures {
+        if problem.row().0.is_server_error() {
+            return problem;
+        }
+        first.get_or_insert(problem);
+    }
+    let first = first.map(|problem| problem.to_string()).unwrap_or_default();
+    Problem::InvalidInput(format!(
+        "All transactions submitted were invalid. The first: {first}"
+    ))
+}
+
+/// The transactions of the body, or what is wrong with each.
+async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, Problem>>, Problem> {
+    let state = call.state.clone();
+    let media_types = [JSON, state.signed_transaction_media_type()];
+    let (media_type, body) = call.body(&media_types).await?;
+    let transactions: Vec<_> = if media_type == 0 {
+        let requests: Vec<SubmitRequest> = body::parse_json(&body)?;
+        let requests = bounded(requests)?.into_iter();
+        requests
+            .map(|request| request.into_signed(call.chain()))
+            .collect()
+    } else {
+        let signed = bcs::from_bytes_with_limit(&body, SIGNED_TRANSACTION_DEPTH_MAX);
+        let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
+        bounded(signed)?.into_iter().map(Ok).collect()
+    };
+    Ok(transactions)
+}
+
+fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, Problem> {
+    let count = transactions.len();
+    if count > TRANSACTIONS_MAX {
+        return Err(Problem::InvalidInput(format!(
+            "Submitted too many transactions: {count}, a batch has at most {TRANSACTIONS_MAX}"
+        )));
+    }
+    Ok(transactions)
+}
+
+/// Has the signatures checked together, and hands over what holds in the order of the batch, so that an
+/// account's sequence numbers come in order.
+async fn submit_all(
+    call: &Call,
+    transactions: Vec<Result<SignedTransaction, Problem>>,
+) -> Vec<Result<Accepted, Problem>> {
+    let checks = transactions
+        .into_iter()
+        .map(async |transaction| match transaction {
+            Ok(signed) => check(call, signed).await.map_err(Problem::from),
+            Err(problem) => Err(problem),
+        });
+    let mut outcomes = Vec::new();
+    for checked in join_all(checks).await {
+        outcomes.push(match checked {
+            Ok(checked) => call.node().submit(checked).await.map_err(Problem::from),
+            Err(problem) => Err(problem),
+        });
+    }
+    outcomes
+}
+
+impl<'a> From<&'a FailureJson> for FailureBcs<'a> {
+    fn from(failure: &'a FailureJson) -> Self {
+        Self {
+            message: &failure.error.message,
+            error_code: failure.error.error_code,
+            vm_error_code: failure.error.vm_error_code,
+            transaction_index: failure.transaction_index as u64,
+        }
+    }
+}

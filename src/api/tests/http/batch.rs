@@ -1,0 +1,146 @@
+//! Several transactions in one request.
+
+use crate::kit::{Settings, TestApi, Transfer, ledger_headers, refused};
+use ledger::SignedTransaction;
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/transactions/batch";
+
+async fn post(api: &TestApi, body: &Value) -> crate::kit::Answer {
+    api.client.post_json(PATH, body, "application/json").await
+}
+
+/// As BCS, answered as `accept`.
+async fn post_bcs(api: &TestApi, signed: &[SignedTransaction], accept: &str) -> crate::kit::Answer {
+    let media_type = api.client.signed_transaction_type();
+    let headers = [("content-type", &media_type[..]), ("accept", accept)];
+    let body = bcs::to_bytes(signed).unwrap();
+    api.client.send("POST", PATH, &headers, Some(&body)).await
+}
+
+/// A transfer with another's signature.
+fn forged(api: &TestApi, number: u64) -> SignedTransaction {
+    let mut signed = Transfer::new(1, number).sign(&api.chain);
+    signed.raw.gas_unit_price += 1;
+    signed
+}
+
+#[actix_web::test]
+async fn all_of_an_account_are_taken_in_their_order() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfers: Vec<_> = (0..10).map(|number| Transfer::new(0, number)).collect();
+    let (first, second) = transfers.split_at(5);
+    let body: Vec<Value> = first.iter().map(|transfer| transfer.json(&api.chain)).collect();
+    let answer = post(&api, &json!(body)).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    ledger_headers(&answer, "node");
+    assert_eq!(answer.json(), json!({ "transaction_failures": [] }));
+    let signed: Vec<_> = second.iter().map(|transfer| transfer.sign(&api.chain)).collect();
+    let answer = post_bcs(&api, &signed, "application/x-bcs").await;
+    assert_eq!((answer.status, &answer.body[..]), (202, &[0][..]), "no failures");
+    for transfer in &transfers {
+        let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
+        assert_eq!(api.client.wait(&hash).await["success"], true);
+    }
+    // Nothing is asked for, and nothing fails.
+    assert_eq!(post(&api, &json!([])).await.status, 202);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut late = Transfer::new(0, 1);
+    late.expiration_timestamp_secs = 1;
+    let signed = [
+        Transfer::new(0, 0).sign(&api.chain),
+        forged(&api, 0),
+        late.sign(&api.chain),
+        Transfer::new(2, 0).sign(&api.chain),
+    ];
+    let answer = post_bcs(&api, &signed, "application/json").await;
+    assert_eq!(answer.status, 206, "{}", answer.text());
+    let failures = answer.json()["transaction_failures"].clone();
+    let told: Vec<_> = failures.as_array().unwrap().iter().collect();
+    let told: Vec<_> = told
+        .iter()
+        .map(|failure| {
+            let error = &failure["error"];
+            (
+                &failure["transaction_index"],
+                &error["error_code"],
+                &error["vm_error_code"],
+            )
+        })
+        .collect();
+    let vm_error = json!("vm_error");
+    assert_eq!(
+        told,
+        [
+            (&json!(1), &vm_error, &json!(1)),
+            (&json!(2), &vm_error, &json!(6))
+        ]
+    );
+    for good in [&signed[0], &signed[3]] {
+        let committed = api.client.wait(&good.hash(api.chain.vendor())).await;
+        assert_eq!(committed["success"], true, "{committed}");
+    }
+
+    // The same in BCS: message, number of the error code, option of the status, place.
+    let again = [Transfer::new(2, 1).sign(&api.chain), forged(&api, 0)];
+    let answer = post_bcs(&api, &again, "application/x-bcs").await;
+    assert_eq!(answer.status, 206);
+    let (message, code, status, place): (String, u8, Option<u64>, u64) =
+        bcs::from_bytes(&answer.body[1..]).unwrap();
+    assert!(message.contains("INVALID_SIGNATURE"), "{message}");
+    // vm_error is number 14 in the interface's list, counted from 0.
+    assert_eq!((answer.body[0], code, status, place), (1, 14, Some(1), 1));
+
+    // A call that does not fit is wrong by itself; JSON that is no transaction spoils the whole.
+    let good = Transfer::new(3, 0).json(&api.chain);
+    let mut unknown = good.clone();
+    unknown["payload"]["function"] = json!("0x1::coin::nothing");
+    let answer = post(&api, &json!([unknown, good])).await;
+    assert_eq!(answer.status, 206, "{}", answer.text());
+    let failure = &answer.json()["transaction_failures"][0];
+    assert_eq!(
+        (&failure["transaction_index"], &failure["error"]["error_code"]),
+        (&json!(0), &json!("invalid_input"))
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_batch_of_which_nothing_is_taken_is_refused() {
+    let api = TestApi::start(Settings::default()).await;
+    let forged = [forged(&api, 0), forged(&api, 1)];
+    let answer = post_bcs(&api, &forged, "application/json").await;
+    refused(&answer, (400, "invalid_input"), "all are forged");
+    let words = "All transactions submitted were invalid";
+    assert!(answer.text().contains(words), "{}", answer.text());
+    let eleven: Vec<_> = (0..11)
+        .map(|number| Transfer::new(0, number).json(&api.chain))
+        .collect();
+    let answer = post(&api, &json!(eleven)).await;
+    refused(&answer, (400, "invalid_input"), "eleven");
+    assert!(answer.text().contains("too many"), "{}", answer.text());
+    let sequence_number = api
+        .client
+        .get(&format!("/v1/accounts/{}", Transfer::new(0, 0).sender()))
+        .await;
+    assert_eq!(
+        sequence_number.json()["sequence_number"],
+        "0",
+        "none of them was taken"
+    );
+    for (body, what) in [(json!({}), "no list"), (json!([{}]), "no transaction")] {
+        refused(&post(&api, &body).await, (400, "web_framework_error"), what);
+    }
+    let media_type = api.client.signed_transaction_type();
+    let headers = [("content-type", &media_type[..])];
+    // A list of 2^32 - 1 transactions, of which none is there.
+    let lying = [0xff, 0xff, 0xff, 0xff, 0x0f];
+    let answer = api.client.send("POST", PATH, &headers, Some(&lying)).await;
+    refused(&answer, (400, "invalid_input"), "a length that lies");
+    api.stop().await;
+}
