@@ -99,6 +99,11 @@ impl NodeHandle {
         &self.0.config
     }
 
+    /// What the node's clock shows, in microseconds since the Unix epoch.
+    pub fn now_usecs(&self) -> u64 {
+        self.0.clock.now_usecs()
+    }
+
     /// The newest durable moment of the ledger.
     pub fn head(&self) -> Arc<Head> {
         self.0.head.load()

@@ -26,9 +26,9 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     let signed = signed_transaction(&mut call).await?;
     refuse_signed(&call, &signed).await?;
     let signed = estimates.with_gas_price(&call, signed).await?;
-    let chain = call.chain().clone();
+    let (chain, now_usecs) = (call.chain().clone(), call.node().now_usecs());
     let (ledger_info, simulated) = call
-        .read(move |snapshot| run(&chain, snapshot, &estimates, signed).map(Ok))
+        .read(move |snapshot| run(&chain, snapshot, &estimates, now_usecs, signed).map(Ok))
         .await?;
     let place = call
         .state
@@ -98,6 +98,7 @@ fn run(
     chain: &Chain,
     snapshot: &Snapshot,
     estimates: &Estimates,
+    now_usecs: u64,
     mut signed: SignedTransaction,
 ) -> Result<Simulated, StoreError> {
     let ledger_info = snapshot.ledger_info();
@@ -105,7 +106,7 @@ fn run(
     if estimates.max_gas_amount {
         signed.raw.max_gas_amount = max_gas_amount(chain, &state, &signed)?;
     }
-    let executed = execute::simulate(chain, &state, ledger_info, &signed)
+    let executed = execute::simulate(chain, &state, ledger_info, now_usecs, &signed)
         .map_err(|cause| StoreError::Inconsistent(cause.0))?;
     let mut tables = TableTypes::default();
     tables.learn_all(chain, snapshot, &executed.writes, ledger_info.version)?;

@@ -105,3 +105,38 @@ fn coefficients(equations: &[Equation]) -> Vec<Scalar> {
         .take(equations.len())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::Ed25519PrivateKey;
+
+    fn equation(message: &[u8]) -> Equation {
+        let key = Ed25519PrivateKey::from_seed(&[3; 32]);
+        let equation = key.public_key().equation(&[message], &key.sign(message));
+        equation.expect("the parts are in order")
+    }
+
+    /// Else a part could be chosen after the coefficients, to make the sum fit.
+    #[test]
+    fn whoever_changes_any_part_gets_new_coefficients_for_all() {
+        type Change = fn(&mut Vec<Equation>);
+        let changes: [(&str, Change); 5] = [
+            ("A", |equations| equations[2].key_bytes[0] ^= 1),
+            ("R", |equations| equations[2].nonce_bytes[0] ^= 1),
+            ("s", |equations| equations[2].scalar += Scalar::ONE),
+            ("the message", |equations| equations[2].challenge += Scalar::ONE),
+            ("their number", |equations| equations.push(equation(b"one more"))),
+        ];
+        let equations: Vec<_> = (0u8..5).map(|number| equation(&[number])).collect();
+        let before = coefficients(&equations);
+        for (part, change) in changes {
+            let mut changed = equations.clone();
+            change(&mut changed);
+            let after = coefficients(&changed);
+            for (before, after) in before.iter().zip(&after) {
+                assert_ne!(before, after, "{part}");
+            }
+        }
+    }
+}

@@ -17,6 +17,14 @@ impl Environment {
         }
     }
 
+    /// The same block, cut when the clock shows `now_usecs`; block time never goes back.
+    pub(super) fn not_before(self, now_usecs: u64) -> Self {
+        Self {
+            timestamp_usecs: self.timestamp_usecs.max(now_usecs),
+            ..self
+        }
+    }
+
     /// The block that wrote `state` last, in which no transaction runs.
     ///
     /// # Errors

@@ -12,8 +12,10 @@ pub(super) fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
 }
 
 /// How many signatures are to be paid for: at least one of everybody who signs, so that a simulation
-/// that leaves them out costs what the signed transaction will.
+/// that leaves some out costs what the transaction with one of each will.
 pub(super) fn signature_count(authenticator: &TransactionAuthenticator) -> u64 {
-    let beside = authenticator.secondary_signers().len() + usize::from(authenticator.fee_payer().is_some());
-    authenticator.signatures().max(1 + beside) as u64
+    authenticator
+        .signatures_of_each()
+        .map(|count| count.max(1) as u64)
+        .sum()
 }

@@ -11,9 +11,11 @@ use crate::{
     SignedTransaction, StateError, StateView, Transaction, WriteSet,
 };
 
-/// What `transaction` would do right after the ledger stood as `info` says, in a block of its own at
-/// the same time. Its signatures are not looked at; where it names a key, that must be the account's.
-/// The root of the accumulator in the result stands for nothing.
+/// What `transaction` would do right after the ledger stood as `info` says, in a block of its own that is
+/// cut when the clock shows `now_usecs`: a ledger that nobody used for a while has an old time, by which
+/// what expires within a bound of the block would be judged wrongly. Its signatures are not looked at;
+/// where it names a key, that must be the account's. The root of the accumulator in the result stands
+/// for nothing.
 ///
 /// A transaction that would be refused fails with the status of the refusal, uses nothing and does
 /// nothing: that is how SDKs expect to be told.
@@ -24,10 +26,11 @@ pub fn simulate(
     chain: &Chain,
     state: &dyn StateView,
     info: &LedgerInfo,
+    now_usecs: u64,
     transaction: &SignedTransaction,
 ) -> Result<ExecutedTransaction, StateError> {
     let checked = CheckedTransaction::trusted(transaction.clone(), chain.vendor());
-    let environment = Environment::after(info, checked.hash());
+    let environment = Environment::after(info, checked.hash()).not_before(now_usecs);
     let state = BlockState::new(state);
     let output = match execute_user(chain, &state, &checked, environment, Purpose::Simulate)? {
         Outcome::Kept { output, .. } => output,

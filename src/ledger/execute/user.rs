@@ -11,7 +11,7 @@ use super::{
     multisig::{self, MultisigCall},
     orderless::NonceFacts,
     signers::{signature_count, signers},
-    validate::{TransactionFacts, validate_in_block},
+    validate::{TransactionFacts, validate_in_block, validate_size},
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction,
@@ -63,6 +63,12 @@ pub(super) fn execute_user(
     environment: Environment,
     purpose: Purpose,
 ) -> Result<Outcome, StateError> {
+    // A simulation comes unchecked, and how many accounts it names is how much state is read for it.
+    let authenticator = &transaction.transaction().authenticator;
+    let bounded = validate_size(chain, transaction.size_bytes()).and_then(|()| authenticator.check_form());
+    if let Err(discard) = bounded {
+        return Ok(Outcome::Discarded(discard));
+    }
     let facts = TransactionFacts::read(chain, state, transaction.transaction())?;
     let now_secs = environment.timestamp_secs();
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
@@ -73,7 +79,7 @@ pub(super) fn execute_user(
     {
         return Ok(Outcome::Discarded(discard));
     }
-    let signatures = signature_count(&transaction.transaction().authenticator);
+    let signatures = signature_count(authenticator);
     let intrinsic = intrinsic(transaction.size_bytes(), signatures);
     let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
     let mut context = Context::new(chain, state, environment, meter.clone());

@@ -200,21 +200,10 @@ impl Rules<'_> {
         &self.transaction.transaction().authenticator
     }
 
-    /// Nobody signs twice, and everybody who is named signs.
+    /// Nobody signs twice. That everybody who is named signs was seen before any state was read
+    /// ([`TransactionAuthenticator::check_form`]).
     fn check_signers(&self) -> Result<(), Discard> {
-        let authenticator = self.authenticator();
-        let secondary = authenticator.secondary_signer_addresses();
-        let signatures = authenticator.secondary_signers().len();
-        if secondary.len() != signatures {
-            let detail = format!(
-                "{} secondary signers are named, {signatures} sign",
-                secondary.len()
-            );
-            return Err(Discard::because(
-                Status::SecondaryKeysAddressesCountMismatch,
-                detail,
-            ));
-        }
+        let secondary = self.authenticator().secondary_signer_addresses();
         let mut seen = BTreeSet::from([self.transaction.raw().sender]);
         match secondary.iter().find(|signer| !seen.insert(**signer)) {
             Some(twice) => Err(Discard::because(

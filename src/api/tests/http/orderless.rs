@@ -7,7 +7,10 @@ use crate::kit::{
 use bytes::Bytes;
 use ledger::{
     AccountAddress, HashValue, SignedTransaction, StateKey, ValidationStatus as Status,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
+    transaction::{
+        AccountAuthenticator, ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionPayload,
+    },
 };
 use ledger_actors::{MempoolConfig, NodeConfig};
 use serde_json::{Value, json};
@@ -248,5 +251,20 @@ async fn signed_by_several_and_paid_for() {
         assert_eq!(committed["success"], true, "{committed}");
         assert_eq!(committed["replay_protection_nonce"], nonce.to_string());
     }
+    api.stop().await;
+}
+
+/// The ledger was not used since genesis, which is long ago; a block of now would take the transaction.
+#[actix_web::test]
+async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut unsigned = signed(&api, &transfer(1), 1);
+    unsigned.authenticator = TransactionAuthenticator::SingleSender {
+        sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+    };
+    let path = "/v1/transactions/simulate";
+    let json = json_of(&api, &unsigned);
+    let simulated = good(&api.client.post_json(path, &json, "application/json").await);
+    assert_eq!(simulated[0]["vm_status"], "Executed successfully", "{simulated}");
     api.stop().await;
 }

@@ -141,11 +141,12 @@ fn a_simulation_tells_what_the_payload_will_do() {
         oldest_block_height: 0,
         timestamp_usecs: vault.chain.tip.timestamp_usecs,
     };
-    let simulated = simulate(&vault.chain.chain, &vault.chain, &info, &signed).unwrap();
+    let now_usecs = info.timestamp_usecs;
+    let simulated = simulate(&vault.chain.chain, &vault.chain, &info, now_usecs, &signed).unwrap();
     let executed = vault.send(1, vault.payload(None));
     assert_eq!(simulated.info.v0().gas_used, executed.info.v0().gas_used);
     assert_eq!(vault.events(&simulated), vault.events(&executed));
-    let again = simulate(&vault.chain.chain, &vault.chain, &info, &signed).unwrap();
+    let again = simulate(&vault.chain.chain, &vault.chain, &info, now_usecs, &signed).unwrap();
     let status = again.info.v0().status.vm_status(&vault.chain.chain);
     assert_eq!(status, "SEQUENCE_NUMBER_TOO_OLD");
 }

@@ -244,6 +244,68 @@ fn one_account_signs_one_message_with_all_its_keys() {
     assert_refused(transaction, ValidationStatus::InvalidSignature, "does not match");
 }
 
+/// Everybody of these signs this message, in the form with a payer.
+fn all_sign_with_payer(message: &[u8]) -> TransactionAuthenticator {
+    TransactionAuthenticator::FeePayer {
+        sender: Box::new(of_ed25519(20, message)),
+        secondary_signer_addresses: vec![SECOND],
+        secondary_signers: vec![of_ed25519(21, message)],
+        fee_payer_address: PAYER,
+        fee_payer_signer: Box::new(of_ed25519(22, message)),
+    }
+}
+
+#[test]
+fn what_is_signed_in_one_form_serves_in_no_other() {
+    let (raw, chain) = (raw(1), chain());
+    let messages = [
+        raw.signing_message(chain.vendor()),
+        raw.multi_agent_signing_message(&[SECOND], chain.vendor()),
+        raw.multi_agent_signing_message(&[], chain.vendor()),
+        raw.fee_payer_signing_message(&[SECOND], PAYER, chain.vendor()),
+        raw.fee_payer_signing_message(&[], PAYER, chain.vendor()),
+        raw.fee_payer_signing_message(&[PAYER], PAYER, chain.vendor()),
+    ];
+    type Form = fn(&[u8]) -> TransactionAuthenticator;
+    let forms: [(Form, usize); 4] = [
+        (
+            |message| TransactionAuthenticator::SingleSender {
+                sender: Box::new(of_ed25519(20, message)),
+            },
+            0,
+        ),
+        (
+            |message| TransactionAuthenticator::MultiAgent {
+                sender: Box::new(of_ed25519(20, message)),
+                secondary_signer_addresses: vec![SECOND],
+                secondary_signers: vec![of_ed25519(21, message)],
+            },
+            1,
+        ),
+        (
+            |message| TransactionAuthenticator::MultiAgent {
+                sender: Box::new(of_ed25519(20, message)),
+                secondary_signer_addresses: vec![],
+                secondary_signers: vec![],
+            },
+            2,
+        ),
+        (all_sign_with_payer, 3),
+    ];
+    for (form, its_own) in forms {
+        for (number, message) in messages.iter().enumerate() {
+            let authenticator = form(message);
+            let raw = raw.clone();
+            let verdict = check(SignedTransaction { raw, authenticator });
+            assert_eq!(
+                verdict.is_ok(),
+                number == its_own,
+                "message {number} in form {its_own}"
+            );
+        }
+    }
+}
+
 /// A transaction with this many secondary signers, who all sign.
 fn multi_agent(secondary: usize) -> SignedTransaction {
     let raw = raw(1);
@@ -321,6 +383,28 @@ fn a_transaction_has_at_most_32_signatures() {
         Err(invalid)
     );
     assert_refused(sets, invalid, "33 signatures are more than the 32");
+}
+
+#[test]
+fn who_pays_signs_too() {
+    let raw = raw(1);
+    let second = vec![SECOND; SIGNATURES_MAX - 1];
+    let message = raw.fee_payer_signing_message(&second, PAYER, chain().vendor());
+    let mut authenticator = all_sign_with_payer(&message);
+    if let TransactionAuthenticator::FeePayer {
+        secondary_signer_addresses,
+        secondary_signers,
+        ..
+    } = &mut authenticator
+    {
+        *secondary_signers = vec![of_ed25519(21, &message); second.len()];
+        *secondary_signer_addresses = second;
+    }
+    assert_refused(
+        SignedTransaction { raw, authenticator },
+        ValidationStatus::InvalidSignature,
+        "33 signatures are more than the 32",
+    );
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Kinds of signatures that the ledger reads in their real layout and refuses by name.
 
 use super::kit::{chain, message, raw};
-use ledger::{CheckedTransaction, ValidationStatus, decode_signed_transaction};
+use ledger::{
+    AccountAddress, CheckedTransaction, ValidationStatus, decode_signed_transaction,
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
+};
 use proptest::prelude::*;
 
 /// A byte vector in BCS.
@@ -117,6 +120,32 @@ fn they_are_read_and_refused_by_name() {
         assert_eq!(form, discard, "{name}: a simulation is told the same");
         assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
         assert_eq!(discard.detail, Some(format!("{name} is not supported")));
+    }
+}
+
+/// Whoever of the signers it is that signs so: none is looked at, let alone any curve.
+#[test]
+fn they_are_refused_in_every_role() {
+    for (authenticator, name) in kinds() {
+        let unsupported: AccountAuthenticator = bcs::from_bytes(&authenticator).expect(name);
+        for role in 0..3 {
+            let mut signers = [(); 3].map(|()| AccountAuthenticator::NoAccountAuthenticator);
+            signers[role] = unsupported.clone();
+            let [sender, secondary, payer] = signers;
+            let authenticator = TransactionAuthenticator::FeePayer {
+                sender: Box::new(sender),
+                secondary_signer_addresses: vec![AccountAddress::ONE],
+                secondary_signers: vec![secondary],
+                fee_payer_address: AccountAddress::ONE,
+                fee_payer_signer: Box::new(payer),
+            };
+            let discard = authenticator.check_form().expect_err(name);
+            assert_eq!(
+                discard.detail,
+                Some(format!("{name} is not supported")),
+                "role {role}"
+            );
+        }
     }
 }
 

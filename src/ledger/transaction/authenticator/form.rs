@@ -42,6 +42,11 @@ impl TransactionAuthenticator {
 
     /// How many signatures there are, over all signers.
     pub(crate) fn signatures(&self) -> usize {
+        self.signatures_of_each().sum()
+    }
+
+    /// How many signatures each signer gives: the sender, the secondary signers, then the fee payer.
+    pub(crate) fn signatures_of_each(&self) -> impl Iterator<Item = usize> {
         let sender = match self {
             Self::Ed25519 { .. } => 1,
             Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
@@ -49,13 +54,10 @@ impl TransactionAuthenticator {
             | Self::FeePayer { sender, .. }
             | Self::SingleSender { sender } => sender.signatures(),
         };
-        let secondary: usize = self
-            .secondary_signers()
-            .iter()
-            .map(AccountAuthenticator::signatures)
-            .sum();
-        let fee_payer = self.fee_payer().map_or(0, |(_, signer)| signer.signatures());
-        sender + secondary + fee_payer
+        let secondary = self.secondary_signers().iter();
+        let fee_payer = self.fee_payer().map(|(_, signer)| signer);
+        let others = secondary.chain(fee_payer);
+        std::iter::once(sender).chain(others.map(AccountAuthenticator::signatures))
     }
 }
 
