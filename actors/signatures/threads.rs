@@ -67,9 +67,11 @@ impl Checker {
             return None;
         }
         let (trusted, suspect) = (&self.work.trusted.jobs, &self.work.suspect.jobs);
-        let cost_of = |job: &Box<Job>| job.transaction.authenticator.check_cost();
-        if let Some(batch) = self.shares.cut(trusted, suspect, cost_of) {
-            return Some(batch);
+        let batch = self
+            .shares
+            .cut(trusted, suspect, |job| job.transaction.authenticator.check_cost());
+        if batch.is_some() {
+            return batch;
         }
         let (lane, job) = select! {
             recv(trusted) -> job => (Lane::Trusted, job),
