@@ -41,6 +41,22 @@ impl LedgerHeaders {
         }
     }
 
+    /// All of them.
+    pub fn names(&self) -> [HeaderName; 9] {
+        [
+            &self.chain_id,
+            &self.version,
+            &self.oldest_version,
+            &self.timestamp_usecs,
+            &self.epoch,
+            &self.block_height,
+            &self.oldest_block_height,
+            &self.gas_used,
+            &self.cursor,
+        ]
+        .map(Clone::clone)
+    }
+
     /// Writes the facts of one moment of the ledger.
     pub fn write(&self, ledger_info: &LedgerInfo, headers: &mut HeaderMap) {
         let values = [

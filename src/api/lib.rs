@@ -8,6 +8,7 @@
 //! | what is answered where no route fits | `fallback.rs` |
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
+//! | what pages of other origins may do | `cors.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
@@ -18,6 +19,7 @@ mod answer;
 mod body;
 mod call;
 mod connection;
+mod cors;
 mod decimal;
 mod endpoints;
 mod error;
@@ -34,6 +36,7 @@ mod tables;
 mod wire;
 
 pub use connection::remember_connection;
+pub use cors::cors;
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::submission_json;

@@ -6,6 +6,7 @@ use crate::{
     admission,
     answer::Answer,
     call::Call,
+    cors::cors,
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
         listings, modules, simulate, submit, summaries, tables, transactions, view,
@@ -126,6 +127,8 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
         .wrap(from_fn(move |request, next| {
             admission::admit(admission_state.clone(), request, next)
         }))
+        // Around admission: what a browser asks before its request takes no place.
+        .wrap(cors(state.headers().names()))
         .default_service(unknown_route());
     for (path, routes) in by_path(table()) {
         scope = scope.service(resource(path, routes, state));

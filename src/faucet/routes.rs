@@ -6,6 +6,7 @@ use actix_web::{
     http::StatusCode,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
+use ledger_api::cors;
 use serde::{Deserialize, Serialize};
 
 /// The largest body of `/fund`, in bytes; three keys and a number need a few hundred.
@@ -38,6 +39,13 @@ struct FundAnswer {
 
 /// Registers the routes.
 pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
+    let routes = web::scope("")
+        // Pages in development ask the faucet from where they are served.
+        .wrap(cors([]))
+        .service(only("GET", "/", web::get().to(async || "tap:ok")))
+        .service(only("POST", "/fund", web::post().to(fund)))
+        .service(only("POST", "/mint", web::post().to(mint)))
+        .default_service(web::to(async || FaucetError::UnknownRoute.json()));
     config
         .app_data(Data::new(faucet.clone()))
         .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
@@ -45,10 +53,7 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
             let response = FaucetError::InvalidRequest(error.to_string()).text();
             actix_web::error::InternalError::from_response(error, response).into()
         }))
-        .service(only("GET", "/", web::get().to(async || "tap:ok")))
-        .service(only("POST", "/fund", web::post().to(fund)))
-        .service(only("POST", "/mint", web::post().to(mint)))
-        .default_service(web::to(async || FaucetError::UnknownRoute.json()));
+        .service(routes);
 }
 
 /// A path with one route; 405 for any other method.

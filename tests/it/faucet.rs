@@ -169,3 +169,19 @@ async fn a_faucet_can_be_switched_off() {
     let node = TestNode::start(&["faucet.enabled=false"]);
     assert_eq!(node.faucet, None);
 }
+
+#[tokio::test]
+async fn a_page_of_another_origin_may_ask_for_coins() {
+    let node = TestNode::start(&[]);
+    let url = format!("{}/fund", node.faucet.as_ref().unwrap());
+    let origin = "http://localhost:5173";
+    let question = node
+        .http
+        .request(Method::OPTIONS, &url)
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "content-type");
+    let answer = node.http.try_send(question).await.unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(answer.headers["access-control-allow-origin"], origin);
+}

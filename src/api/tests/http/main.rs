@@ -2,6 +2,7 @@
 
 mod batch;
 mod blocks;
+mod browsers;
 mod encoding;
 mod events;
 mod groups;
