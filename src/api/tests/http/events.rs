@@ -2,7 +2,6 @@
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use ledger::ContractEvent;
-use ledger_actors::{NodeConfig, PrunerConfig};
 use serde_json::{Value, json};
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
@@ -132,18 +131,7 @@ async fn bad_names_and_pages() {
 
 #[actix_web::test]
 async fn a_start_below_the_first_event_that_is_kept_is_gone() {
-    let settings = Settings {
-        node: NodeConfig {
-            pruner: PrunerConfig {
-                enabled: true,
-                window_versions: 3,
-                batch_versions: 1,
-            },
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(Settings::with_window(3)).await;
     let once = Transfer {
         to: ledger::AccountAddress::from_low_u64(0xcafe),
         ..Transfer::new(1, 0)

@@ -10,7 +10,7 @@ use actix_web::{
 };
 use futures::{future::join_all, poll};
 use ledger::{AccountAddress, StateKey};
-use ledger_actors::{MempoolConfig, NodeConfig, PrunerConfig, WaitConfig};
+use ledger_actors::{MempoolConfig, NodeConfig, WaitConfig};
 use ledger_api::configure;
 use serde_json::{Value, json};
 
@@ -242,18 +242,7 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
 
 #[actix_web::test]
 async fn what_is_below_the_window_is_gone() {
-    let settings = Settings {
-        node: NodeConfig {
-            pruner: PrunerConfig {
-                enabled: true,
-                window_versions: 3,
-                batch_versions: 1,
-            },
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(Settings::with_window(3)).await;
     let first = api.commit(&Transfer::new(0, 0)).await;
     let mut number = 1;
     // Each block brings the pruner to work; the headers tell when version 0 has left the window.

@@ -4,7 +4,6 @@ use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, ledger_hea
 use actix_web::rt;
 use bytes::Bytes;
 use ledger::{AccountAddress, StateKey};
-use ledger_actors::{NodeConfig, PrunerConfig};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -223,18 +222,7 @@ async fn a_page_is_cut_at_its_bytes() {
 
 #[actix_web::test]
 async fn what_is_below_the_window_is_gone() {
-    let settings = Settings {
-        node: NodeConfig {
-            pruner: PrunerConfig {
-                enabled: true,
-                window_versions: 3,
-                batch_versions: 1,
-            },
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(Settings::with_window(3)).await;
     api.commit(&Transfer::new(1, 0)).await;
     let sender = Transfer::new(0, 0).sender();
     let account = format!("/v1/accounts/{sender}/transactions");

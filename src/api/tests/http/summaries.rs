@@ -8,7 +8,6 @@ use ledger::{
     AccountAddress, HashValue, ReplayProtector, SignedTransaction,
     transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
 };
-use ledger_actors::{NodeConfig, PrunerConfig};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -254,18 +253,7 @@ async fn pages_beside_commits() {
 
 #[actix_web::test]
 async fn bounds_below_the_window_are_gone() {
-    let settings = Settings {
-        node: NodeConfig {
-            pruner: PrunerConfig {
-                enabled: true,
-                window_versions: 3,
-                batch_versions: 1,
-            },
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(Settings::with_window(3)).await;
     let mut number = 0;
     // Each block brings the pruner to work; the headers tell when the first versions have left.
     let oldest = loop {

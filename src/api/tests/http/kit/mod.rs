@@ -19,7 +19,7 @@ use ledger::{
     AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction, StateKey,
     Vendor, WriteOp, WriteSet,
 };
-use ledger_actors::{Clock, Node, NodeConfig, NodeHandle};
+use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, configure, remember_connection};
 use ledger_store::{Store, StoreOptions};
 use serde_json::Value;
@@ -69,6 +69,24 @@ impl Default for Settings {
                 max_in_flight: 256,
             },
             clock: Clock::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// A node that keeps about `window_versions` versions, and prunes one at a time.
+    pub fn with_window(window_versions: u64) -> Self {
+        let pruner = PrunerConfig {
+            enabled: true,
+            window_versions,
+            batch_versions: 1,
+        };
+        Self {
+            node: NodeConfig {
+                pruner,
+                ..NodeConfig::default()
+            },
+            ..Self::default()
         }
     }
 }
