@@ -7,6 +7,7 @@ mod kit;
 mod limits;
 mod random;
 mod refusals;
+mod sponsored;
 mod vault;
 
 use ledger::{Genesis, LedgerInfo, execute::simulate};
