@@ -85,6 +85,27 @@ fn the_same_seed_goes_on_with_the_same_accounts() {
 }
 
 #[test]
+fn many_connections_send_orderless_from_one_account() {
+    let node = TestNode::start(&[]);
+    let report = bench(
+        &node,
+        &[
+            "--transfers",
+            "300",
+            "--accounts",
+            "1",
+            "--connections",
+            "8",
+            "--orderless",
+            "--mode",
+            "await",
+        ],
+    );
+    assert_eq!(report["committed"], 300, "{report}");
+    assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+}
+
+#[test]
 fn a_rate_is_not_exceeded() {
     let node = TestNode::start(&[]);
     let report = bench(
