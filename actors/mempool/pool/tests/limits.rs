@@ -1,6 +1,8 @@
 //! Who gets a place in a full pool, and at whose cost.
 
 use super::*;
+use crate::testing::chain;
+use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature, TransactionAuthenticator};
 
 #[test]
 fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
@@ -30,6 +32,37 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
         submit(&mut pool, draft(5, 0)),
         Err(SubmitError::Full { .. })
     ));
+}
+
+/// Whoever replaces its transaction may sign it with more keys than before.
+#[test]
+fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
+    let mut signed = draft(1, 0).price(200).checked().transaction().clone();
+    signed.authenticator = TransactionAuthenticator::MultiEd25519 {
+        public_key: MultiEd25519PublicKey(vec![1; 33].into()),
+        signature: MultiEd25519Signature(vec![1; 68].into()),
+    };
+    let larger = Pending {
+        transaction: Arc::new(CheckedTransaction::trusted(signed, chain().vendor())),
+        inserted_at_secs: NOW,
+    };
+    let before = draft(1, 0).checked().size_bytes();
+    for (capacity_bytes, is_full) in [
+        (larger.transaction.size_bytes() - 1, true),
+        (larger.transaction.size_bytes(), false),
+    ] {
+        assert!(before < capacity_bytes);
+        let mut pool = pool(|limits| limits.capacity_bytes = capacity_bytes);
+        let first = submit(&mut pool, draft(1, 0)).unwrap();
+        let outcome = pool.submit(larger.clone(), 0, NOW);
+        assert_eq!(
+            matches!(outcome, Err(SubmitError::Full { .. })),
+            is_full,
+            "{outcome:?}"
+        );
+        assert_eq!(pool.get(&first.hash()).is_some(), is_full);
+        invariants::check_indices(&pool);
+    }
 }
 
 #[test]
