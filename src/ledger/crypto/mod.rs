@@ -1,6 +1,7 @@
 //! Signatures under the chain's rules (design section 5): every kind accepts canonical encodings alone,
 //! so that nobody can turn a signature into another one of the same message, and no key for which
-//! anyone can sign.
+//! anyone can sign. A set that signs with more keys than it must is the exception: without those that
+//! are too many its signature holds too. Such a transaction has several hashes, of which one runs.
 //!
 //! | kind | key | signature | over |
 //! |---|---|---|---|

@@ -98,6 +98,27 @@ fn a_refund_goes_to_who_pays() {
     assert!(paid < i128::from(fee(&executed)), "{paid}");
 }
 
+/// Who pays signs beside the sender too, and gives away what the fee was to come from.
+#[test]
+fn a_payer_that_spends_the_fee_fails_and_pays() {
+    let mut chain = MemoryChain::development();
+    let all_but_one = Genesis::DEVELOPMENT_BALANCE - 1;
+    let arguments = vec![
+        bcs::to_bytes(&1u64).unwrap(),
+        bcs::to_bytes(&all_but_one).unwrap(),
+    ];
+    let call = chain.call("0x1::exchange::exchange_coins", &[COIN, COIN], arguments);
+    let raw = chain.raw(&key(0), call);
+    let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    let status = executed.info.v0().status.vm_status(&chain.chain);
+    assert!(status.contains("EOUT_OF_GAS"), "{status}");
+    assert_eq!(chain.facts(&address(0)).balance, Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+    let left = Genesis::DEVELOPMENT_BALANCE - fee(&executed);
+    assert_eq!(chain.facts(&address(1)).balance, left);
+}
+
 #[test]
 fn who_has_nothing_can_be_sponsored() {
     let mut chain = MemoryChain::development();

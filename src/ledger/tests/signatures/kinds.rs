@@ -5,11 +5,12 @@ use super::kit::{chain, message, raw, signed_by, single_key};
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
 use ledger::{
-    AccountAddress, CheckedTransaction, Discard, HashValue, SignedTransaction, ValidationStatus,
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, HashValue, SignedTransaction,
+    ValidationStatus,
     crypto::Ed25519PrivateKey,
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey, SIGNATURES_MAX, TransactionAuthenticator,
+        MultiKey, SIGNATURES_MAX, TransactionAuthenticator, TransactionPayload,
     },
 };
 
@@ -404,6 +405,23 @@ fn who_pays_signs_too() {
         SignedTransaction { raw, authenticator },
         ValidationStatus::InvalidSignature,
         "33 signatures are more than the 32",
+    );
+}
+
+/// Time to check a signature grows with what is signed.
+#[test]
+fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
+    let mut large = multi_agent(SIGNATURES_MAX);
+    large.raw.payload = TransactionPayload::EntryFunction(EntryFunction {
+        module: "0x1::coin".parse().unwrap(),
+        function: "transfer".parse().unwrap(),
+        type_args: vec![],
+        args: vec![vec![0; 70_000].into()],
+    });
+    assert_refused(
+        large,
+        ValidationStatus::ExceededMaxTransactionSize,
+        "the bound is",
     );
 }
 

@@ -285,6 +285,9 @@ fn single_key(
 }
 
 /// Checks a set's signatures; of the ed25519 ones the equations are left.
+///
+/// As in the reference, a key that stands in a set twice counts twice, which is the choice of who made the
+/// set, and the bitmap may have bytes without bits at its end, which SDKs write.
 fn multi_key(
     set: &MultiKey,
     signatures: &[AnySignature],
