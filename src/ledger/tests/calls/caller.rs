@@ -45,7 +45,7 @@ impl Caller {
     pub fn fails(&mut self, function: &Callable, type_args: &[&str], args: Vec<Vec<u8>>, vm_status: &str) {
         self.calls += 1;
         let status = if function.is_entry {
-            self.transact(&function.name, type_args, args)
+            self.transact_as_asked(function, type_args, args)
         } else {
             self.look(&function.name, type_args, args)
         };
@@ -63,11 +63,42 @@ impl Caller {
         }
     }
 
-    /// The status of the transaction; one that fails pays and leaves nothing else behind.
+    /// The status of a transaction that one account signs.
     pub fn transact(&mut self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
+        self.transact_by(1, function, type_args, args)
+    }
+
+    /// The status of a transaction that as many accounts sign as the function asks for.
+    pub fn transact_as_asked(
+        &mut self,
+        function: &Callable,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> String {
+        self.transact_by(function.signers.max(1), &function.name, type_args, args)
+    }
+
+    /// The status of the transaction; one that fails pays and leaves nothing else behind.
+    fn transact_by(
+        &mut self,
+        signers: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> String {
         let before = self.chain.facts(&self.sender());
-        let call = self.chain.call(function, type_args, args);
-        let executed = self.chain.run(&self.key, call).transactions[1].clone();
+        let raw = self
+            .chain
+            .raw(&self.key, self.chain.call(function, type_args, args));
+        let transaction = if signers == 1 {
+            self.chain.sign(&self.key, raw)
+        } else {
+            let accounts = Genesis::development_accounts();
+            let others = accounts[1..signers].iter().map(|account| &account.private_key);
+            let keys: Vec<_> = std::iter::once(&self.key).chain(others).collect();
+            self.chain.sign_together(&keys, None, raw)
+        };
+        let executed = self.chain.execute(vec![transaction]).transactions[1].clone();
         let info = executed.info.v0();
         if !info.status.is_success() {
             self.assert_only_paid(function, &before, &executed);

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub struct Callable {
     pub name: String,
     pub is_entry: bool,
+    /// How many accounts sign it.
+    pub signers: usize,
     pub constraints: Vec<Vec<String>>,
     pub parameters: Vec<String>,
 }
@@ -65,14 +67,15 @@ pub fn callables(framework: &Framework) -> Vec<Callable> {
             .unwrap()
         {
             let constraints = function["generic_type_params"].as_array().unwrap();
+            let params = texts(&function["params"]);
+            let (signers, parameters): (Vec<_>, Vec<_>) =
+                params.into_iter().partition(|text| text == "&signer");
             found.push(Callable {
                 name: format!("0x1::{module}::{}", function["name"].as_str().unwrap()),
                 is_entry: function["is_entry"] == true,
                 constraints: constraints.iter().map(|of| texts(&of["constraints"])).collect(),
-                parameters: texts(&function["params"])
-                    .into_iter()
-                    .filter(|text| text != "&signer")
-                    .collect(),
+                signers: signers.len(),
+                parameters,
             });
         }
     }

@@ -48,7 +48,7 @@ fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String
         })
         .collect();
     let args = function.arguments_like(caller.chain.chain.framework(), &type_args, sample);
-    let status = caller.transact(&function.name, &type_args, args);
+    let status = caller.transact_as_asked(function, &type_args, args);
     caller.key = funder;
     status
 }

@@ -78,6 +78,7 @@ fn struct_forms() -> Vec<RustForm> {
         }
         escrow { Closed, Escrow, EscrowStore, Opened }
         event { Guid, Id }
+        exchange { AssetsExchanged, CoinsExchanged }
         fungible_asset {
             BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion,
             Metadata, MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
@@ -96,6 +97,7 @@ fn struct_forms() -> Vec<RustForm> {
             TransactionExecutionSucceededEvent, UpdateSignaturesRequired, UpdateSignaturesRequiredEvent,
             Vote, VoteEvent,
         }
+        nonce_validation { Bucket, RememberedNonce }
         object {
             ConstructorRef, DeleteRef, DeriveRef, ExtendRef, ObjectCore, ObjectGroup, TombStone, Transfer,
             TransferEvent, TransferRef, Untransferable,
