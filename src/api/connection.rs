@@ -1,47 +1,59 @@
-//! What is remembered of one HTTP connection: whether the last signatures that came over it held.
+//! What is remembered of one HTTP connection: whether what came over it was signed by who may sign it.
+//!
+//! Trust is earned: a new connection waits among those that are not trusted until a transaction of its was
+//! taken. Else a flood of bad signatures would be trusted by coming over a new connection each time.
 
 use actix_web::{HttpRequest, dev::Extensions};
-use ledger::{CheckedTransaction, ValidationStatus};
-use ledger_actors::{Lane, SubmitError};
+use ledger::ValidationStatus;
+use ledger_actors::{Accepted, Lane, SubmitError};
 use std::{any::Any, cell::Cell};
 
-/// After a signature that does not hold, so many that do make a connection trusted again. With fewer, who
+/// What makes a new connection trusted: a transaction that the node took.
+const TRUSTED_FIRST_AFTER: u8 = 1;
+
+/// After a signature that does not hold, so many taken transactions make a connection trusted again. With fewer, who
 /// sends good and bad ones by turns would have a large part of the bad ones checked among those of others;
 /// with many more, an honest client would pay long for one mistake.
 const TRUSTED_AFTER: u8 = 8;
 
 /// What is remembered of a connection. All its requests are served on one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Connection {
-    /// How many signatures that hold are missing until it is trusted.
+    /// How many taken transactions are missing until it is trusted.
     owed: Cell<u8>,
 }
 
 /// Lets the interface remember something of a connection; to be set as the `on_connect` of the server.
 /// Where it is not, each request is taken for the first of its connection.
 pub fn remember_connection(_: &dyn Any, data: &mut Extensions) {
-    data.insert(Connection::default());
+    data.insert(Connection {
+        owed: Cell::new(TRUSTED_FIRST_AFTER),
+    });
 }
 
 /// Where a submission over the connection of `request` waits for the check of its signatures.
 pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
     match request.conn_data::<Connection>() {
-        Some(connection) if connection.owed.get() > 0 => Lane::Suspect,
-        _ => Lane::Trusted,
+        Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
+        _ => Lane::Suspect,
     }
 }
 
-/// Remembers whether the signatures of a submission over the connection of `request` held. What was not
-/// checked, or refused for something else, says nothing.
-pub(crate) fn remember_verdict(request: &HttpRequest, verdict: &Result<CheckedTransaction, SubmitError>) {
+/// Remembers what became of a submission over the connection of `request`. A key that is not the account's
+/// counts as a bad signature: anyone can make a valid one with a key of their own. Other refusals say
+/// nothing.
+pub(crate) fn remember_outcome(request: &HttpRequest, outcome: &Result<Accepted, SubmitError>) {
     let Some(connection) = request.conn_data::<Connection>() else {
         return;
     };
-    match verdict {
+    match outcome {
         Ok(_) => connection.owed.set(connection.owed.get().saturating_sub(1)),
-        Err(SubmitError::Invalid(discard)) if discard.status == ValidationStatus::InvalidSignature => {
-            connection.owed.set(TRUSTED_AFTER);
-        }
+        Err(SubmitError::Invalid(discard)) => match discard.status {
+            ValidationStatus::InvalidSignature | ValidationStatus::InvalidAuthKey => {
+                connection.owed.set(TRUSTED_AFTER);
+            }
+            _ => {}
+        },
         Err(_) => {}
     }
 }

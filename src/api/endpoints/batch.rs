@@ -1,7 +1,7 @@
 //! Submitting several transactions in one request (rest-behaviour sections 0.e, 1 and 2.2). Each stands
 //! for itself: what is wrong with one does not hold up the others.
 
-use super::submit::{check, decode_failed};
+use super::submit::{check, decode_failed, hand_over};
 use crate::{
     answer::Answer,
     body,
@@ -133,13 +133,13 @@ async fn submit_all(
     let checks = transactions
         .into_iter()
         .map(async |transaction| match transaction {
-            Ok(signed) => check(call, signed).await.map_err(Problem::from),
+            Ok(signed) => Ok(check(call, signed).await),
             Err(problem) => Err(problem),
         });
     let mut outcomes = Vec::new();
     for checked in join_all(checks).await {
         outcomes.push(match checked {
-            Ok(checked) => call.node().submit(checked).await.map_err(Problem::from),
+            Ok(checked) => hand_over(call, checked).await.map_err(Problem::from),
             Err(problem) => Err(problem),
         });
     }

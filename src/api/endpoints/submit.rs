@@ -6,7 +6,7 @@ use crate::{
     answer::Answer,
     body,
     call::Call,
-    connection::{lane_of, remember_verdict},
+    connection::{lane_of, remember_outcome},
     error::{ApiError, Problem},
     format::{Format, JSON},
     json::{PendingJson, SubmitRequest},
@@ -14,7 +14,7 @@ use crate::{
 use actix_web::http::StatusCode;
 use bytes::Bytes;
 use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
-use ledger_actors::SubmitError;
+use ledger_actors::{Accepted, SubmitError};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -22,11 +22,8 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
-    let checked = check(&call, signed)
-        .await
-        .map_err(|error| refused(error.into()))?;
-    let accepted = node
-        .submit(checked)
+    let checked = check(&call, signed).await;
+    let accepted = hand_over(&call, checked)
         .await
         .map_err(|error| refused(error.into()))?;
     let answer = match call.format() {
@@ -42,10 +39,20 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
 
 /// Has the signatures of a transaction checked, in the lane of its client.
 pub(super) async fn check(call: &Call, signed: SignedTransaction) -> Result<CheckedTransaction, SubmitError> {
-    let lane = lane_of(&call.request);
-    let checked = call.node().check_signatures(signed, lane).await;
-    remember_verdict(&call.request, &checked);
-    checked
+    call.node().check_signatures(signed, lane_of(&call.request)).await
+}
+
+/// Hands over what was checked, and remembers of its client what became of it.
+pub(super) async fn hand_over(
+    call: &Call,
+    checked: Result<CheckedTransaction, SubmitError>,
+) -> Result<Accepted, SubmitError> {
+    let outcome = match checked {
+        Ok(checked) => call.node().submit(checked).await,
+        Err(error) => Err(error),
+    };
+    remember_outcome(&call.request, &outcome);
+    outcome
 }
 
 /// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.

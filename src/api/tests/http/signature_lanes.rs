@@ -3,7 +3,7 @@
 
 use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
 use futures::{FutureExt, future::LocalBoxFuture};
-use ledger::SignedTransaction;
+use ledger::{SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
 use std::{
     sync::{Arc, Mutex, mpsc},
@@ -39,6 +39,19 @@ fn bad(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.expiration_timestamp_secs += 1;
     signed
+}
+
+/// A transfer of one account that another signed, well.
+fn of_another_key(api: &TestApi) -> SignedTransaction {
+    let transfer = Transfer::new(3, 0);
+    let mut raw = transfer.raw(Transfer::new(4, 0).sender(), transfer.payload(&api.chain));
+    raw.sequence_number = 0;
+    let signature = transfer.key().sign(&raw.signing_message(api.chain.vendor()));
+    let authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: transfer.key().public_key(),
+        signature,
+    };
+    SignedTransaction { raw, authenticator }
 }
 
 struct Hold {
@@ -99,14 +112,6 @@ async fn until(what: impl Fn() -> bool) {
     }
 }
 
-/// A node whose only thread for signatures is held.
-async fn held(queue_capacity: usize) -> (TestApi, Holder) {
-    let api = start(queue_capacity).await;
-    let holder = Holder::ask(&api, Lane::Suspect);
-    until(|| holder.holds()).await;
-    (api, holder)
-}
-
 /// Transactions that were checked and hold, and those that do not.
 fn checked(api: &TestApi) -> (u64, u64) {
     let lanes = api.handle().signature_lanes();
@@ -118,8 +123,9 @@ fn waiting(api: &TestApi) -> [usize; 2] {
     api.handle().signature_lanes().map(|lane| lane.waiting)
 }
 
-/// Connections whose last signature did not hold send on; others send good ones after them. All of those
-/// are accepted while the flood has had no more than its share.
+/// Connections whose last signature did not hold send on, and new ones come with bad signatures too; others,
+/// which have had a transaction taken, send good ones after them. All of those are accepted while the flood
+/// has had no more than its share.
 #[actix_web::test]
 async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     const BAD: usize = 60;
@@ -132,21 +138,29 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         refused(&answer, (400, "vm_error"), "the first of a connection");
         flood.push(connection);
     }
+    let mut honest = Vec::new();
+    for number in 0..GOOD as u64 {
+        let mut connection = Connection::open(&api.client).await;
+        let first = Transfer::new(0, number).sign(&api.chain);
+        assert_eq!(connection.submit(&first).await.status, 202);
+        honest.push(connection);
+    }
     let holder = Holder::ask(&api, Lane::Suspect);
     until(|| holder.holds()).await;
+    // Half of the flood comes over new connections, which is no way to be trusted.
+    for connection in flood.iter_mut().take(BAD / 2) {
+        *connection = Connection::open(&api.client).await;
+    }
     for (connection, number) in flood.iter_mut().zip(100..) {
         connection.send(PATH, &bad(&api, number)).await;
     }
     until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
-    let mut honest = Vec::new();
-    for number in 0..GOOD as u64 {
-        let mut connection = Connection::open(&api.client).await;
-        connection
-            .send(PATH, &Transfer::new(0, number).sign(&api.chain))
-            .await;
+    for (waiting_before, connection) in honest.iter_mut().enumerate() {
+        let number = GOOD as u64 + waiting_before as u64;
+        let second = Transfer::new(0, number).sign(&api.chain);
+        connection.send(PATH, &second).await;
         // One after another: they come in the order of their numbers.
-        until(|| waiting(&api).iter().sum::<usize>() == BAD + number as usize + 1).await;
-        honest.push(connection);
+        until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
     }
     let after = Holder::ask(&api, Lane::Trusted);
     let (good_before, bad_before) = checked(&api);
@@ -176,27 +190,30 @@ async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
     let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
     let good = |number| (Transfer::new(0, number).sign(&api.chain), 202);
     let mut steps = vec![
-        (good(0), [1, 0]),
-        ((bad(&api, 0), 400), [2, 0]),
-        (good(1), [2, 1]),
-        ((bad(&api, 1), 400), [2, 2]),
+        // The first of a connection; then it is trusted.
+        (good(0), [0, 1]),
+        (good(1), [1, 1]),
+        ((bad(&api, 0), 400), [2, 1]),
+        (good(2), [2, 2]),
+        // A signature that holds, of a key that is not the account's.
+        ((of_another_key(&api), 400), [2, 3]),
     ];
-    for number in 2..2 + GOOD_UNTIL_TRUSTED {
+    for number in 3..3 + GOOD_UNTIL_TRUSTED {
         steps.push((good(number), [2, number + 1]));
     }
-    steps.push((good(2 + GOOD_UNTIL_TRUSTED), [3, 2 + GOOD_UNTIL_TRUSTED]));
+    steps.push((good(3 + GOOD_UNTIL_TRUSTED), [3, 3 + GOOD_UNTIL_TRUSTED]));
     for ((signed, status), expected) in steps {
         let answer = connection.submit(&signed).await;
         assert_eq!(answer.status, status, "{}", answer.text());
         assert_eq!(checked(), expected);
     }
     // What is wrong with it is not its signature.
-    let mut late = Transfer::new(0, 3 + GOOD_UNTIL_TRUSTED);
+    let mut late = Transfer::new(0, 4 + GOOD_UNTIL_TRUSTED);
     late.expiration_timestamp_secs = 1;
     for trusted in [4, 5] {
         let answer = connection.submit(&late.sign(&api.chain)).await;
         refused(&answer, (400, "vm_error"), "expired");
-        assert_eq!(checked(), [trusted, 2 + GOOD_UNTIL_TRUSTED]);
+        assert_eq!(checked(), [trusted, 3 + GOOD_UNTIL_TRUSTED]);
     }
     api.stop().await;
 }
@@ -211,18 +228,32 @@ async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connec
     let answer = connection.submit(&Transfer::new(0, 0).sign(&api.chain)).await;
     assert_eq!(answer.status, 202, "{}", answer.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
-    assert_eq!(checked, [1, 1]);
+    assert_eq!(checked, [0, 2], "a new connection's first is no more trusted");
+    let answer = connection.submit(&Transfer::new(0, 1).sign(&api.chain)).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let checked = api.handle().signature_lanes().map(|lane| lane.checked);
+    assert_eq!(checked, [1, 2]);
     api.stop().await;
 }
 
 #[actix_web::test]
 async fn a_full_lane_is_503_and_has_room_again() {
-    let (api, holder) = held(1).await;
+    let api = start(1).await;
     let signed = |number| Transfer::new(0, number).sign(&api.chain);
-    let mut waits = Connection::open(&api.client).await;
-    waits.send(PATH, &signed(0)).await;
+    let mut trusted = Vec::new();
+    for number in 0..2 {
+        let mut connection = Connection::open(&api.client).await;
+        assert_eq!(connection.submit(&signed(number)).await.status, 202);
+        trusted.push(connection);
+    }
+    let [waits, comes] = &mut trusted[..] else {
+        unreachable!("there are two")
+    };
+    let holder = Holder::ask(&api, Lane::Suspect);
+    until(|| holder.holds()).await;
+    waits.send(PATH, &signed(2)).await;
     until(|| waiting(&api) == [1, 0]).await;
-    let answer = api.client.submit_bcs(&signed(1)).await;
+    let answer = comes.submit(&signed(3)).await;
     refused(&answer, (503, "internal_error"), "the lane is full");
     assert_eq!(answer.headers["retry-after"], "1");
     assert!(answer.text().contains("signature check"), "{}", answer.text());
@@ -237,7 +268,7 @@ async fn a_full_lane_is_503_and_has_room_again() {
     drop(holder);
     assert_eq!(waits.answer().await.status, 202);
     assert_eq!(simulates.answer().await.status, 200);
-    assert_eq!(api.client.submit_bcs(&signed(1)).await.status, 202);
+    assert_eq!(comes.submit(&signed(3)).await.status, 202);
     let refused = api.handle().signature_lanes().map(|lane| lane.refused);
     assert_eq!(refused, [1, 1]);
     api.stop().await;
