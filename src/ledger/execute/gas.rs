@@ -304,4 +304,19 @@ impl GasUsed {
             ..self
         }
     }
+
+    /// The same with `storage_fee` beside it, at `gas_unit_price`, but no more than `max_gas_amount`.
+    pub(super) fn with_storage(
+        self,
+        storage_fee: StorageFee,
+        gas_unit_price: u64,
+        max_gas_amount: u64,
+    ) -> Self {
+        let storage_units = storage_fee.fee.div_ceil(gas_unit_price.max(1));
+        Self {
+            total: self.total.saturating_add(storage_units).min(max_gas_amount),
+            storage_fee,
+            ..self
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! `validate` decides whether a transaction is taken at all, `orderless` for one that has a nonce;
 //! `signers` says who signed it; `user` runs one, `multisig` one of a multisig account; `block` runs a
-//! block; `simulate` and `view` run one without a block; `context` is
+//! block; `new_account` charges for the account of a sponsored sender; `simulate` and `view` run one without a block; `context` is
 //! what functions of the framework see, `change_set` what they read and changed, `environment` the
 //! block that they run in where there is none; `gas` and
 //! `storage_fee` count.
@@ -15,6 +15,7 @@ mod environment;
 mod failure;
 mod gas;
 mod multisig;
+mod new_account;
 mod orderless;
 mod signers;
 mod simulate;

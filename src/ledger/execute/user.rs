@@ -9,6 +9,7 @@ use super::{
     context::Environment,
     gas::{GasMeter, GasUsed, intrinsic},
     multisig::{self, MultisigCall},
+    new_account,
     orderless::NonceFacts,
     signers::{signature_count, signers},
     validate::{TransactionFacts, validate_in_block, validate_size},
@@ -88,15 +89,33 @@ pub(super) fn execute_user(
         nonce: facts.nonce.as_ref(),
         payer: gas_payer(transaction.transaction(), purpose),
     };
-    let called = call(&mut context, transaction, facts.nonce.as_ref());
+    let new_account = match room_gas_price(chain, transaction.raw()) {
+        Some(_) => new_account::room_of_new(chain, state, transaction.transaction())?,
+        None => None,
+    };
+    let called = call(
+        &mut context,
+        transaction,
+        facts.nonce.as_ref(),
+        new_account.is_some(),
+    );
     // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
     // pay in the end pays for all of it.
     let used = context.meter.used();
     let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used)) {
         Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
-            // The call leaves no trace but its cost, and takes no room.
-            let used = used.without_storage(transaction.raw().gas_unit_price);
+            // The call leaves no trace but its cost, and takes no room. The account that holds the
+            // sequence number stays.
+            let RawTransaction {
+                gas_unit_price,
+                max_gas_amount,
+                ..
+            } = *transaction.raw();
+            let mut used = used.without_storage(gas_unit_price);
+            if let Some(room) = new_account {
+                used = used.with_storage(room, gas_unit_price, max_gas_amount);
+            }
             let status = failure.into_status(chain, transaction.raw().entry_function())?;
             let mut context = Context::new(chain, state, environment, meter);
             let fee = match closing.close(&mut context, used) {
@@ -129,6 +148,7 @@ fn call(
     context: &mut Context<'_>,
     transaction: &CheckedTransaction,
     nonce: Option<&NonceFacts>,
+    makes_account: bool,
 ) -> Result<(), Failure> {
     let raw = transaction.raw();
     if let Some(nonce) = nonce {
@@ -142,6 +162,9 @@ fn call(
             call_entry_function(context, &signers(transaction.transaction()), call)?;
         }
     }
+    if makes_account {
+        new_account::make(context, raw.sender)?;
+    }
     let price = room_gas_price(context.chain(), raw);
     context
         .meter
@@ -150,7 +173,7 @@ fn call(
 
 /// The gas price at which the transaction pays for room. Where a chain takes transactions for nothing,
 /// room is free and nothing is given back: else a slot made for nothing would pay its owner when it goes.
-fn room_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
+pub(super) fn room_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 

@@ -2,8 +2,12 @@
 //! at submission, against the newest committed facts, and in a block's prologue, against its state.
 
 use super::{
-    Discard, ValidationStatus as Status, change_set::decode_resource, gas::intrinsic_units,
-    orderless::NonceFacts, user::Purpose,
+    Discard, ValidationStatus as Status,
+    change_set::decode_resource,
+    gas::intrinsic_units,
+    new_account::room_fee_max,
+    orderless::NonceFacts,
+    user::{Purpose, room_gas_price},
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateView,
@@ -324,5 +328,13 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         raw.gas_unit_price <= price_max,
         Status::GasUnitPriceAboveMaxBound,
         price_max,
+    )?;
+    let room_fee = room_fee_max(chain, transaction.transaction());
+    let room_units = room_gas_price(chain, raw).map_or(0, |price| room_fee.div_ceil(price.get()));
+    let gas_min = gas_min.saturating_add(room_units);
+    within(
+        raw.max_gas_amount >= gas_min,
+        Status::MaxGasUnitsBelowMinTransactionGasUnits,
+        gas_min,
     )
 }

@@ -5,9 +5,10 @@ mod kit;
 use kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, Genesis, LedgerInfo, RawTransaction,
-    SignedTransaction, ValidationStatus as Status,
+    SignedTransaction, StateKey, ValidationStatus as Status,
     crypto::Ed25519PrivateKey,
     execute::{intrinsic_units, simulate, validate_for_admission},
+    framework::modules::account::Account,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
 
@@ -139,6 +140,43 @@ fn who_has_nothing_can_be_sponsored() {
     let signed = chain.sign_together(&[&key(0)], Some(&key_of), raw);
     let refused = refusal(&mut chain, signed);
     assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
+}
+
+/// Else a payer could have slots made for next to nothing, one for each key that it signs with.
+#[test]
+fn the_account_of_a_sponsored_sender_is_paid_for_once_whatever_becomes_of_its_call() {
+    for (amount, succeeds) in [(0, true), (1, false)] {
+        let mut chain = MemoryChain::development();
+        let (key_of, at) = stranger();
+        let send = |chain: &mut MemoryChain, max_gas_amount: u64| {
+            let mut raw = chain.raw(&key_of, chain.transfer(address(0), amount));
+            raw.max_gas_amount = max_gas_amount;
+            chain.sign_together(&[&key_of], Some(&key(1)), raw)
+        };
+        let slot = StateKey::resource(&at, &"0x1::account::Account".parse().unwrap());
+        let value = bcs::serialized_size(&Account::implicit(at)).unwrap();
+        let room = 400_000 + 400 * (slot.as_bytes().len() + value) as u64;
+        let room_units = room.div_ceil(GAS_UNIT_PRICE);
+
+        let too_little = send(&mut chain, room_units);
+        assert_eq!(
+            refusal(&mut chain, too_little),
+            Status::MaxGasUnitsBelowMinTransactionGasUnits
+        );
+        let first = send(&mut chain, room_units + 2_000);
+        let first = run(&mut chain, first);
+        assert_eq!(first.info.v0().status.is_success(), succeeds);
+        let second = send(&mut chain, 2_000);
+        let second = run(&mut chain, second);
+        let (first_fee, second_fee) = (fee(&first), fee(&second));
+        let more = first_fee - second_fee;
+        // Within what making the slot costs beside its room, which a failed call has not paid.
+        let beside = 50 * GAS_UNIT_PRICE;
+        assert!((room..room + beside).contains(&more), "{more} for {room}");
+        let left = Genesis::DEVELOPMENT_BALANCE - first_fee - second_fee;
+        assert_eq!(chain.facts(&address(1)).balance, left);
+        assert_eq!(chain.facts(&at).sequence_number, 2);
+    }
 }
 
 #[test]
