@@ -23,10 +23,10 @@ pub(crate) const TRUSTED_PER_SUSPECT: usize = 3;
 /// Where a transaction waits for the check of its signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For clients of whom nothing bad is known.
+    /// For clients whose last transactions were taken.
     Trusted,
-    /// For clients whose last signature did not hold, and for signatures that need not hold. Served
-    /// after the trusted lane, with a share that is always its own.
+    /// For clients that are new or sent a bad signature lately, and for signatures that need not hold.
+    /// Served after the trusted lane, with a share that is always its own.
     Suspect,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
 //! which check many transactions at once, and it happens before an actor is asked: the actors see only
-//! transactions whose signatures hold. Clients whose last signature did not hold wait in a [`Lane`] of
-//! their own, so that a flood of bad signatures costs those who send good ones a bounded share
+//! transactions whose signatures hold. Clients that have not shown that theirs do wait in a [`Lane`] of their
+//! own, so that a flood of bad signatures costs those who send good ones a bounded share
 //! (`lanes.rs`).
 //!
 //! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody

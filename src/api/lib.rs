@@ -12,7 +12,7 @@
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
-//! of requests in flight and of large answers, and of each connection whether its last signature held.
+//! of requests in flight and of large answers, and of each connection whether it is trusted to sign well.
 
 mod admission;
 mod answer;

@@ -116,7 +116,7 @@ settings! {
         threads: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that check signatures; 0 is one for each core, as the check is most of the work of a submission.";
         queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "transactions",
-            "Transactions that wait for a thread, in each of the two lanes: of clients whose last signature held, and of the others; beyond it the answer is 503. As many as the mempool's mailbox holds; about half a second of work for one core.";
+            "Transactions that wait for a thread, in each of the two lanes: of clients whose last transactions were taken, and of the others; beyond it the answer is 503. As many as the mempool's mailbox holds; about half a second of work for one core.";
     }
     /// Pending transactions.
     mempool: MempoolSettings = "mempool" {
