@@ -36,7 +36,7 @@ mod tables;
 mod wire;
 
 pub use connection::remember_connection;
-pub use cors::cors;
+pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::submission_json;

@@ -6,7 +6,7 @@ use crate::{
     admission,
     answer::Answer,
     call::Call,
-    cors::cors,
+    cors::{cors, for_pages_only},
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
         listings, modules, simulate, submit, summaries, tables, transactions, view,
@@ -129,6 +129,7 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
         }))
         // Around admission: what a browser asks before its request takes no place.
         .wrap(cors(state.headers().names()))
+        .wrap(from_fn(for_pages_only))
         .default_service(unknown_route());
     for (path, routes) in by_path(table()) {
         scope = scope.service(resource(path, routes, state));

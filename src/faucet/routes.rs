@@ -4,9 +4,10 @@ use super::{Faucet, FaucetError, Funded, recipient::Recipient};
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     http::StatusCode,
+    middleware::from_fn,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
-use ledger_api::cors;
+use ledger_api::{cors, for_pages_only};
 use serde::{Deserialize, Serialize};
 
 /// The largest body of `/fund`, in bytes; three keys and a number need a few hundred.
@@ -42,6 +43,7 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
     let routes = web::scope("")
         // Pages in development ask the faucet from where they are served.
         .wrap(cors([]))
+        .wrap(from_fn(for_pages_only))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))
         .service(only("POST", "/fund", web::post().to(fund)))
         .service(only("POST", "/mint", web::post().to(mint)))
