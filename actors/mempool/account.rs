@@ -5,7 +5,7 @@ use super::{
     entry::{Amount, Entry},
     sequence_lane::SequenceLane,
     small_map::SmallMap,
-    turns::{Share, Shares},
+    turns::{Share, Shares, Turns},
 };
 use ledger::ReplayProtector::{self, Nonce, SequenceNumber};
 
@@ -83,7 +83,7 @@ impl Account {
                 Some(entry.clone())
             }
         }?;
-        self.shares.stop_waiting(entry.price());
+        self.shares.take(entry.price(), entry.turn);
         Some(entry)
     }
 
@@ -123,6 +123,14 @@ impl Account {
         gone.into_iter()
             .filter_map(|entry| self.without(Some(entry)))
             .collect()
+    }
+
+    /// Gives the first of its sequence, where it has become that, a turn that has not passed.
+    pub(super) fn expose_head(&mut self, turns: &Turns) {
+        if let Some(head) = self.sequence.expose_head() {
+            let price = head.price();
+            head.turn = head.turn.max(turns.earliest(price, self.shares.at(price)));
+        }
     }
 
     /// The first of its sequence that a block would get, and what waits for a missing number: what the

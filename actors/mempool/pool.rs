@@ -216,7 +216,7 @@ impl Pool {
     }
 
     /// Changes an account and brings the indices over accounts after it. The account must be there;
-    /// it goes when it is empty afterwards.
+    /// it goes when it is empty afterwards. A head that is new gets a turn that has not passed.
     fn change<R: Default>(&mut self, address: AccountAddress, change: impl FnOnce(&mut Account) -> R) -> R {
         let Some(account) = self.accounts.get_mut(&address) else {
             return R::default();
@@ -224,6 +224,7 @@ impl Pool {
         let (head, parked_before) = account.face();
         let key_before = head.map(Entry::ready_key);
         let result = change(account);
+        account.expose_head(&self.turns);
         let (head, parked) = account.face();
         let key = head.map(Entry::ready_key);
         if key != key_before {

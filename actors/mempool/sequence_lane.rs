@@ -21,6 +21,8 @@ pub(super) struct SequenceLane {
     ready_end: u64,
     /// The first missing number: what lies above it is parked.
     gap: u64,
+    /// All from `next` to before it have been the head since they were last parked: they keep their turns.
+    exposed_end: u64,
     parked: Amount,
     entries: SmallMap<Entry>,
 }
@@ -32,6 +34,7 @@ impl SequenceLane {
             next: sequence_number,
             ready_end: sequence_number,
             gap: sequence_number,
+            exposed_end: sequence_number,
             ..Self::default()
         }
     }
@@ -75,6 +78,15 @@ impl SequenceLane {
         (self.next < self.ready_end)
             .then(|| self.entries.get(self.next))
             .flatten()
+    }
+
+    /// The head, if it has become that since the last call. One that a block gave back has been it before.
+    pub(super) fn expose_head(&mut self) -> Option<&mut Entry> {
+        if self.next == self.ready_end || self.next < self.exposed_end {
+            return None;
+        }
+        self.exposed_end = self.next + 1;
+        self.entries.get_mut(self.next)
     }
 
     /// The highest parked number.
@@ -164,6 +176,7 @@ impl SequenceLane {
         self.next = self.next.min(sequence_number);
         self.ready_end = self.ready_end.min(sequence_number);
         self.gap = sequence_number;
+        self.exposed_end = self.exposed_end.min(sequence_number);
         Some(entry)
     }
 
@@ -214,6 +227,7 @@ impl SequenceLane {
             }
         }
         self.promote();
+        self.exposed_end = self.exposed_end.min(self.gap);
     }
 }
 

@@ -4,6 +4,10 @@
 //! account's last that waits at this price, whichever is later. Those of one price are taken turn by
 //! turn, so that accounts alternate however many each has, and who comes new is served in the round
 //! that is under way. Prices are apart: what is taken at a higher price moves no turn at a lower one.
+//!
+//! One that has to wait for earlier ones of its account may find its turn passed when it becomes ready. It
+//! then gets the turn that its price has reached, or one after the account's last that was taken there,
+//! so that nobody saves up turns. One that a block gave back keeps its turn.
 
 use super::small_map::SmallMap;
 use std::collections::BTreeMap;
@@ -25,9 +29,19 @@ struct Level {
 impl Turns {
     /// The turn of a newcomer at `price` whose account has `share` there.
     pub(super) fn next(&self, price: u64, share: Option<&Share>) -> u64 {
-        let level = self.levels.get(&price);
-        let reached = level.map_or(self.newest, |level| level.reached);
+        let reached = self.reached(price);
         share.map_or(reached, |share| reached.max(share.last_turn.saturating_add(1)))
+    }
+
+    /// The earliest turn at `price` of one that becomes ready, whose account has `share` there.
+    pub(super) fn earliest(&self, price: u64, share: Option<&Share>) -> u64 {
+        let reached = self.reached(price);
+        share.map_or(reached, |share| reached.max(share.after_taken))
+    }
+
+    fn reached(&self, price: u64) -> u64 {
+        let level = self.levels.get(&price);
+        level.map_or(self.newest, |level| level.reached)
     }
 
     /// One more waits at `price`.
@@ -67,6 +81,8 @@ impl Turns {
 #[derive(Debug, Default)]
 pub(super) struct Share {
     last_turn: u64,
+    /// The turn after the last that was taken, 0 where none was.
+    after_taken: u64,
     waiting: usize,
 }
 
@@ -87,10 +103,23 @@ impl Shares {
                 share.waiting += 1;
             }
             None => {
-                let (last_turn, waiting) = (turn, 1);
-                self.0.insert(price, Share { last_turn, waiting });
+                let share = Share {
+                    last_turn: turn,
+                    after_taken: 0,
+                    waiting: 1,
+                };
+                self.0.insert(price, share);
             }
         }
+    }
+
+    /// The one with this turn is taken: it waits no longer.
+    pub(super) fn take(&mut self, price: u64, turn: u64) {
+        if let Some(share) = self.0.get_mut(price) {
+            share.last_turn = share.last_turn.max(turn);
+            share.after_taken = share.after_taken.max(turn.saturating_add(1));
+        }
+        self.stop_waiting(price);
     }
 
     /// One fewer of the account waits.

@@ -268,6 +268,7 @@ impl<'a> History<'a> {
                 self.model.drop_item(held, reason);
             }
         }
+        self.model.expose_heads();
         let mut back = left_out;
         for (transaction, status) in refused {
             let Some(item) = self.model.find(place_of(&transaction)) else {

@@ -55,6 +55,10 @@ pub(super) struct Model {
     reached: BTreeMap<u64, u64>,
     /// The last turn of each account at each price at which it waits.
     last_turns: BTreeMap<(AccountAddress, u64), u64>,
+    /// The last turn of each account at each price that was taken while it waits there.
+    last_taken: BTreeMap<(AccountAddress, u64), u64>,
+    /// Of each account the number after the highest that was its head, up to its gap.
+    exposed_ends: BTreeMap<AccountAddress, u64>,
 }
 
 impl Model {
@@ -69,6 +73,8 @@ impl Model {
             newest_turn: 0,
             reached: BTreeMap::new(),
             last_turns: BTreeMap::new(),
+            last_taken: BTreeMap::new(),
+            exposed_ends: BTreeMap::new(),
         }
     }
 
@@ -197,8 +203,8 @@ impl Model {
             return Err(self.full());
         }
         let hash = new.hash();
-        self.drop_item(old.hash(), Some(LeaveReason::Replaced(hash)));
         self.push(new);
+        self.drop_item(old.hash(), Some(LeaveReason::Replaced(hash)));
         Ok(hash)
     }
 
@@ -302,6 +308,11 @@ impl Model {
             self.newest_turn = self.newest_turn.max(best.turn);
             let reached = self.reached.entry(best.price()).or_default();
             *reached = (*reached).max(best.turn);
+            let key = (best.place().0, best.price());
+            for turns in [&mut self.last_taken, &mut self.last_turns] {
+                let last = turns.entry(key).or_default();
+                *last = (*last).max(best.turn);
+            }
             self.set_taken(best.hash(), true);
         }
         batch
@@ -326,11 +337,39 @@ impl Model {
             }
         }
         self.forget_turns();
+        self.expose_heads();
     }
 
     fn push(&mut self, item: Item) {
         self.wait(&item);
         self.items.push(item);
+        self.expose_heads();
+    }
+
+    /// Who has become the head of its account gets a turn that has not passed.
+    pub(super) fn expose_heads(&mut self) {
+        let senders: BTreeSet<_> = self.items.iter().map(|item| item.place().0).collect();
+        self.exposed_ends.retain(|sender, _| senders.contains(sender));
+        for sender in senders {
+            let gap = self.gap(sender);
+            let end = self.exposed_ends.get(&sender).map_or(0, |&end| end.min(gap));
+            self.exposed_ends.insert(sender, end);
+            let mut numbers = self.number(sender)..gap;
+            let place = |number| (sender, SequenceNumber(number));
+            let waits = |&number: &u64| self.find(place(number)).is_some_and(|item| !item.taken);
+            let Some(head) = numbers.find(waits).filter(|&head| head >= end) else {
+                continue;
+            };
+            self.exposed_ends.insert(sender, head + 1);
+            let mut items = self.items.iter_mut();
+            let item = items
+                .find(|item| item.place() == place(head))
+                .expect("found above");
+            let reached = self.reached.get(&item.price()).unwrap_or(&self.newest_turn);
+            let last_taken = self.last_taken.get(&(sender, item.price()));
+            let after_own = last_taken.map_or(0, |last| last + 1);
+            item.turn = item.turn.max(*reached).max(after_own);
+        }
     }
 
     /// It has a share in the turns from now on.
@@ -346,6 +385,7 @@ impl Model {
         self.items.retain(|item| item.hash() != hash);
         self.left.extend(reason.map(|reason| (hash, reason)));
         self.forget_turns();
+        self.expose_heads();
     }
 
     /// Where nobody waits any more there is no turn to remember.
@@ -353,7 +393,8 @@ impl Model {
         let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
         self.reached.retain(|&price, _| at_price(price).next().is_some());
-        self.last_turns
-            .retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
+        for turns in [&mut self.last_turns, &mut self.last_taken] {
+            turns.retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
+        }
     }
 }

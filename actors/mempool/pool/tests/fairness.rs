@@ -115,6 +115,20 @@ fn who_was_left_out_does_not_queue_again() {
 }
 
 #[test]
+fn a_sequence_that_was_left_out_keeps_its_turns() {
+    let mut pool = flooded();
+    for number in 0..5 {
+        submit(&mut pool, draft(2, number)).unwrap();
+    }
+    let taken = batch(&mut pool, 10);
+    assert_eq!(senders(&taken), BTreeMap::from([(1, 5), (2, 5)]));
+    batch(&mut pool, 500);
+    pool.commit(&leaving_out(block(1, &[], &[]), &taken));
+    submit(&mut pool, draft(3, 0)).unwrap();
+    assert_eq!(batch(&mut pool, 10), taken);
+}
+
+#[test]
 fn quiet_times_give_no_account_an_advantage() {
     let mut pool = pool(|_| ());
     let mut height = 0;
@@ -133,4 +147,29 @@ fn quiet_times_give_no_account_an_advantage() {
         submit(&mut pool, orderless(1, 5_000 + nonce)).unwrap();
     }
     assert_eq!(senders(&batch(&mut pool, 20)), BTreeMap::from([(1, 10), (2, 10)]));
+}
+
+#[test]
+fn what_was_parked_saves_no_turns() {
+    for is_behind_a_low_price in [false, true] {
+        let mut pool = pool(|_| ());
+        for number in 1..20 {
+            submit(&mut pool, draft(1, number)).unwrap();
+        }
+        if is_behind_a_low_price {
+            submit(&mut pool, draft(1, 0).price(50)).unwrap();
+        }
+        for nonce in 0..100 {
+            submit(&mut pool, orderless(2, nonce)).unwrap();
+        }
+        batch(&mut pool, 50);
+        submit(&mut pool, draft(1, 0).price(300)).unwrap();
+        for nonce in 0..20 {
+            submit(&mut pool, orderless(3, nonce)).unwrap();
+        }
+        batch(&mut pool, 1);
+        // Turn 49 is under way, which account 2 has had.
+        let counts = senders(&batch(&mut pool, 29));
+        assert_eq!(counts, BTreeMap::from([(1, 10), (2, 9), (3, 10)]));
+    }
 }
