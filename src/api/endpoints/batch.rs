@@ -107,11 +107,26 @@ async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, P
             .map(|request| request.into_signed(call.chain()))
             .collect()
     } else {
+        check_size(call, body.len())?;
         let signed = bcs::from_bytes_with_limit(&body, SIGNED_TRANSACTION_DEPTH_MAX);
         let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
         bounded(signed)?.into_iter().map(Ok).collect()
     };
     Ok(transactions)
+}
+
+/// Refuses what cannot be a batch of transactions that the chain takes, before it is decoded: a few bytes
+/// may stand for much memory.
+fn check_size(call: &Call, size_bytes: usize) -> Result<(), Problem> {
+    let each_max = call.chain().parameters().transaction_bytes_max;
+    // One byte says how many there are.
+    let size_max = each_max.saturating_mul(TRANSACTIONS_MAX as u64).saturating_add(1);
+    if size_bytes as u64 > size_max {
+        return Err(Problem::InvalidInput(format!(
+            "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has {size_bytes}"
+        )));
+    }
+    Ok(())
 }
 
 fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, Problem> {

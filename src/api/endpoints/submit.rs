@@ -13,15 +13,18 @@ use crate::{
 };
 use actix_web::http::StatusCode;
 use bytes::Bytes;
-use ledger::{Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction};
+use ledger::{
+    Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction, execute::validate_size,
+};
 use ledger_actors::{Accepted, SubmitError};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
-    let signed = signed_transaction(&mut call).await?;
+    let signed = signed_transaction(&mut call).await;
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
+    let signed = signed.map_err(refused)?;
     let checked = check(&call, signed).await;
     let accepted = hand_over(&call, checked)
         .await
@@ -61,7 +64,7 @@ pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransact
     let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
     match media_type {
         0 => from_json(call.chain(), &body),
-        _ => from_bcs(&body),
+        _ => from_bcs(call.chain(), &body),
     }
 }
 
@@ -69,7 +72,8 @@ fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
     body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }
 
-fn from_bcs(body: &[u8]) -> Result<SignedTransaction, Problem> {
+fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
+    validate_size(chain, body.len())?;
     decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
 }
 

@@ -37,6 +37,7 @@ pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceFacts;
 pub use simulate::simulate;
 pub use status::{Discard, ValidationStatus};
-pub(crate) use validate::validate_size;
-pub use validate::{AccountFacts, SEQUENCE_NUMBER_MAX, TransactionFacts, validate_for_admission};
+pub use validate::{
+    AccountFacts, SEQUENCE_NUMBER_MAX, TransactionFacts, validate_for_admission, validate_size,
+};
 pub use view::{VIEW_GAS_MAX, ViewError, ViewFailure, Viewed, view};

@@ -276,12 +276,12 @@ impl Rules<'_> {
     }
 }
 
-/// Refuses what is too large, which is worth doing before its signature is checked: that costs time
-/// in proportion to the size.
+/// Refuses what is too large, which is worth doing before it is decoded, as a few bytes may stand for much
+/// memory, and before its signature is checked, which costs time in proportion to the size.
 ///
 /// # Errors
 /// `EXCEEDED_MAX_TRANSACTION_SIZE`.
-pub(crate) fn validate_size(chain: &Chain, size_bytes: usize) -> Result<(), Discard> {
+pub fn validate_size(chain: &Chain, size_bytes: usize) -> Result<(), Discard> {
     let size_max = chain.parameters().transaction_bytes_max;
     within(
         size_bytes as u64 <= size_max,

@@ -144,3 +144,20 @@ async fn a_batch_of_which_nothing_is_taken_is_refused() {
     refused(&answer, (400, "invalid_input"), "a length that lies");
     api.stop().await;
 }
+
+/// A signer who does not sign is one byte, and takes a hundred in memory.
+#[actix_web::test]
+async fn what_is_larger_than_any_batch_is_not_decoded() {
+    let mut settings = Settings::default();
+    settings.api.max_body_bytes = 1 << 20;
+    let api = TestApi::start(settings).await;
+    let media_type = api.client.signed_transaction_type();
+    let headers = [("content-type", &media_type[..])];
+    for (more, words) in [(1, "Failed to deserialize"), (2, "has at most 655361 bytes")] {
+        let body = vec![0; 10 * 65_536 + more];
+        let answer = api.client.send("POST", PATH, &headers, Some(&body)).await;
+        refused(&answer, (400, "invalid_input"), words);
+        assert!(answer.text().contains(words), "{}", answer.text());
+    }
+    api.stop().await;
+}
