@@ -5,9 +5,15 @@
 mod wallet;
 
 use ledger::{BlockInfo, DiscardedTransaction, HashValue, Parameters};
-use ledger_actors::{Lookup, Node, NodeConfig, NodeHandle};
+use ledger_actors::{Clock, Lookup, Node, NodeConfig, NodeHandle};
 use ledger_store::{Snapshot, StoreError};
-use std::path::Path;
+use std::{
+    collections::HashSet,
+    path::Path,
+    sync::{Arc, Condvar, Mutex},
+    thread::{self, ThreadId},
+    time::{SystemTime, UNIX_EPOCH},
+};
 use wallet::{development_with, funded};
 
 /// Blocks that hold fewer transactions than are ordered for them, by their work.
@@ -18,28 +24,70 @@ fn narrow() -> Parameters {
     }
 }
 
-async fn start_narrow(directory: &Path) -> Node {
+/// The time for a node whose sequencer may be held: it asks for the time of a block once it has the
+/// block's transactions, and meanwhile the pool fills.
+#[derive(Default)]
+struct Gate {
+    /// The threads that asked while it stood open, and whether it is shut for all others.
+    asked: Mutex<(HashSet<ThreadId>, bool)>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn clock(self: &Arc<Self>) -> Clock {
+        let gate = Arc::clone(self);
+        Clock::new(move || {
+            let id = thread::current().id();
+            let mut asked = gate.asked.lock().unwrap();
+            if asked.1 && !asked.0.contains(&id) {
+                asked = gate.opened.wait_while(asked, |(_, is_shut)| *is_shut).unwrap();
+            }
+            asked.0.insert(id);
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            now.as_micros().try_into().unwrap()
+        })
+    }
+
+    fn shut(&self) {
+        self.asked.lock().unwrap().1 = true;
+    }
+
+    fn open(&self) {
+        self.asked.lock().unwrap().1 = false;
+        self.opened.notify_all();
+    }
+}
+
+async fn start_narrow(directory: &Path, clock: Clock) -> Node {
     let (chain, store) = development_with(directory, narrow());
     let mut config = NodeConfig::default();
     // The waits end by commitment or not at all, as far as a test can see.
     config.wait.timeout_ms = 60_000;
-    let node = Node::start(chain, store, Some(directory), config);
+    let node = Node::start_with_clock(chain, store, Some(directory), config, clock);
     node.await.expect("the node starts")
 }
 
-/// Submits the same number of transfers of every funded account, and gives their hashes by account.
-async fn submit_many(handle: &NodeHandle, each: usize) -> Vec<Vec<HashValue>> {
+/// Submits the same number of transfers of every funded account while no block is made, and gives their
+/// hashes by account.
+async fn submit_many(handle: &NodeHandle, gate: &Gate, each: usize) -> Vec<Vec<HashValue>> {
+    gate.asked.lock().unwrap().0.clear();
     let mut all = Vec::new();
     for mut wallet in funded() {
         let to = wallet.address;
-        let mut hashes = Vec::new();
-        for _ in 0..each {
-            let transfer = wallet.transfer(handle.chain(), to, 1);
-            hashes.push(transfer.hash());
+        let transfers: Vec<_> = (0..each)
+            .map(|_| wallet.transfer(handle.chain(), to, 1))
+            .collect();
+        let hashes = transfers.iter().map(|transfer| transfer.hash()).collect();
+        // The second first: it has to wait, and whoever takes it in has asked for the time.
+        let mut order = transfers;
+        order.swap(0, 1);
+        for transfer in order {
             handle.submit(transfer).await.expect("it is accepted");
+            gate.shut();
         }
         all.push(hashes);
     }
+    gate.open();
     all
 }
 
@@ -69,9 +117,10 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
 #[actix::test]
 async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start_narrow(directory.path()).await;
+    let gate = Arc::new(Gate::default());
+    let node = start_narrow(directory.path(), gate.clock()).await;
     let handle = node.handle();
-    let submitted = submit_many(&handle, 90).await;
+    let submitted = submit_many(&handle, &gate, 90).await;
     wait_for_all(&handle, &submitted).await;
     let info = *handle.head().ledger_info();
     let count = (submitted.len() * 90) as u64;
@@ -104,10 +153,11 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
 #[actix::test]
 async fn what_full_blocks_left_out_outlives_a_stop() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start_narrow(directory.path()).await;
-    let submitted = submit_many(&node.handle(), 90).await;
+    let gate = Arc::new(Gate::default());
+    let node = start_narrow(directory.path(), gate.clock()).await;
+    let submitted = submit_many(&node.handle(), &gate, 90).await;
     node.stop().await.unwrap();
-    let node = start_narrow(directory.path()).await;
+    let node = start_narrow(directory.path(), Clock::default()).await;
     wait_for_all(&node.handle(), &submitted).await;
     node.stop().await.unwrap();
 }
