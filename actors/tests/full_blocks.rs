@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger::{BlockInfo, DiscardedTransaction, HashValue, Parameters};
+use ledger::{BlockInfo, CheckedTransaction, DiscardedTransaction, HashValue, Parameters};
 use ledger_actors::{Clock, Lookup, Node, NodeConfig, NodeHandle};
 use ledger_store::{Snapshot, StoreError};
 use std::{
@@ -77,7 +77,7 @@ async fn submit_many(handle: &NodeHandle, gate: &Gate, each: usize) -> Vec<Vec<H
         let transfers: Vec<_> = (0..each)
             .map(|_| wallet.transfer(handle.chain(), to, 1))
             .collect();
-        let hashes = transfers.iter().map(|transfer| transfer.hash()).collect();
+        let hashes = transfers.iter().map(CheckedTransaction::hash).collect();
         // The second first: it has to wait, and whoever takes it in has asked for the time.
         let mut order = transfers;
         order.swap(0, 1);
