@@ -203,7 +203,6 @@ impl<'a> Signer<'a> {
         // SDKs let the others sign before the fee payer is known, so that is what is tried first.
         let or_main = payer_unknown.is_some_and(|message| self.gather(message, equations).is_ok());
         if !or_main {
-            equations.truncate(start);
             self.gather(&messages.main, equations)?;
         }
         Ok(Claim {
@@ -224,6 +223,7 @@ impl<'a> Signer<'a> {
         }
     }
 
+    /// Adds the equations of the signature over `message`, all of them or none.
     fn gather(&self, message: &[u8], equations: &mut Vec<Equation>) -> Result<(), Discard> {
         let gathered = match self.signature {
             Signature::Ed25519(key, signature) => key
