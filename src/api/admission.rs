@@ -1,7 +1,7 @@
 //! What every request below `/v1` passes first: a bound on its path and query, and a place among
-//! the requests in flight.
+//! the requests in flight, of its connection and of all.
 
-use crate::{error::Problem, state::ApiState};
+use crate::{connection::ConnectionPlace, error::Problem, state::ApiState};
 use actix_web::{
     Error,
     body::{BodySize, BoxBody, MessageBody},
@@ -21,35 +21,60 @@ pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
 /// Lets a request through, or answers 414 or 503.
 ///
-/// The place goes with the body of the answer, which is whole in memory until the client has taken
-/// it: it is given back when the last of it went to the connection, or the client has gone.
+/// The places go with the body of the answer, which is whole in memory until the client has taken
+/// it: they are given back when the last of it went to the connection, or the client has gone.
 pub(crate) async fn admit(
     state: ApiState,
     request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
+    match places(&state, &request) {
+        Ok(places) => {
+            let response = next.call(request).await?;
+            Ok(response.map_body(|_, body| {
+                BoxBody::new(InFlightBody {
+                    body,
+                    _places: places,
+                })
+            }))
+        }
+        Err(refused) => Ok(request.into_response(refused.response())),
+    }
+}
+
+/// Where a request counts as in flight.
+struct Places {
+    _of_connection: ConnectionPlace,
+    _of_all: OwnedSemaphorePermit,
+}
+
+fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem> {
     let length = request
         .uri()
         .path_and_query()
         .map_or(0, |text| text.as_str().len());
-    let refused = if length > PATH_AND_QUERY_BYTES_MAX {
-        Problem::UriTooLong {
+    if length > PATH_AND_QUERY_BYTES_MAX {
+        return Err(Problem::UriTooLong {
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
-        }
-    } else if let Some(place) = state.admit() {
-        let response = next.call(request).await?;
-        return Ok(response.map_body(|_, body| BoxBody::new(InFlightBody { body, _place: place })));
-    } else {
-        Problem::TooManyInFlight(state.config().max_in_flight)
-    };
-    Ok(request.into_response(refused.response()))
+        });
+    }
+    let limit = state.config().max_streams_per_connection;
+    let of_connection =
+        ConnectionPlace::take(request.request(), limit).ok_or(Problem::TooManyOnConnection(limit))?;
+    let of_all = state
+        .admit()
+        .ok_or(Problem::TooManyInFlight(state.config().max_in_flight))?;
+    Ok(Places {
+        _of_connection: of_connection,
+        _of_all: of_all,
+    })
 }
 
-/// The body of an answer and the place of its request. It never offers its bytes without itself
-/// ([`MessageBody::try_into_bytes`]), as the place would then be free before they are sent.
+/// The body of an answer and the places of its request. It never offers its bytes without itself
+/// ([`MessageBody::try_into_bytes`]), as the places would then be free before they are sent.
 struct InFlightBody {
     body: BoxBody,
-    _place: OwnedSemaphorePermit,
+    _places: Places,
 }
 
 impl MessageBody for InFlightBody {

@@ -7,7 +7,7 @@ use actix_web::{
     dev::Payload,
     http::{
         Version,
-        header::{CONTENT_LENGTH, CONTENT_TYPE},
+        header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
     },
 };
 use bytes::{Bytes, BytesMut};
@@ -23,7 +23,7 @@ const BODY_TIMEOUT_SECS: u64 = 30;
 ///
 /// # Errors
 /// 411 when the request says neither how long its body is nor that it is chunked; 415 when its type
-/// is not among `media_types`; 413 when the body is too large, at once where its length is declared,
+/// is not among `media_types` or it is compressed; 413 when the body is too large, at once where its length is declared,
 /// else as soon as the limit is passed; 408 when it does not arrive in time; 400 when the connection
 /// ends before the body does.
 pub(crate) async fn read(
@@ -37,6 +37,7 @@ pub(crate) async fn read(
         return Err(Problem::BodyTooLarge { limit_bytes });
     }
     let which = media_type(request, media_types)?;
+    refuse_encodings(request)?;
     let body = timeout(
         Duration::from_secs(BODY_TIMEOUT_SECS),
         collect(payload, limit_bytes),
@@ -76,6 +77,17 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Prob
     let given = essence(&String::from_utf8_lossy(value.as_bytes()));
     let which = media_types.iter().position(|known| *known == given);
     which.ok_or(Problem::UnsupportedContentType(given))
+}
+
+/// Bodies are taken as they are only: a few compressed bytes may stand for very many.
+fn refuse_encodings(request: &HttpRequest) -> Result<(), Problem> {
+    for value in request.headers().get_all(CONTENT_ENCODING) {
+        let encoding = String::from_utf8_lossy(value.as_bytes());
+        if !encoding.trim().eq_ignore_ascii_case("identity") {
+            return Err(Problem::UnsupportedContentEncoding(encoding.into_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// The declared length; `None` where the body says its end by itself: chunked, or an HTTP/2 stream.

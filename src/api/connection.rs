@@ -1,4 +1,9 @@
-//! What is remembered of one HTTP connection: whether what came over it was signed by who may sign it.
+//! What is remembered of one HTTP connection: how many of its requests are in flight, and whether what came
+//! over it was signed by who may sign it.
+//!
+//! HTTP/2 serves many requests of a connection at once, and the server bounds them nowhere. A request that
+//! its client takes back is still served to its end, so that it counts until then: else a client could
+//! begin requests and take them back without end.
 //!
 //! Trust is earned: a new connection waits among those that are not trusted until a transaction of its was
 //! taken. Else a flood of bad signatures would be trusted by coming over a new connection each time.
@@ -6,7 +11,7 @@
 use actix_web::{HttpRequest, dev::Extensions};
 use ledger::ValidationStatus;
 use ledger_actors::{Accepted, Lane, SubmitError};
-use std::{any::Any, cell::Cell};
+use std::{any::Any, cell::Cell, rc::Rc};
 
 /// What makes a new connection trusted: a transaction that the node took.
 const TRUSTED_FIRST_AFTER: u8 = 1;
@@ -21,14 +26,45 @@ const TRUSTED_AFTER: u8 = 8;
 struct Connection {
     /// How many taken transactions are missing until it is trusted.
     owed: Cell<u8>,
+    /// How many of its requests are in flight.
+    in_flight: Rc<Cell<usize>>,
 }
 
 /// Lets the interface remember something of a connection; to be set as the `on_connect` of the server.
-/// Where it is not, each request is taken for the first of its connection.
+/// Where it is not, each request is taken for the first and only one of its connection.
 pub fn remember_connection(_: &dyn Any, data: &mut Extensions) {
     data.insert(Connection {
         owed: Cell::new(TRUSTED_FIRST_AFTER),
+        in_flight: Rc::default(),
     });
+}
+
+/// The place of a request among those of its connection that are in flight, given back when dropped. It goes
+/// wherever the answer goes, which the connection may end before.
+#[derive(Debug)]
+pub(crate) struct ConnectionPlace(Option<Rc<Cell<usize>>>);
+
+impl ConnectionPlace {
+    /// Takes a place among the `limit` of the connection of `request`, or `None` where all are taken.
+    pub fn take(request: &HttpRequest, limit: usize) -> Option<Self> {
+        let Some(connection) = request.conn_data::<Connection>() else {
+            return Some(Self(None));
+        };
+        let in_flight = connection.in_flight.get();
+        if in_flight >= limit {
+            return None;
+        }
+        connection.in_flight.set(in_flight + 1);
+        Some(Self(Some(Rc::clone(&connection.in_flight))))
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        if let Some(in_flight) = &self.0 {
+            in_flight.set(in_flight.get().saturating_sub(1));
+        }
+    }
 }
 
 /// Where a submission over the connection of `request` waits for the check of its signatures.

@@ -13,6 +13,19 @@ pub struct ApiConfig {
     /// How many requests may be in flight at once, over all workers; above it the answer is 503.
     /// Long polls count, and so do answers that are still being sent.
     pub max_in_flight: usize,
+    /// How many requests of one connection may be in flight at once; above it the answer is 503.
+    pub max_streams_per_connection: usize,
+}
+
+impl Default for ApiConfig {
+    /// The limits that the node has where nothing sets them.
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 8 * 1024 * 1024,
+            max_in_flight: 20_000,
+            max_streams_per_connection: 128,
+        }
+    }
 }
 
 /// What every handler shares. Cheap to clone; clones share the places of requests in flight and of

@@ -6,7 +6,7 @@ use crate::{
     output,
     signing::private_key_text,
     telemetry,
-    wiring::{OpenLedger, Service, configured_genesis, open_ledger},
+    wiring::{OpenLedger, Service, configured_genesis, configured_tls, open_ledger},
 };
 use ledger::Genesis;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,6 +26,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         sequencer = %settings.sequencer.mode,
         "starting"
     );
+    let tls = configured_tls(settings)?;
     let OpenLedger {
         store,
         genesis,
@@ -34,7 +35,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     actix_web::rt::System::new().block_on(async {
         // Before the ready line, so that who reads it may signal at once.
         let mut signals = StopSignals::new()?;
-        let mut service = Service::start(settings, &genesis, chain, store).await?;
+        let mut service = Service::start(settings, &genesis, chain, store, tls).await?;
         if genesis.development {
             output::line(&development_words(&genesis))?;
         }

@@ -92,6 +92,16 @@ settings! {
             "How long an idle connection is kept. Longer than the 60 s after which common proxies reuse a connection.";
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
             "How long a client may take to send a request's head; a slow one is answered 408 and closed.";
+        max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",
+            "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor.";
+        max_streams_per_connection: usize = 128, Kind::Integer(1..=1_000_000), "requests",
+            "Requests of one connection that are served at once, which HTTP/2 allows; beyond it the answer is 503. More than the 100 that browsers send, and few enough that no one connection takes all of max_in_flight.";
+        tls_certificate: Option<PathBuf> = "", Kind::OptionalPath, "",
+            "The certificate of /v1 and those that vouch for it, in PEM: then it is served over TLS only, as HTTP/2 or HTTP/1.1. Without one it is plain HTTP/1.1. Read once, at the start.";
+        tls_private_key: Option<PathBuf> = "", Kind::OptionalPath, "",
+            "The private key of api.tls_certificate, in PEM; only the node's user should be able to read it.";
+        tls_handshake_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
+            "How long a TLS handshake may take before the connection is closed. As long as the head of a request.";
         backlog: u32 = 4_096, Kind::Integer(1..=1_000_000), "connections",
             "Connections that wait to be accepted; the kernel cuts it to its own limit (commonly 4096).";
     }

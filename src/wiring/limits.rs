@@ -55,5 +55,6 @@ pub fn api_config(settings: &Settings) -> ApiConfig {
     ApiConfig {
         max_body_bytes: settings.api.max_body_bytes,
         max_in_flight: settings.api.max_in_flight,
+        max_streams_per_connection: settings.api.max_streams_per_connection,
     }
 }

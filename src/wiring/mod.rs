@@ -5,9 +5,11 @@ mod ledger;
 mod limits;
 mod listener;
 mod service;
+mod tls;
 
 pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
 pub use service::Service;
+pub use tls::configured_tls;

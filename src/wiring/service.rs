@@ -11,6 +11,7 @@ use ledger::{Chain, Genesis};
 use ledger_actors::Node;
 use ledger_api::ApiState;
 use ledger_store::Store;
+use rustls::ServerConfig;
 use std::{future::Future, time::Duration};
 
 /// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
@@ -29,7 +30,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the actors, then the listeners.
+    /// Starts the actors, then the listeners; with `tls`, the interface is served over TLS.
     ///
     /// # Errors
     /// When an actor cannot start or an address cannot be listened on.
@@ -38,12 +39,13 @@ impl Service {
         genesis: &Genesis,
         chain: Chain,
         store: Store,
+        tls: Option<ServerConfig>,
     ) -> Result<Self, Failure> {
         let directory = settings.storage.data_dir.as_path();
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
-        match Self::listen(settings, genesis, &node) {
+        match Self::listen(settings, genesis, &node, tls) {
             Ok((api, faucet, admin)) => Ok(Self {
                 node,
                 api,
@@ -63,9 +65,10 @@ impl Service {
         settings: &Settings,
         genesis: &Genesis,
         node: &Node,
+        tls: Option<ServerConfig>,
     ) -> Result<(Listener, Option<Listener>, Listener), Failure> {
         let state = ApiState::new(node.handle(), api_config(settings));
-        let api = Listener::start(&api_options(settings), move |config| {
+        let api = Listener::start(&api_options(settings, tls), move |config| {
             ledger_api::configure(config, &state);
         })?;
         let faucet = match genesis.faucet_key() {
@@ -143,12 +146,15 @@ impl Service {
     }
 }
 
-fn api_options(settings: &Settings) -> ListenerOptions {
+fn api_options(settings: &Settings, tls: Option<ServerConfig>) -> ListenerOptions {
     ListenerOptions {
         name: "api",
         address: settings.api.listen,
         workers: settings.api.workers,
         backlog: settings.api.backlog,
+        max_connections: settings.api.max_connections,
+        tls,
+        tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
         keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
         client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
         shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
@@ -156,12 +162,13 @@ fn api_options(settings: &Settings) -> ListenerOptions {
     }
 }
 
-/// The faucet and the admin listener serve few clients: one thread each.
+/// The faucet and the admin listener serve few clients, of this machine as a rule: one thread each, and no
+/// TLS.
 fn side_options(settings: &Settings, name: &'static str, address: std::net::SocketAddr) -> ListenerOptions {
     ListenerOptions {
         name,
         address,
         workers: 1,
-        ..api_options(settings)
+        ..api_options(settings, None)
     }
 }

@@ -218,6 +218,9 @@ pub enum Problem {
     /// More requests are in flight than `api.max_in_flight` allows.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
     TooManyInFlight(usize),
+    /// More requests of one connection are in flight than `api.max_streams_per_connection` allows.
+    #[error("{0} requests of this connection are in flight, which is the limit")]
+    TooManyOnConnection(usize),
     /// As many large answers are being made as are made at once.
     #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
     TooManyLargeAnswers(usize),
@@ -260,6 +263,9 @@ pub enum Problem {
     /// A body of a type that the route does not take.
     #[error("the `Content-Type` requested by the client is not supported: {0}")]
     UnsupportedContentType(String),
+    /// A body that is compressed or otherwise encoded.
+    #[error("the `Content-Encoding` of the request is not supported: {0}; send the body as it is")]
+    UnsupportedContentEncoding(String),
     /// A body without a type.
     #[error("missing `Content-Type` header")]
     MissingContentType,
@@ -294,6 +300,7 @@ impl Problem {
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
             Self::Overloaded(_)
             | Self::TooManyInFlight(_)
+            | Self::TooManyOnConnection(_)
             | Self::TooManyLargeAnswers(_)
             | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
@@ -304,9 +311,9 @@ impl Problem {
             Self::BodyTooLarge { .. } => (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError),
             Self::BodyTimeout { .. } => (Status::REQUEST_TIMEOUT, Code::WebFrameworkError),
             Self::UriTooLong { .. } => (Status::URI_TOO_LONG, Code::WebFrameworkError),
-            Self::UnsupportedContentType(_) | Self::MissingContentType => {
-                (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError)
-            }
+            Self::UnsupportedContentType(_)
+            | Self::UnsupportedContentEncoding(_)
+            | Self::MissingContentType => (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError),
             Self::BcsNotSupported(_) => (Status::BAD_REQUEST, Code::BcsNotSupported),
         }
     }

@@ -177,6 +177,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("the node is overloaded: 8 requests are in flight, which is the limit"),
         ),
         (
+            Problem::TooManyOnConnection(8),
+            503,
+            "internal_error",
+            text("8 requests of this connection are in flight, which is the limit"),
+        ),
+        (
             Problem::TooManyLargeAnswers(8),
             503,
             "internal_error",
@@ -241,6 +247,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             415,
             "web_framework_error",
             text("the `Content-Type` requested by the client is not supported: text/plain"),
+        ),
+        (
+            Problem::UnsupportedContentEncoding(text("gzip")),
+            415,
+            "web_framework_error",
+            text("the `Content-Encoding` of the request is not supported: gzip; send the body as it is"),
         ),
         (
             Problem::BcsNotSupported("encode_submission"),
@@ -311,6 +323,7 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
     for problem in [
         Problem::Overloaded("storage"),
         Problem::TooManyInFlight(1),
+        Problem::TooManyOnConnection(1),
         Problem::TooManyLargeAnswers(1),
         Problem::Stopping,
     ] {

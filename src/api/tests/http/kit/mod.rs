@@ -67,6 +67,7 @@ impl Default for Settings {
             api: ApiConfig {
                 max_body_bytes: BODY_BYTES_MAX,
                 max_in_flight: 256,
+                ..ApiConfig::default()
             },
             clock: Clock::default(),
         }
