@@ -10,14 +10,14 @@
 
 use crate::{
     StoreError,
-    digest::{DigestKey, STATE_DIGEST_BYTES},
+    digest::{DigestKey, StateDigest},
     schema::{PositionTable, decode, encode},
 };
 use ledger::{ContractEvent, EventKey, StateKey, WriteOp};
 use std::{collections::HashMap, fmt::Display, ops::Range};
 
 /// A digest with the payload it gets.
-pub(crate) type BaseEntry = ([u8; STATE_DIGEST_BYTES], Vec<u8>);
+pub(crate) type BaseEntry = (StateDigest, Vec<u8>);
 
 /// Begins the payload of a key that holds nothing; a merge need not decode the rest to know.
 const DELETION: u8 = 0;
@@ -42,9 +42,12 @@ pub(crate) fn is_deletion(payload: &[u8]) -> bool {
     payload.first() == Some(&DELETION)
 }
 
-/// The key and the write of a base entry.
-pub(crate) fn decode_payload(payload: &[u8]) -> Result<(StateKey, WriteOp), StoreError> {
-    decode_write(payload.get(1..).unwrap_or_default(), "the state below the window")
+/// The key and the write of a base entry; `None` of one that is a stream's.
+pub(crate) fn decode_payload(payload: &[u8]) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
+    match payload.split_first() {
+        Some((&STREAM, _)) => Ok(None),
+        _ => decode_write(payload.get(1..).unwrap_or_default(), "the state below the window").map(Some),
+    }
 }
 
 /// The key and the write of a row; `what` names it should the bytes be none.
@@ -93,7 +96,7 @@ fn last_writes(
         let (position, row) = row?;
         let (state_key, operation): (StateKey, WriteOp) =
             decode_write(row.value(), format_args!("write {:?}", position.value()))?;
-        let digest = key.state_key(state_key.as_bytes());
+        let digest = key.state_key(&state_key);
         last.insert(digest, payload(row.value(), &operation));
     }
     Ok(last.into_iter().collect())

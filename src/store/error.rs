@@ -27,6 +27,18 @@ pub enum StoreError {
         /// The newest format that this program knows.
         known: u64,
     },
+    /// The directory was written by an older program.
+    #[error(
+        "{directory} has format {found}, this program reads {known} only; go on with the program that wrote it, or name an empty directory to start anew"
+    )]
+    OlderFormat {
+        /// The directory.
+        directory: PathBuf,
+        /// The format it has.
+        found: u64,
+        /// The format that this program knows.
+        known: u64,
+    },
     /// The directory is open already, in this process or another.
     #[error("{directory} is in use by another node or store; stop that one, or name another directory")]
     InUse {

@@ -12,6 +12,7 @@
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
 //! | pages: events, an account's transactions and summaries | `listings`, `numbered` |
+//! | what the state holds at an address | `slots`, `index::digests` |
 
 mod base;
 mod check;
@@ -25,6 +26,7 @@ mod prune;
 mod query;
 mod reader;
 mod schema;
+mod slots;
 mod snapshot;
 mod store;
 mod view;
@@ -39,6 +41,7 @@ pub use numbered::Take;
 pub use prune::Pruned;
 pub use query::Query;
 pub use reader::StoreReader;
+pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
 pub use writer::StoreWriter;

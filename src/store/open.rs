@@ -169,6 +169,11 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
             found,
             known: FORMAT,
         }),
+        Some(found) if (1..FORMAT).contains(&found) => Err(StoreError::OlderFormat {
+            directory: directory.to_owned(),
+            found,
+            known: FORMAT,
+        }),
         Some(FORMAT) => {
             let key = meta.get(META_DIGEST_KEY)?;
             let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());

@@ -12,8 +12,9 @@ use ledger::{
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The newest format that this program reads and the one it writes.
-pub(crate) const FORMAT: u64 = 1;
+/// The one format that this program reads and writes. Since 2 the digests of the state keys of an address
+/// begin alike.
+pub(crate) const FORMAT: u64 = 2;
 
 /// A place among the events or writes: version, then number within the transaction.
 pub(crate) type Position = (u64, u32);

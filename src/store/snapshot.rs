@@ -44,6 +44,18 @@ impl Snapshot {
         (self.info.oldest_version..=self.info.version).contains(&version)
     }
 
+    /// Refuses a version whose state cannot be read.
+    pub(crate) fn check_version(&self, version: u64) -> Result<(), StoreError> {
+        if self.has_version(version) {
+            return Ok(());
+        }
+        Err(StoreError::NoSuchMoment {
+            asked: version,
+            oldest: self.info.oldest_version,
+            newest: self.info.version,
+        })
+    }
+
     /// The transaction of a version; `None` above the head or when pruned.
     ///
     /// # Errors
@@ -154,13 +166,7 @@ impl Snapshot {
     /// [`StoreError::NoSuchMoment`] when `version` is above the head or pruned; else when the
     /// database fails or a row is damaged.
     pub fn state_value(&self, key: &StateKey, version: u64) -> Result<Option<Bytes>, StoreError> {
-        if !self.has_version(version) {
-            return Err(StoreError::NoSuchMoment {
-                asked: version,
-                oldest: self.info.oldest_version,
-                newest: self.info.version,
-            });
-        }
+        self.check_version(version)?;
         self.view.state_value(key, version)
     }
 

@@ -4,7 +4,7 @@
 
 use crate::{
     StoreError, base,
-    digest::DigestKey,
+    digest::{DigestKey, StateDigest},
     index::{
         Catalog, Index, Kind, Recent,
         entry::{position, state_entry},
@@ -127,29 +127,37 @@ impl View {
 
     /// The value of `key` after `version`, which is inside the window.
     pub(crate) fn state_value(&self, key: &StateKey, version: u64) -> Result<Option<Bytes>, StoreError> {
-        let digest = self.digests.state_key(key.as_bytes());
-        let oldest = self.head.oldest_version;
-        let span = Span {
-            low: &state_entry(&digest, (oldest, 0)),
-            high: &state_entry(&digest, (version, u32::MAX)),
-            versions: oldest..=version,
-        };
-        let index = self.index(Kind::State);
-        let place = index.newest_first(&span, |entry| ControlFlow::Break(position(Kind::State, entry)))?;
-        let found = match place.flatten() {
-            Some(place) => Some(self.write(place)?),
-            None if oldest == 0 => None,
-            None => {
-                let payload = self.index(Kind::Base).newest_payload(&digest)?;
-                payload.as_deref().map(base::decode_payload).transpose()?
-            }
-        };
-        match found {
+        match self.last_write(&self.digests.state_key(key), version)? {
             Some((found, _)) if found != *key => Err(StoreError::Inconsistent(format!(
                 "the state keys {key:?} and {found:?} have one digest"
             ))),
             Some((_, WriteOp::Put(value))) => Ok(Some(value)),
             Some((_, WriteOp::Delete)) | None => Ok(None),
+        }
+    }
+
+    /// The last write until `version`, which is inside the window, of the state key with a digest.
+    pub(crate) fn last_write(
+        &self,
+        digest: &StateDigest,
+        version: u64,
+    ) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
+        let oldest = self.head.oldest_version;
+        let span = Span {
+            low: &state_entry(digest, (oldest, 0)),
+            high: &state_entry(digest, (version, u32::MAX)),
+            versions: oldest..=version,
+        };
+        let index = self.index(Kind::State);
+        let place = index.newest_first(&span, |entry| ControlFlow::Break(position(Kind::State, entry)))?;
+        match place.flatten() {
+            Some(place) => self.write(place).map(Some),
+            None if oldest == 0 => Ok(None),
+            None => {
+                let payload = self.index(Kind::Base).newest_payload(digest)?;
+                let found = payload.as_deref().map(base::decode_payload).transpose()?;
+                Ok(found.flatten())
+            }
         }
     }
 }

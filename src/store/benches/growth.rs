@@ -12,9 +12,9 @@
 #[path = "../tests/kit.rs"]
 mod kit;
 
-use kit::{Maker, Spec, address, genesis, state_key, stream};
+use kit::{Maker, Spec, address, genesis, resource_key, state_key, stream};
 use ledger::{EventKey, ExecutedBlock, HashValue, WriteOp};
-use ledger_store::{Snapshot, Store, StoreError, StoreOptions};
+use ledger_store::{Snapshot, Store, StoreError, StoreOptions, Take};
 use std::{
     collections::BTreeMap,
     fs,
@@ -69,8 +69,12 @@ impl Random {
 fn transfer(random: &mut Random, accounts: u64) -> Spec {
     let (sender, recipient) = (random.below(accounts), random.below(accounts));
     let value = |random: &mut Random| WriteOp::Put(vec![random.below(256) as u8; VALUE_BYTES].into());
-    let keys = [sender, recipient, sender + accounts];
-    let writes: BTreeMap<_, _> = keys.map(|key| (state_key(key), value(random))).into();
+    let keys = [
+        resource_key(sender, 0),
+        resource_key(recipient, 0),
+        resource_key(sender, 1),
+    ];
+    let writes: BTreeMap<_, _> = keys.map(|key| (key, value(random))).into();
     Spec {
         sender,
         is_orderless: false,
@@ -200,14 +204,14 @@ fn look_up(
         })
     })?;
     time("newest state", &mut |random| {
-        let key = state_key(random.below(accounts));
+        let key = resource_key(random.below(accounts), 0);
         snapshot.state_value(&key, info.version).map(|found| {
             black_box(found);
         })
     })?;
     time("state at a random version", &mut |random| {
         let (key, version) = (
-            state_key(random.below(accounts)),
+            resource_key(random.below(accounts), 0),
             info.oldest_version + random.below(versions),
         );
         snapshot.state_value(&key, version).map(|found| {
@@ -219,6 +223,36 @@ fn look_up(
         snapshot.state_value(&key, info.version).map(|found| {
             black_box(found);
         })
+    })?;
+    time("the two slots of an account", &mut |random| {
+        let account = address(random.below(accounts));
+        snapshot.slots(&account, info.version, None).map(|slots| {
+            black_box(slots.count());
+        })
+    })?;
+    time("the two slots of an account at a random version", &mut |random| {
+        let account = address(random.below(accounts));
+        let version = info.oldest_version + random.below(versions);
+        snapshot.slots(&account, version, None).map(|slots| {
+            black_box(slots.count());
+        })
+    })?;
+    time(
+        "newest 100 summaries of an account until a version",
+        &mut |random| {
+            let account = address(random.below(accounts));
+            let end = info.oldest_version + random.below(versions);
+            let found = snapshot.transaction_summaries(&account, 0..=end, Take::Newest, 100)?;
+            black_box(found);
+            Ok(())
+        },
+    )?;
+    time("100 summaries of an account from a version", &mut |random| {
+        let account = address(random.below(accounts));
+        let start = info.oldest_version + random.below(versions);
+        let found = snapshot.transaction_summaries(&account, start..=u64::MAX, Take::Oldest, 100)?;
+        black_box(found);
+        Ok(())
     })?;
     time("block of a version", &mut |random| {
         let version = info.oldest_version + random.below(versions);

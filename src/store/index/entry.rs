@@ -179,7 +179,7 @@ impl Gathered {
 
     /// Adds a write.
     pub(crate) fn add_write(&mut self, key: &StateKey, position: Position) {
-        let digest = self.key.state_key(key.as_bytes());
+        let digest = self.key.state_key(key);
         self.states.push(state_entry(&digest, position));
     }
 

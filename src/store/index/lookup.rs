@@ -31,12 +31,22 @@ pub(crate) struct Span<'a> {
     pub versions: RangeInclusive<u64>,
 }
 
-impl Index<'_> {
-    fn pieces(&self) -> &[Arc<Packed>] {
+impl<'a> Index<'a> {
+    fn pieces(&self) -> &'a [Arc<Packed>] {
         self.recent.map(Recent::pieces).unwrap_or_default()
     }
 
-    fn runs_of(&self, versions: &RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
+    /// The sorted pieces in memory, oldest first; none where all of them are newer than `versions`.
+    pub(crate) fn pieces_of(&self, versions: &RangeInclusive<u64>) -> &'a [Arc<Packed>] {
+        if self.runs.recent_from <= *versions.end() {
+            self.pieces()
+        } else {
+            &[]
+        }
+    }
+
+    /// The runs with a version in `versions`, oldest first.
+    pub(crate) fn runs_of(&self, versions: &RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
         let (oldest, newest) = (*versions.start(), *versions.end());
         let list = self.runs.list.iter();
         list.filter(move |run| run.first_version <= newest && run.last_version >= oldest)
@@ -49,12 +59,10 @@ impl Index<'_> {
         span: &Span<'_>,
         mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
     ) -> Result<Option<B>, StoreError> {
-        if self.runs.recent_from <= *span.versions.end() {
-            for piece in self.pieces().iter().rev() {
-                for entry in piece.between(span.low, span.high).rev() {
-                    if let ControlFlow::Break(end) = visit(entry) {
-                        return Ok(Some(end));
-                    }
+        for piece in self.pieces_of(&span.versions).iter().rev() {
+            for entry in piece.between(span.low, span.high).rev() {
+                if let ControlFlow::Break(end) = visit(entry) {
+                    return Ok(Some(end));
                 }
             }
         }

@@ -20,6 +20,7 @@
 //! when runs merge, and a run wholly below it is dropped.
 
 pub(crate) mod catalog;
+pub(crate) mod digests;
 pub(crate) mod entry;
 pub(crate) mod lookup;
 pub(crate) mod merge;

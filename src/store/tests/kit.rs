@@ -63,7 +63,13 @@ pub fn stream(account: u64, creation_number: u64) -> EventKey {
     }
 }
 
-/// A state key of about the length of a coin store's.
+/// The key of a resource of an account, of about the length of a coin store's.
+pub fn resource_key(account: u64, number: u64) -> StateKey {
+    let tag = format!("0x1::coin::CoinStore<0x1::node_coin::Coin{number}>");
+    StateKey::resource(&address(account), &tag.parse().expect("a tag"))
+}
+
+/// The key of a table item.
 pub fn state_key(number: u64) -> StateKey {
     StateKey::table_item(
         &address(number),

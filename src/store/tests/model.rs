@@ -228,7 +228,9 @@ fn the_state_below_a_narrow_window_stays_right() {
         writer.commit(std::slice::from_ref(&block)).unwrap();
         writer.prune(block.first_version, u64::MAX).unwrap();
         let info = workload.info(block.height(), block.height());
-        workload.check_states(&reader.snapshot().unwrap(), &info).unwrap();
+        let snapshot = reader.snapshot().unwrap();
+        workload.check_states(&snapshot, &info).unwrap();
+        workload.check_slots(&snapshot, &info).unwrap();
     }
 }
 

@@ -48,24 +48,39 @@ fn a_database_of_something_else() {
     assert!(matches!(refusal(directory.path()), StoreError::Foreign { .. }));
 }
 
-#[test]
-fn a_newer_format() {
+/// What opening says of a directory of another format.
+fn refusal_of_format(format: u64) -> StoreError {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));
     let database = Database::create(directory.path().join("ledger.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
-    let newer = (FORMAT + 1).to_le_bytes();
     transaction
         .open_table(META)
         .unwrap()
-        .insert(META_FORMAT, newer.as_slice())
+        .insert(META_FORMAT, format.to_le_bytes().as_slice())
         .unwrap();
     transaction.commit().unwrap();
     drop(database);
-    let error = refusal(directory.path());
+    refusal(directory.path())
+}
+
+#[test]
+fn another_format() {
+    let newer = refusal_of_format(FORMAT + 1);
     assert!(
-        matches!(error, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
+        matches!(newer, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
     );
+    let older = refusal_of_format(FORMAT - 1);
+    assert!(
+        matches!(older, StoreError::OlderFormat { found, known, .. } if found == FORMAT - 1 && known == FORMAT)
+    );
+    let text = older.to_string();
+    assert!(
+        text.contains("the program that wrote it, or name an empty directory"),
+        "{text}"
+    );
+    let unknown = refusal_of_format(0);
+    assert!(matches!(unknown, StoreError::Damaged { .. }), "{unknown}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
-use super::kit::{Maker, Spec, address, state_key, stream};
+use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{Snapshot, StoreError, Take, TransactionSummary};
 use ledger::{ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp};
 use std::{collections::BTreeMap, sync::Arc};
@@ -8,6 +8,17 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Accounts, streams and keys are few, so that they meet often.
 const ACCOUNTS: u64 = 5;
 const KEYS: u64 = 12;
+
+/// How many accounts have slots.
+const OWNERS: u64 = 3;
+
+/// A key by its number: of a table item, or of one of the accounts.
+fn key(number: u64) -> StateKey {
+    match number % (OWNERS + 1) {
+        OWNERS => state_key(number),
+        owner => resource_key(owner, number),
+    }
+}
 
 /// Random numbers from a seed (xorshift): the same on every machine and release.
 #[derive(Clone, Debug)]
@@ -39,7 +50,7 @@ impl Workload {
     /// A chain of genesis only.
     pub(super) fn new(seed: u64) -> Self {
         let mut maker = Maker::new();
-        let writes = (0..KEYS / 2).map(|key| (state_key(key), WriteOp::Put(vec![0, 0, key as u8].into())));
+        let writes = (0..KEYS / 2).map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
         let first = maker.first_block(writes.collect());
         Self {
             maker,
@@ -70,7 +81,7 @@ impl Workload {
         let streams = (0..random.below(4)).map(|_| stream(random.below(ACCOUNTS), random.below(2)));
         let streams = streams.collect();
         let writes = (0..random.below(4)).map(|_| {
-            let key = state_key(random.below(KEYS));
+            let key = key(random.below(KEYS));
             let operation = match random.below(4) {
                 0 => WriteOp::Delete,
                 _ => WriteOp::Put(vec![random.below(256) as u8; random.below(40) as usize].into()),
@@ -128,6 +139,7 @@ impl Workload {
         self.check_transactions(snapshot, info)?;
         self.check_blocks(snapshot, info)?;
         self.check_states(snapshot, info)?;
+        self.check_slots(snapshot, info)?;
         for account in 0..=ACCOUNTS {
             self.check_account(snapshot, info, account)?;
             self.check_summaries(snapshot, info, account)?;
@@ -181,7 +193,7 @@ impl Workload {
     pub(super) fn check_states(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         for version in info.oldest_version..=info.version {
             let state = self.state(version);
-            for key in (0..=KEYS).map(state_key) {
+            for key in (0..=KEYS).map(key) {
                 let expected = state.get(&key).and_then(|operation| operation.value());
                 let found = snapshot.state_value(&key, version)?;
                 assert_eq!(found.as_ref(), expected, "{key:?} at {version} of {info:?}");
@@ -193,6 +205,35 @@ impl Workload {
                 matches!(refused, Err(StoreError::NoSuchMoment { .. })),
                 "{version}"
             );
+        }
+        Ok(())
+    }
+
+    /// The slots of each account at every version: all of them, and from each place on.
+    pub(super) fn check_slots(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+        for version in info.oldest_version..=info.version {
+            let state = self.state(version);
+            for account in (0..=OWNERS).map(address) {
+                let all = snapshot.slots(&account, version, None)?;
+                let all = all.collect::<Result<Vec<_>, _>>()?;
+                assert!(all.is_sorted_by_key(|slot| slot.place), "{all:?}");
+                assert!(all.windows(2).all(|two| two[0].place != two[1].place), "{all:?}");
+                let mut found: Vec<_> = all.iter().filter_map(|slot| slot.held.clone()).collect();
+                found.sort();
+                let held = state.iter().filter(|(key, _)| key.address() == Some(account));
+                let held =
+                    held.filter_map(|(key, operation)| Some(((*key).clone(), operation.value()?.clone())));
+                let expected: Vec<_> = held.collect();
+                assert_eq!(found, expected, "{account} at {version} of {info:?}");
+                for (number, slot) in all.iter().enumerate() {
+                    let place = snapshot.slot_place(&account, slot.place.to_bytes());
+                    assert_eq!(place, Some(slot.place));
+                    let rest = snapshot.slots(&account, version, place)?;
+                    let rest = rest.collect::<Result<Vec<_>, _>>()?;
+                    assert_eq!(rest, all[number..], "from {number} of {account} at {version}");
+                    assert_eq!(snapshot.slot_place(&address(99), slot.place.to_bytes()), None);
+                }
+            }
         }
         Ok(())
     }

@@ -1,0 +1,139 @@
+//! The digests of the state index and of the state below the window in order, each once.
+//!
+//! A key that is written all the time has millions of entries, so what lies between two digests is
+//! passed with a seek, unless it is short.
+
+use super::{Index, Kind, recent::Packed, run::RunCursor};
+use crate::{
+    StoreError,
+    digest::{STATE_DIGEST_BYTES, StateDigest},
+    schema::RunTable,
+};
+use std::ops::RangeInclusive;
+
+/// How many entries are stepped over before a seek: about what a seek costs.
+const STEPS_MAX: usize = 16;
+
+/// Goes through digests in order.
+pub(crate) struct Digests<'a> {
+    sources: Vec<Source<'a>>,
+}
+
+impl<'a> Digests<'a> {
+    /// Starts above `after`, or with the first one. Runs without a version in `versions` are passed over.
+    ///
+    /// # Panics
+    /// When an index is neither of kind `State` nor of kind `Base`.
+    pub(crate) fn new(
+        indices: &[Index<'a>],
+        versions: &RangeInclusive<u64>,
+        after: Option<&StateDigest>,
+    ) -> Result<Self, StoreError> {
+        let mut sources = Vec::new();
+        for index in indices {
+            assert!(matches!(index.kind, Kind::State | Kind::Base), "no digests");
+            let after = bound(index.kind, after);
+            for run in index.runs_of(versions) {
+                sources.push(Source::run(index.kind, index.table, run, &after)?);
+            }
+            let pieces = index.pieces_of(versions);
+            sources.extend(pieces.iter().map(|packed| Source::piece(packed, &after)));
+        }
+        Ok(Self { sources })
+    }
+
+    /// The next digest.
+    pub(crate) fn next(&mut self) -> Result<Option<StateDigest>, StoreError> {
+        let Some(least) = self.sources.iter().filter_map(Source::digest).min() else {
+            return Ok(None);
+        };
+        for source in &mut self.sources {
+            source.pass(&least)?;
+        }
+        Ok(Some(least))
+    }
+}
+
+/// What is above all entries of a digest and below those of the next; below all without one.
+fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
+    let mut bound = digest.map(|digest| digest.to_vec()).unwrap_or_default();
+    if digest.is_some() {
+        // No entry is of the greatest version.
+        bound.resize(kind.width(), u8::MAX);
+    }
+    bound
+}
+
+/// Sorted entries, and the place among them.
+enum Source<'a> {
+    Piece {
+        packed: &'a Packed,
+        next: Option<StateDigest>,
+    },
+    Run {
+        kind: Kind,
+        table: &'a RunTable,
+        run: u64,
+        cursor: RunCursor,
+    },
+}
+
+impl<'a> Source<'a> {
+    fn piece(packed: &'a Packed, after: &[u8]) -> Self {
+        Self::Piece {
+            packed,
+            next: first_above(packed, after),
+        }
+    }
+
+    fn run(kind: Kind, table: &'a RunTable, run: u64, after: &[u8]) -> Result<Self, StoreError> {
+        Ok(Self::Run {
+            kind,
+            table,
+            run,
+            cursor: RunCursor::new(kind, table, run, after)?,
+        })
+    }
+
+    /// The digest of the entry this is at.
+    fn digest(&self) -> Option<StateDigest> {
+        match self {
+            Self::Piece { next, .. } => *next,
+            Self::Run { cursor, .. } => cursor.peek().and_then(|(entry, _)| digest_of(entry)),
+        }
+    }
+
+    /// Goes on to the first entry above a digest, if this is at that digest.
+    fn pass(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
+        if self.digest() != Some(*digest) {
+            return Ok(());
+        }
+        match self {
+            Self::Piece { packed, next } => *next = first_above(packed, &bound(Kind::State, Some(digest))),
+            Self::Run {
+                kind,
+                table,
+                run,
+                cursor,
+            } => {
+                for _ in 0..STEPS_MAX {
+                    cursor.advance()?;
+                    if cursor.peek().is_none_or(|(entry, _)| !entry.starts_with(digest)) {
+                        return Ok(());
+                    }
+                }
+                *cursor = RunCursor::new(*kind, table, *run, &bound(*kind, Some(digest)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn first_above(packed: &Packed, bound: &[u8]) -> Option<StateDigest> {
+    const LAST: [u8; Kind::State.width()] = [u8::MAX; Kind::State.width()];
+    packed.between(bound, &LAST).next().and_then(digest_of)
+}
+
+fn digest_of(entry: &[u8]) -> Option<StateDigest> {
+    entry.first_chunk::<STATE_DIGEST_BYTES>().copied()
+}
