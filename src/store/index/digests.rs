@@ -74,7 +74,7 @@ enum Source<'a> {
         kind: Kind,
         table: &'a RunTable,
         run: u64,
-        cursor: RunCursor,
+        cursor: Box<RunCursor>,
     },
 }
 
@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
             kind,
             table,
             run,
-            cursor: RunCursor::new(kind, table, run, after)?,
+            cursor: Box::new(RunCursor::new(kind, table, run, after)?),
         })
     }
 
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
                         return Ok(());
                     }
                 }
-                *cursor = RunCursor::new(*kind, table, *run, &bound(*kind, Some(digest)))?;
+                **cursor = RunCursor::new(*kind, table, *run, &bound(*kind, Some(digest)))?;
             }
         }
         Ok(())

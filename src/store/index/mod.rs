@@ -9,7 +9,7 @@
 //! | kind | entry | found by |
 //! |---|---|---|
 //! | `Hash` | hash 8, version 8 | transaction hash |
-//! | `State` | digest 16, version 8, number 4 | state key |
+//! | `State` | digest 16, version 8, number 4 | state key, or the address it belongs to |
 //! | `Account` | digest 12, sequence number 8, version 8 | sender |
 //! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
