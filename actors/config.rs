@@ -2,11 +2,13 @@
 //!
 //! The defaults here are the program's; `config/node.toml` states them for people.
 
-use crate::StartError;
+use crate::{StartError, SubmissionFilter};
 
 /// Settings of all actors.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
+    /// Which submissions are let in, until [`crate::NodeHandle::set_filter`] changes it.
+    pub filter: SubmissionFilter,
     /// Threads and queues that check signatures.
     pub signatures: SignaturesConfig,
     /// The pool of pending transactions.

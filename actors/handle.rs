@@ -15,7 +15,7 @@ pub(crate) use admission::read_facts;
 
 use crate::{
     BlockFeed, Clock, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
-    NodeConfig, ReadError, TuneError,
+    NodeConfig, ReadError, SubmissionFilter, TuneError,
     committer::{
         self, Committer, HeadCell,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
@@ -34,6 +34,7 @@ use crate::{
     },
 };
 use actix::{Actor, Context, Handler, Message};
+use arc_swap::ArcSwap;
 use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_store::{Query, Snapshot, StoreError};
 use std::{sync::Arc, time::Duration};
@@ -53,6 +54,8 @@ struct Parts {
     clock: Clock,
     head: HeadCell,
     mailboxes: Mailboxes,
+    /// Read by every submission, so never behind a lock.
+    filter: ArcSwap<SubmissionFilter>,
     signatures: SignatureChecks,
     /// One permit for each client that may wait.
     waits: Semaphore,
@@ -78,12 +81,14 @@ impl NodeHandle {
         signatures: SignatureChecks,
     ) -> Self {
         let waits = Semaphore::new(config.wait.capacity.min(Semaphore::MAX_PERMITS));
+        let filter = ArcSwap::from_pointee(config.filter.clone());
         Self(Arc::new(Parts {
             chain,
             config,
             clock,
             head,
             mailboxes,
+            filter,
             signatures,
             waits,
         }))
@@ -218,6 +223,17 @@ impl NodeHandle {
     /// The numbers of the lanes in which transactions wait for the check of their signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
         self.0.signatures.status()
+    }
+
+    /// Which submissions are let in.
+    pub fn filter(&self) -> Arc<SubmissionFilter> {
+        self.0.filter.load_full()
+    }
+
+    /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
+    /// the pool stays. Gives what was before. The next start begins with the configured filter again.
+    pub fn set_filter(&self, filter: SubmissionFilter) -> Arc<SubmissionFilter> {
+        self.0.filter.swap(Arc::new(filter))
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.

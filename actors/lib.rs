@@ -10,7 +10,8 @@
 //! | pruner | which versions may go | storage: remove some |
 //!
 //! Before any actor is asked, [`NodeHandle::check_signatures`] has signatures checked on threads of their
-//! own (`signatures/`).
+//! own (`signatures/`), and [`NodeHandle::check_filter`] tells which submissions the operator does not let
+//! in (`filter/`).
 //!
 //! # Rules
 //! 1. An actor owns its state; others get messages or immutable values. No locks around state, no
@@ -31,6 +32,7 @@ mod committer;
 mod config;
 mod error;
 mod failure;
+mod filter;
 mod handle;
 mod lookup;
 mod mailbox;
@@ -50,6 +52,9 @@ pub use config::{
     StorageConfig, WaitConfig,
 };
 pub use error::{FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError};
+pub use filter::{
+    FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered, SubmissionFilter,
+};
 pub use handle::NodeHandle;
 pub use lookup::{Accepted, Committed, Lookup};
 pub use mailbox::MailboxStatus;

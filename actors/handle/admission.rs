@@ -2,7 +2,7 @@
 //! where the Head does not know enough. No actor is asked.
 
 use super::{NodeHandle, ask};
-use crate::{Accepted, Head, Lane, ReadError, SubmitError, mempool::messages::Submit};
+use crate::{Accepted, Filtered, Head, Lane, ReadError, SubmitError, mempool::messages::Submit};
 use ledger::{
     AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
     TransactionFacts,
@@ -13,6 +13,15 @@ use ledger_store::{Query, Snapshot, StoreError};
 use std::sync::Arc;
 
 impl NodeHandle {
+    /// Whether the operator lets a client's submission in; see [`crate::SubmissionFilter`]. Asked before
+    /// the signatures are checked, because it costs next to nothing, and not by the node's own senders.
+    ///
+    /// # Errors
+    /// The rule that keeps it out.
+    pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
+        self.0.filter.load().check(transaction)
+    }
+
     /// Has the signatures of a transaction checked, on a thread that checks those of many at once.
     ///
     /// # Errors

@@ -1,0 +1,255 @@
+//! Which rule decides, for every form of payload; the text of rules; many rules against a plain search.
+
+use super::*;
+use crate::testing::draft;
+use ledger::{
+    EntryFunction,
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script, TransactionExecutable,
+        TransactionPayload,
+    },
+};
+use proptest::prelude::*;
+
+const MULTISIG: AccountAddress = AccountAddress::ONE;
+
+fn call(function: &str) -> EntryFunction {
+    let (module, name) = function.rsplit_once("::").unwrap();
+    EntryFunction {
+        module: module.parse().unwrap(),
+        function: name.parse().unwrap(),
+        type_args: Vec::new(),
+        args: Vec::new(),
+    }
+}
+
+/// A transaction of the sender `number`.
+fn sent(number: u64, payload: TransactionPayload) -> SignedTransaction {
+    let mut signed = draft(number, 0).checked().transaction().clone();
+    signed.raw.payload = payload;
+    signed
+}
+
+fn calling(number: u64, function: &str) -> SignedTransaction {
+    sent(number, TransactionPayload::EntryFunction(call(function)))
+}
+
+/// Every payload that calls the function, in each form of the wire.
+fn forms(function: &str) -> Vec<TransactionPayload> {
+    let inner = |multisig_address, replay_protection_nonce| {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: TransactionExecutable::EntryFunction(call(function)),
+            extra_config: ExtraConfig::V1 {
+                multisig_address,
+                replay_protection_nonce,
+            },
+        })
+    };
+    vec![
+        TransactionPayload::EntryFunction(call(function)),
+        TransactionPayload::Multisig(Multisig {
+            multisig_address: MULTISIG,
+            payload: Some(MultisigPayload::EntryFunction(call(function))),
+        }),
+        inner(None, None),
+        inner(None, Some(7)),
+        inner(Some(MULTISIG), None),
+        inner(Some(MULTISIG), Some(7)),
+    ]
+}
+
+fn filter(rules: &str) -> SubmissionFilter {
+    SubmissionFilter::parse_list(rules).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The number of the rule that denies.
+fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Option<usize> {
+    filter.check(transaction).err().map(|filtered| filtered.number)
+}
+
+#[test]
+fn the_first_rule_that_matches_decides_and_without_one_all_are_let_in() {
+    let sender = draft(5, 0).checked().raw().sender;
+    let transaction = calling(5, "0x1::m::f");
+    let cases = [
+        (String::new(), None),
+        (format!("deny sender {sender}"), Some(1)),
+        (format!("allow sender {sender}, deny all"), None),
+        (format!("deny module 0x1::m, allow sender {sender}"), Some(1)),
+        (format!("allow function 0x1::m::f, deny module 0x1::m"), None),
+        (format!("deny module 0x1::m, allow function 0x1::m::f"), Some(1)),
+        (format!("deny sender 0xfff, deny function 0x1::m::f"), Some(2)),
+        (format!("deny function 0x1::m::g, deny module 0x1::n"), None),
+        (format!("deny function 0x2::m::f, deny module 0x2::m"), None),
+        (format!("allow sender 0xfff, deny all"), Some(2)),
+        (
+            format!("allow sender {sender}, deny sender {sender}, deny all"),
+            None,
+        ),
+        ("allow all".to_owned(), None),
+    ];
+    for (rules, expected) in cases {
+        assert_eq!(denied_by(&filter(&rules), &transaction), expected, "{rules}");
+    }
+}
+
+#[test]
+fn a_call_is_seen_through_every_form_of_payload() {
+    for rules in ["deny function 0x1::m::f", "deny module 0x1::m"] {
+        let filter = filter(rules);
+        for payload in forms("0x1::m::f") {
+            let transaction = sent(1, payload);
+            assert_eq!(denied_by(&filter, &transaction), Some(1), "{transaction:?}");
+        }
+        for payload in forms("0x1::n::f") {
+            let transaction = sent(1, payload);
+            assert_eq!(denied_by(&filter, &transaction), None, "{transaction:?}");
+        }
+    }
+}
+
+#[test]
+fn who_acts_as_a_multisig_account_is_not_its_sender() {
+    let transaction = sent(2, forms("0x1::m::f").remove(1));
+    let as_sender = filter(&format!("deny sender {MULTISIG}"));
+    assert_eq!(denied_by(&as_sender, &transaction), None);
+}
+
+#[test]
+fn what_names_no_function_is_matched_by_sender_and_all_only() {
+    let stored = TransactionPayload::Multisig(Multisig {
+        multisig_address: MULTISIG,
+        payload: None,
+    });
+    let script = TransactionPayload::Script(Script {
+        code: vec![1].into(),
+        type_args: Vec::new(),
+        args: Vec::new(),
+    });
+    for payload in [stored, script] {
+        let transaction = sent(1, payload);
+        let sender = transaction.raw.sender;
+        let about_calls = filter("deny module 0x1::m, deny function 0x1::m::f");
+        assert_eq!(denied_by(&about_calls, &transaction), None);
+        let about_all = filter("allow module 0x1::m, deny all");
+        assert_eq!(denied_by(&about_all, &transaction), Some(2));
+        let about_sender = filter(&format!("deny sender {sender}"));
+        assert_eq!(denied_by(&about_sender, &transaction), Some(1));
+    }
+}
+
+#[test]
+fn a_refusal_names_its_rule() {
+    let refusal = filter("allow sender 0xfff, deny module 0x1::m")
+        .check(&calling(1, "0x1::m::f"))
+        .unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "Transaction rejected by the submission filter of this node, rule 2: deny module 0x1::m"
+    );
+}
+
+#[test]
+fn what_is_no_rule_is_named_with_its_cause() {
+    let cases = [
+        ("forbid sender 0x1", "begins with allow or deny"),
+        ("", "begins with allow or deny"),
+        ("deny", "sender, module or function, or all"),
+        ("deny payer 0x1", "sender, module or function, or all"),
+        ("deny sender", "one thing each"),
+        ("deny sender 0x1 0x2", "one thing each"),
+        ("deny all 0x1", "one thing each"),
+        ("deny sender 0xg", "no address"),
+        ("deny module 0x1", "ADDRESS::NAME"),
+        ("deny module 0x1::m::f", "ADDRESS::NAME"),
+        ("deny function f", "ADDRESS::MODULE::NAME"),
+        ("deny function 0x1::m::1", "ADDRESS::MODULE::NAME"),
+    ];
+    for (text, words) in cases {
+        let error = SubmissionFilter::parse(&["allow sender 0x1", text]).unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("rule 2, {text:?},")), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+    let long = "x".repeat(100_000);
+    let message = SubmissionFilter::parse(&[long]).unwrap_err().to_string();
+    assert!(message.len() < 300, "{}", message.len());
+}
+
+#[test]
+fn rules_are_bounded_and_none_stands_behind_all() {
+    let rules = vec!["deny sender 0x1"; SubmissionFilter::RULES_MAX + 1];
+    assert!(SubmissionFilter::parse(&rules[1..]).is_ok());
+    let error = SubmissionFilter::parse(&rules).unwrap_err();
+    assert_eq!(error, FilterError::TooMany(SubmissionFilter::RULES_MAX + 1));
+    assert_eq!(
+        SubmissionFilter::parse_list("deny sender 0x1, deny all, allow sender 0x2").unwrap_err(),
+        FilterError::Unreachable { number: 3, all: 2 }
+    );
+}
+
+#[test]
+fn a_list_may_have_line_breaks_and_a_last_comma() {
+    let list = filter("\n  deny sender 0x01,\n\tallow   function 0x1::m::f ,\n");
+    assert_eq!(list.to_string(), "deny sender 0x1, allow function 0x1::m::f");
+    assert_eq!(filter(" ").rules(), []);
+    assert!(SubmissionFilter::parse_list("deny all,,").is_err());
+}
+
+fn any_rule() -> impl Strategy<Value = FilterRule> {
+    let module = |number: u64| -> ModuleId { format!("0x{number}::m").parse().unwrap() };
+    let subject = prop_oneof![
+        (0..4u64).prop_map(|number| FilterSubject::Sender(draft(number, 0).checked().raw().sender)),
+        (1..4u64).prop_map(move |number| FilterSubject::Module(module(number))),
+        (1..4u64, "[fg]").prop_map(move |(number, name)| FilterSubject::Function {
+            module: module(number),
+            name: name.parse().unwrap(),
+        }),
+    ];
+    (any::<bool>(), subject).prop_map(|(allow, subject)| FilterRule {
+        action: if allow {
+            FilterAction::Allow
+        } else {
+            FilterAction::Deny
+        },
+        subject,
+    })
+}
+
+/// Whether a rule matches, as its text says.
+fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
+    let call = transaction.raw.entry_function().unwrap();
+    match &rule.subject {
+        FilterSubject::Sender(address) => *address == transaction.raw.sender,
+        FilterSubject::Module(module) => *module == call.module,
+        FilterSubject::Function { module, name } => (module, name) == (&call.module, &call.function),
+        FilterSubject::All => true,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_look_ups_decide_as_trying_one_rule_after_the_other(
+        mut rules in prop::collection::vec(any_rule(), 0..12),
+        last in prop::option::of(any::<bool>()),
+        (sender, module, function) in (0..5u64, 1..5u64, "[fgh]"),
+    ) {
+        rules.extend(last.map(|allow| FilterRule {
+            action: if allow { FilterAction::Allow } else { FilterAction::Deny },
+            subject: FilterSubject::All,
+        }));
+        let transaction = calling(sender, &format!("0x{module}::m::{function}"));
+        let first = rules.iter().position(|rule| matches(rule, &transaction));
+        let expected = first.filter(|&place| rules[place].action == FilterAction::Deny);
+        let filter = SubmissionFilter::new(rules.clone()).unwrap();
+        prop_assert_eq!(denied_by(&filter, &transaction), expected.map(|place| place + 1));
+        prop_assert_eq!(filter.rules(), &rules[..]);
+        let read_back = SubmissionFilter::parse_list(&filter.to_string()).unwrap();
+        prop_assert_eq!(read_back.rules(), &rules[..]);
+    }
+
+    #[test]
+    fn no_text_makes_reading_fail_otherwise_than_with_an_error(text in "\\PC{0,60}") {
+        let _ = SubmissionFilter::parse_list(&text);
+    }
+}
