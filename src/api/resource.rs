@@ -2,7 +2,7 @@
 //! members at one address share a slot (framework-notes section 5).
 
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, StateKey, StructTag, state::group_members};
+use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, StructTag, state::group_members};
 use ledger_store::{Snapshot, StoreError};
 
 /// The resource `tag` at `address` after `version`.
@@ -25,4 +25,24 @@ pub(crate) fn read_resource(
     let members = group_members(&slot)
         .map_err(|cause| StoreError::Inconsistent(format!("the resource group at {address}: {cause}")))?;
     Ok(members.get(tag).cloned())
+}
+
+/// A resource: its type and its bytes.
+pub(crate) type Resource = (StructTag, Bytes);
+
+/// The resources that a slot holds: itself, or the members of a group in the order of their types.
+///
+/// # Errors
+/// When the store holds a group or a state key that does not decode.
+pub(crate) fn resources_of(key: &StateKey, value: Bytes) -> Result<Vec<Resource>, StoreError> {
+    let undecodable =
+        |cause: &dyn std::fmt::Display| StoreError::Inconsistent(format!("the slot {key:?}: {cause}"));
+    match key.parts().map_err(|cause| undecodable(&cause))? {
+        StateKeyParts::Resource { tag, .. } => Ok(vec![(tag, value)]),
+        StateKeyParts::ResourceGroup { .. } => {
+            let members = group_members(&value).map_err(|cause| undecodable(&cause))?;
+            Ok(members.into_iter().collect())
+        }
+        StateKeyParts::Module(_) | StateKeyParts::TableItem { .. } => Ok(Vec::new()),
+    }
 }

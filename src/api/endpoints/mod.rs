@@ -13,6 +13,7 @@ pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod listings;
 pub(crate) mod modules;
+pub(crate) mod resources;
 pub(crate) mod simulate;
 pub(crate) mod submit;
 pub(crate) mod summaries;

@@ -1,0 +1,171 @@
+//! All resources at an address, in pages. Members of resource groups stand beside the others; where a
+//! page ends in the middle of a group the next one goes on there.
+
+use crate::{
+    answer::Answer,
+    call::{Call, PageSize},
+    error::{ApiError, Problem},
+    format::Format,
+    json::{HexBytes, ResourceJson},
+    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX},
+    resource::{Resource, resources_of},
+};
+use ledger::{AccountAddress, StructTag};
+use ledger_store::{SlotPlace, Snapshot, StoreError};
+use std::{collections::BTreeMap, str::FromStr};
+
+/// The reference's numbers: a client that asks for all gets all at once.
+const PAGE: PageSize = PageSize {
+    default: 9_999,
+    max: 9_999,
+};
+
+/// How many slots are looked at for a page: one in two may hold nothing any more where the page is as
+/// long as can be. One costs about 20 microseconds. Beyond that a page is short, down to an empty one with
+/// a cursor.
+const SLOTS_MAX: usize = 2 * PAGE.max;
+
+/// About how many bytes a resource takes besides its value.
+const RESOURCE_FIXED_BYTES: usize = 256;
+
+/// `GET /v1/accounts/{address}/resources`
+///
+/// An account that has none, or that nobody knows, has an empty list.
+pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
+    let address: AccountAddress = call.path("address")?;
+    let start: Option<Cursor> = call.query("start")?;
+    let limit = call.limit(PAGE)?;
+    let places = call.state.large_answers().clone();
+    let (ledger_info, page) = call
+        .read_state(move |snapshot, version| {
+            let asked = Asked {
+                address,
+                version,
+                start,
+                limit,
+            };
+            asked.read(snapshot, &places)
+        })
+        .await?;
+    let Page {
+        resources,
+        next,
+        place,
+    } = page;
+    let (chain, format) = (call.chain().clone(), call.format());
+    let answer = large::render(place, move || match format {
+        Format::Json => {
+            let views = resources.into_iter();
+            let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, &value));
+            Answer::json(ledger_info, &views.collect::<Vec<_>>())
+        }
+        Format::Bcs => Answer::bcs(ledger_info, &resources.into_iter().collect::<BTreeMap<_, _>>()),
+    });
+    Ok(answer.await?.with_cursor(next.map(|cursor| cursor.to_string())))
+}
+
+/// Which resources are asked for.
+struct Asked {
+    address: AccountAddress,
+    version: u64,
+    start: Option<Cursor>,
+    limit: usize,
+}
+
+/// Resources, where the next page begins, and the place of an answer with so much.
+#[derive(Default)]
+struct Page {
+    resources: Vec<Resource>,
+    next: Option<Cursor>,
+    place: Option<LargeAnswerPlace>,
+}
+
+impl Asked {
+    fn read(&self, snapshot: &Snapshot, places: &LargeAnswers) -> Result<Result<Page, Problem>, StoreError> {
+        let mut from = None;
+        if let Some(start) = &self.start {
+            from = snapshot.slot_place(&self.address, start.slot);
+            if from.is_none() {
+                return Ok(Err(Problem::InvalidInput(format!(
+                    "the cursor is none of the account {} on this node",
+                    self.address
+                ))));
+            }
+        }
+        let (mut page, mut read_bytes) = (Page::default(), 0);
+        for (looked_at, slot) in snapshot.slots(&self.address, self.version, from)?.enumerate() {
+            let slot = slot?;
+            if looked_at == SLOTS_MAX {
+                page.next = Some(Cursor::new(slot.place, None));
+                break;
+            }
+            let Some((key, value)) = slot.held else {
+                continue;
+            };
+            for (tag, value) in resources_of(&key, value)? {
+                if self.is_before_start(slot.place, &tag) {
+                    continue;
+                }
+                if page.resources.len() == self.limit || read_bytes >= VALUE_BYTES_MAX {
+                    page.next = Some(Cursor::new(slot.place, Some(tag)));
+                    return Ok(Ok(page));
+                }
+                read_bytes += RESOURCE_FIXED_BYTES + value.len();
+                page.resources.push((tag, value));
+                if page.place.is_none() {
+                    match places.place_for(read_bytes) {
+                        Ok(place) => page.place = place,
+                        Err(problem) => return Ok(Err(problem)),
+                    }
+                }
+            }
+        }
+        Ok(Ok(page))
+    }
+
+    /// Whether a member of the group in which the page begins was on an earlier one.
+    fn is_before_start(&self, slot: SlotPlace, tag: &StructTag) -> bool {
+        let start = self.start.as_ref();
+        start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
+    }
+}
+
+/// Where a page begins: the place of its first slot, and the type of its first resource there. Neither
+/// moves when other slots or members come and go.
+struct Cursor {
+    slot: [u8; SlotPlace::BYTES],
+    tag: Option<StructTag>,
+}
+
+impl Cursor {
+    fn new(slot: SlotPlace, tag: Option<StructTag>) -> Self {
+        Self {
+            slot: slot.to_bytes(),
+            tag,
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let HexBytes(bytes) = text.parse()?;
+        let (slot, tag) = bytes.split_first_chunk().ok_or("the cursor is too short")?;
+        let tag = (!tag.is_empty()).then(|| bcs::from_bytes(tag));
+        let tag = tag
+            .transpose()
+            .map_err(|cause| format!("the cursor names no type: {cause}"))?;
+        Ok(Self { slot: *slot, tag })
+    }
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(self.slot))?;
+        match &self.tag {
+            Some(tag) => f.write_str(&hex::encode(bcs::to_bytes(tag).map_err(|_| std::fmt::Error)?)),
+            None => Ok(()),
+        }
+    }
+}
