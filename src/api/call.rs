@@ -6,6 +6,7 @@ use crate::{
     decimal::Decimal,
     error::{ApiError, Problem},
     format::{Format, JSON},
+    openapi::{Operation, Place},
     params,
     state::ApiState,
 };
@@ -15,7 +16,7 @@ use ledger::{Chain, LedgerInfo};
 use ledger_actors::NodeHandle;
 use ledger_store::{Snapshot, StoreError};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt::Display, str::FromStr};
+use std::{fmt::Display, rc::Rc, str::FromStr};
 
 /// How many things a listing gives.
 #[derive(Clone, Copy)]
@@ -29,6 +30,8 @@ pub(crate) struct PageSize {
 /// One request.
 pub(crate) struct Call {
     pub state: ApiState,
+    /// What the interface's document says of the route.
+    pub operation: Rc<Operation>,
     pub request: HttpRequest,
     pub payload: Payload,
 }
@@ -50,12 +53,20 @@ impl Call {
     }
 
     /// A path parameter; see [`params::path`].
+    ///
+    /// # Panics
+    /// In builds with debug assertions, when the operation does not declare it.
     pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
+        debug_assert!(self.operation.declares_parameter(Place::Path, name), "{name}");
         params::path(&self.request, name)
     }
 
     /// A query parameter; see [`params::query`].
+    ///
+    /// # Panics
+    /// In builds with debug assertions, when the operation does not declare it.
     pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        debug_assert!(self.operation.declares_parameter(Place::Query, name), "{name}");
         params::query(&self.request, name)
     }
 

@@ -3,6 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | which routes there are | `routes.rs` |
+//! | what the document of the interface says of them | `openapi/` |
 //! | what a route does | `endpoints/` |
 //! | every error with its status and code | `error/` |
 //! | what is answered where no route fits | `fallback.rs` |
@@ -28,6 +29,8 @@ mod format;
 mod headers;
 mod json;
 mod large;
+mod media_types;
+mod openapi;
 mod params;
 mod resource;
 mod routes;
@@ -40,5 +43,6 @@ pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::submission_json;
+pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
 pub use routes::configure;
 pub use state::{ApiConfig, ApiState};

@@ -1,6 +1,7 @@
 //! The one route table, and how a row of it becomes an actix route.
 //!
-//! To add a route: one line in [`table`], one handler in a file of `endpoints/`.
+//! To add a route: one line in [`table`], one handler in a file of `endpoints/`, one description in a file of
+//! `openapi/operations/`.
 
 use crate::{
     admission,
@@ -13,10 +14,11 @@ use crate::{
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
+    openapi::{Operation, operations},
     state::ApiState,
 };
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpResponse,
     http::Method,
     middleware::from_fn,
     web::{self, ServiceConfig},
@@ -24,16 +26,39 @@ use actix_web::{
 use futures::future::{FutureExt, LocalBoxFuture};
 use std::rc::Rc;
 
-/// A row: method, path below `/v1`, handler.
-struct Route {
+/// A row: method, path below `/v1`, handler, and what the interface's document says of it.
+pub(crate) struct Route {
     method: Method,
     path: &'static str,
     handler: Handler,
+    operation: Rc<Operation>,
+}
+
+impl Route {
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path below `/v1`, its parameters in braces.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// What the document says of it.
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
 }
 
 type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<Answer, ApiError>>>;
 
-fn route<F>(method: Method, path: &'static str, handler: impl Fn(Call) -> F + 'static) -> Route
+fn route<F>(
+    method: Method,
+    path: &'static str,
+    handler: impl Fn(Call) -> F + 'static,
+    operation: Operation,
+) -> Route
 where
     F: Future<Output = Result<Answer, ApiError>> + 'static,
 {
@@ -41,81 +66,158 @@ where
         method,
         path,
         handler: Rc::new(move |call| handler(call).boxed_local()),
+        operation: Rc::new(operation),
     }
 }
 
 /// The routes, in the order in which they are tried.
-fn table() -> Vec<Route> {
+pub(crate) fn table() -> Vec<Route> {
     use Method as M;
+    use operations as of;
     vec![
-        route(M::GET, "", index::index),
-        route(M::GET, "/", index::index),
-        route(M::GET, "/-/healthy", health::healthy),
-        route(M::GET, "/info", info::info),
-        route(M::GET, "/estimate_gas_price", gas::estimate),
-        route(M::GET, "/transactions", listings::transactions),
-        route(M::POST, "/transactions", submit::submit),
-        route(M::POST, "/transactions/batch", batch::batch),
-        route(M::POST, "/transactions/simulate", simulate::simulate),
+        route(M::GET, "", index::index, of::node::index()),
+        route(M::GET, "/", index::index, of::node::index()),
+        route(M::GET, "/-/healthy", health::healthy, of::node::healthy()),
+        route(M::GET, "/info", info::info, of::node::info()),
+        route(
+            M::GET,
+            "/estimate_gas_price",
+            gas::estimate,
+            of::node::gas_price(),
+        ),
+        route(
+            M::GET,
+            "/transactions",
+            listings::transactions,
+            of::transactions::list(),
+        ),
+        route(
+            M::POST,
+            "/transactions",
+            submit::submit,
+            of::submissions::submit(),
+        ),
+        route(
+            M::POST,
+            "/transactions/batch",
+            batch::batch,
+            of::submissions::batch(),
+        ),
+        route(
+            M::POST,
+            "/transactions/simulate",
+            simulate::simulate,
+            of::submissions::simulate(),
+        ),
         route(
             M::POST,
             "/transactions/encode_submission",
             encode_submission::encode_submission,
+            of::submissions::encode(),
         ),
-        route(M::GET, "/transactions/by_hash/{txn_hash}", transactions::by_hash),
+        route(
+            M::GET,
+            "/transactions/by_hash/{txn_hash}",
+            transactions::by_hash,
+            of::transactions::by_hash(),
+        ),
         route(
             M::GET,
             "/transactions/wait_by_hash/{txn_hash}",
             transactions::wait_by_hash,
+            of::transactions::wait_by_hash(),
         ),
         route(
             M::GET,
             "/transactions/by_version/{txn_version}",
             transactions::by_version,
+            of::transactions::by_version(),
         ),
         route(
             M::GET,
             "/transactions/auxiliary_info",
             auxiliary_info::auxiliary_info,
+            of::transactions::auxiliary_info(),
         ),
-        route(M::GET, "/accounts/{address}", accounts::account),
+        route(
+            M::GET,
+            "/accounts/{address}",
+            accounts::account,
+            of::accounts::account(),
+        ),
         route(
             M::GET,
             "/accounts/{address}/resource/{resource_type}",
             accounts::resource,
+            of::accounts::resource(),
         ),
         route(
             M::GET,
             "/accounts/{address}/module/{module_name}",
             modules::module,
+            of::accounts::module(),
         ),
-        route(M::GET, "/accounts/{address}/modules", modules::modules),
+        route(
+            M::GET,
+            "/accounts/{address}/modules",
+            modules::modules,
+            of::accounts::modules(),
+        ),
         route(
             M::GET,
             "/accounts/{address}/balance/{asset_type}",
             accounts::balance,
+            of::accounts::balance(),
         ),
-        route(M::GET, "/accounts/{address}/transactions", listings::of_account),
+        route(
+            M::GET,
+            "/accounts/{address}/transactions",
+            listings::of_account,
+            of::transactions::of_account(),
+        ),
         route(
             M::GET,
             "/accounts/{address}/transaction_summaries",
             summaries::of_account,
+            of::transactions::summaries(),
         ),
         route(
             M::GET,
             "/accounts/{address}/events/{creation_number}",
             events::by_creation_number,
+            of::events::by_creation_number(),
         ),
         route(
             M::GET,
             "/accounts/{address}/events/{event_handle}/{field_name}",
             events::by_handle,
+            of::events::by_handle(),
         ),
-        route(M::POST, "/tables/{table_handle}/item", tables::item),
-        route(M::POST, "/tables/{table_handle}/raw_item", tables::raw_item),
-        route(M::POST, "/view", view::view),
-        route(M::GET, "/blocks/by_height/{block_height}", blocks::by_height),
-        route(M::GET, "/blocks/by_version/{version}", blocks::by_version),
+        route(
+            M::POST,
+            "/tables/{table_handle}/item",
+            tables::item,
+            of::tables::item(),
+        ),
+        route(
+            M::POST,
+            "/tables/{table_handle}/raw_item",
+            tables::raw_item,
+            of::tables::raw_item(),
+        ),
+        route(M::POST, "/view", view::view, of::view::view()),
+        route(
+            M::GET,
+            "/blocks/by_height/{block_height}",
+            blocks::by_height,
+            of::blocks::by_height(),
+        ),
+        route(
+            M::GET,
+            "/blocks/by_version/{version}",
+            blocks::by_version,
+            of::blocks::by_version(),
+        ),
     ]
 }
 
@@ -154,28 +256,50 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
     let names: Vec<_> = routes.iter().map(|route| route.method.to_string()).collect();
     let allowed = names.join(", ");
     let mut resource = web::resource(path);
-    for Route { method, handler, .. } in routes {
+    for Route {
+        method,
+        handler,
+        operation,
+        ..
+    } in routes
+    {
         let state = state.clone();
         resource = resource.route(web::method(method).to(move |request, payload: web::Payload| {
-            serve(state.clone(), Rc::clone(&handler), request, payload)
+            let call = Call {
+                state: state.clone(),
+                operation: Rc::clone(&operation),
+                request,
+                payload: payload.into_inner(),
+            };
+            serve(call, Rc::clone(&handler))
         }));
     }
     resource.default_service(wrong_method(allowed))
 }
 
-async fn serve(
-    state: ApiState,
-    handler: Handler,
-    request: HttpRequest,
-    payload: web::Payload,
-) -> HttpResponse {
-    let call = Call {
-        state: state.clone(),
-        request,
-        payload: payload.into_inner(),
-    };
+/// # Panics
+/// In builds with debug assertions, when the answer is one that the operation does not declare.
+async fn serve(call: Call, handler: Handler) -> HttpResponse {
+    let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
     match handler(call).await {
-        Ok(answer) => answer.into_response(state.headers()),
-        Err(error) => error.response(state.headers()),
+        Ok(answer) => {
+            let response = answer.into_response(state.headers());
+            debug_assert!(
+                operation.declares_success(response.status()),
+                "{} does not declare {}",
+                operation.id,
+                response.status()
+            );
+            response
+        }
+        Err(error) => {
+            let (status, code) = error.row();
+            debug_assert!(
+                operation.declares_refusal(status, code),
+                "{} does not declare {status} {code:?}",
+                operation.id
+            );
+            error.response(state.headers())
+        }
     }
 }

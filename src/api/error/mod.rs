@@ -16,6 +16,7 @@ use actix_web::{
 };
 use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
 use ledger_actors::LeaveReason;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a client is asked to wait after a 503, in seconds. A full mailbox or reader queue drains
@@ -23,7 +24,7 @@ use serde::Serialize;
 const RETRY_AFTER_SECS: u64 = 1;
 
 /// The body of every error answer (interface section 7).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorBody {
     /// What went wrong, for people.
     pub message: String,
@@ -37,7 +38,7 @@ pub struct ErrorBody {
 
 /// The `error_code` of an answer, the closed list of the interface in its order, which is that of the
 /// numbers in BCS. Not all of them can be raised here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the variants are the words of the interface")]
 pub enum ErrorCode {
@@ -387,6 +388,11 @@ impl<P: Into<Problem>> From<P> for ApiError {
 }
 
 impl ApiError {
+    /// Status and `error_code`.
+    pub(crate) fn row(&self) -> (StatusCode, ErrorCode) {
+        self.problem.row()
+    }
+
     /// The answer, with the ledger headers of its moment.
     pub(crate) fn response(&self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = self.problem.response();

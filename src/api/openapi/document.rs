@@ -1,0 +1,279 @@
+//! The document: OpenAPI 3.1, from the rows of the route table.
+
+use super::{
+    Operation,
+    operation::{Body, Link, Media, Success, Tag},
+    parameter::{Parameter, Place},
+    refusals::{self, Refusal},
+    schemas::{Schemas, schema},
+};
+use crate::{
+    error::ErrorBody,
+    format::{BCS, JSON},
+    headers::LedgerHeaders,
+    media_types::MediaTypes,
+    routes,
+};
+use actix_web::http::StatusCode;
+use ledger::Vendor;
+use serde_json::{Map, Value, json};
+
+/// Stands for the vendor word in descriptions.
+const VENDOR: &str = "{VENDOR}";
+
+/// How many of the headers stand on every success: those before gas used and cursor.
+const LEDGER_HEADERS: usize = 7;
+
+/// What the whole document says of the interface.
+const DESCRIPTION: &str = include_str!("description.md");
+
+/// The OpenAPI 3.1 document of the interface on a chain with this vendor word, which stands in its headers
+/// and media types.
+pub fn openapi_document(vendor: &Vendor) -> Value {
+    let mut writer = Writer {
+        headers: LedgerHeaders::new(vendor),
+        media_types: MediaTypes::new(vendor),
+        vendor: vendor.upper().to_owned(),
+        schemas: Schemas::new(),
+    };
+    let mut paths: Map<String, Value> = Map::new();
+    // The path without anything behind `/v1` is a second name of `/`, which a document cannot say.
+    for row in routes::table().iter().filter(|row| !row.path().is_empty()) {
+        let operation = writer.operation(row.operation());
+        let path = paths.entry(row.path()).or_insert_with(|| json!({}));
+        path[row.method().as_str().to_ascii_lowercase()] = operation;
+    }
+    let error = writer.schemas.of_answer(schema::<ErrorBody>());
+    debug_assert_eq!(error, json!({"$ref": "#/components/schemas/ErrorBody"}));
+    let headers = writer.header_components();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Ledger node",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": writer.words(DESCRIPTION),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/v1", "description": "The node that serves this document."}],
+        "tags": Tag::ALL.map(|tag| json!({"name": tag.name(), "description": tag.description()})),
+        "paths": paths,
+        "components": {"headers": headers, "schemas": writer.schemas.finish()},
+    })
+}
+
+/// What is known while a document is written.
+struct Writer {
+    headers: LedgerHeaders,
+    media_types: MediaTypes,
+    /// The vendor word in upper case.
+    vendor: String,
+    schemas: Schemas,
+}
+
+impl Writer {
+    fn words(&self, text: &str) -> String {
+        text.trim().replace(VENDOR, &self.vendor)
+    }
+
+    fn operation(&mut self, operation: &Operation) -> Value {
+        let mut written = json!({
+            "operationId": operation.id,
+            "tags": [operation.tag.name()],
+            "summary": operation.summary,
+            "description": self.words(operation.description),
+            "responses": self.responses(operation),
+        });
+        if !operation.parameters.is_empty() {
+            written["parameters"] = operation.parameters.iter().map(parameter).collect();
+        }
+        if !operation.request.is_empty() {
+            let content = self.content(&operation.request, Schemas::of_request);
+            written["requestBody"] = json!({"required": true, "content": content});
+        }
+        written
+    }
+
+    fn responses(&mut self, operation: &Operation) -> Map<String, Value> {
+        let mut responses = Map::new();
+        for success in &operation.successes {
+            responses.insert(success.status.as_str().to_owned(), self.success(success));
+        }
+        for refusal in &operation.refusals {
+            let of_status = |other: &&Refusal| other.status == refusal.status;
+            let status = refusal.status.as_str().to_owned();
+            if !responses.contains_key(&status) {
+                let refusals: Vec<_> = operation.refusals.iter().filter(of_status).collect();
+                responses.insert(status, self.refusals(refusal.status, &refusals));
+            }
+        }
+        responses
+    }
+
+    fn success(&mut self, success: &Success) -> Value {
+        let mut headers = self.ledger_headers(true);
+        let optional = [(success.gas_used, "gas-used"), (success.cursor, "cursor")];
+        for (_, header) in optional.into_iter().filter(|(has, _)| *has) {
+            let name = format!("x-{}-{header}", self.vendor.to_ascii_lowercase());
+            headers.insert(name.clone(), reference("headers", &name));
+        }
+        let mut written = json!({"description": self.words(success.description), "headers": headers});
+        if !success.bodies.is_empty() {
+            written["content"] = self.content(&success.bodies, Schemas::of_answer).into();
+        }
+        if !success.links.is_empty() {
+            let links = success
+                .links
+                .iter()
+                .map(|one| (one.name.to_owned(), link(one, &self.vendor)));
+            written["links"] = Value::Object(links.collect());
+        }
+        written
+    }
+
+    /// One error status with its codes.
+    fn refusals(&self, status: StatusCode, refusals: &[&Refusal]) -> Value {
+        let mut codes: Vec<Value> = Vec::new();
+        let mut examples = Map::new();
+        let mut description = String::new();
+        for refusal in refusals {
+            let code = json!(refusal.code);
+            let name = code.as_str().unwrap_or_default().to_owned();
+            description += &format!("* `{name}`: {}\n", refusal.when);
+            if !codes.contains(&code) {
+                codes.push(code);
+                examples.insert(name, json!({"value": refusals::example(status, refusal.code)}));
+            }
+        }
+        let mut headers = self.ledger_headers(false);
+        let of_status = match status {
+            StatusCode::SERVICE_UNAVAILABLE => Some("Retry-After"),
+            StatusCode::METHOD_NOT_ALLOWED => Some("Allow"),
+            _ => None,
+        };
+        if let Some(name) = of_status {
+            headers.insert(name.to_owned(), reference("headers", name));
+        }
+        json!({
+            "description": self.words(&description),
+            "headers": headers,
+            "content": {JSON: {
+                "schema": {
+                    "$ref": "#/components/schemas/ErrorBody",
+                    "properties": {"error_code": {"enum": codes}},
+                },
+                "examples": examples,
+            }},
+        })
+    }
+
+    fn content(
+        &mut self,
+        bodies: &[Body],
+        schema_of: fn(&mut Schemas, super::schemas::SchemaOf) -> Value,
+    ) -> Map<String, Value> {
+        let mut content = Map::new();
+        for body in bodies {
+            let mut written = json!({});
+            if let Some(schema) = body.schema {
+                written["schema"] = schema_of(&mut self.schemas, schema);
+            } else {
+                // Bytes have no JSON type; the words are where a reader looks for them.
+                written["schema"] = json!({"description": self.words(body.description)});
+            }
+            if let Some(example) = &body.example {
+                written["example"] = example.clone();
+            }
+            content.insert(self.media_type(body.media).to_owned(), written);
+        }
+        content
+    }
+
+    fn media_type(&self, media: Media) -> &str {
+        match media {
+            Media::Json => JSON,
+            Media::Bcs => BCS,
+            Media::SignedTransactionBcs => &self.media_types.signed_transaction,
+            Media::ViewFunctionBcs => &self.media_types.view_function,
+            Media::Other(name) => name,
+        }
+    }
+
+    /// References to the headers of every answer that says at which moment of the ledger it was made.
+    fn ledger_headers(&self, required: bool) -> Map<String, Value> {
+        let suffix = if required { "" } else { "-optional" };
+        let names = self.headers.names();
+        let always = names.iter().take(LEDGER_HEADERS);
+        always
+            .map(|name| (name.to_string(), reference("headers", &format!("{name}{suffix}"))))
+            .collect()
+    }
+
+    fn header_components(&self) -> Map<String, Value> {
+        let number = |format: &str| json!({"type": "integer", "format": format, "minimum": 0});
+        let rows = [
+            ("The number of the chain.", number("uint8")),
+            ("The newest version of the ledger.", number("uint64")),
+            ("The oldest version that the node keeps.", number("uint64")),
+            (
+                "The time of the newest block, in microseconds since the Unix epoch.",
+                number("uint64"),
+            ),
+            ("The epoch.", number("uint64")),
+            ("The height of the newest block.", number("uint64")),
+            (
+                "The height of the oldest block that the node keeps.",
+                number("uint64"),
+            ),
+            ("What the call cost, in gas units.", number("uint64")),
+            (
+                "Where the next page begins: the `start` of the next request. Absent on the last page.",
+                json!({"type": "string", "pattern": "^(0x)?[0-9a-f]+$"}),
+            ),
+        ];
+        let mut headers = Map::new();
+        for (place, (name, (description, schema))) in self.headers.names().iter().zip(rows).enumerate() {
+            let mut header = json!({"description": description, "schema": schema});
+            if place < LEDGER_HEADERS {
+                headers.insert(format!("{name}-optional"), header.clone());
+                header["required"] = true.into();
+            }
+            headers.insert(name.to_string(), header);
+        }
+        headers.insert(
+            "Retry-After".to_owned(),
+            json!({"description": "When to ask again, in seconds.", "schema": number("uint64")}),
+        );
+        headers.insert(
+            "Allow".to_owned(),
+            json!({"description": "The methods that the path takes.", "required": true, "schema": {"type": "string"}}),
+        );
+        headers
+    }
+}
+
+fn reference(kind: &str, name: &str) -> Value {
+    json!({"$ref": format!("#/components/{kind}/{name}")})
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query",
+    };
+    json!({
+        "name": parameter.name,
+        "in": place,
+        "description": parameter.description,
+        "required": parameter.required,
+        "schema": parameter.schema,
+        "example": parameter.example,
+    })
+}
+
+fn link(link: &Link, vendor: &str) -> Value {
+    let parameters = link.parameters.iter().map(|(name, value)| {
+        let value = value.replace(VENDOR, vendor).into();
+        ((*name).to_owned(), value)
+    });
+    json!({"operationId": link.operation_id, "parameters": parameters.collect::<Map<String, Value>>()})
+}

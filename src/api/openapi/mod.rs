@@ -1,0 +1,26 @@
+//! The OpenAPI 3.1 document of the interface, made from the rows of the route table.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is said of one route | `operations/`, one function per route |
+//! | of what such a description consists | `operation.rs`, `parameter.rs` |
+//! | refusals that many routes share | `refusals.rs` |
+//! | how descriptions become a document | `document.rs` |
+//! | how types of Rust become schemas | `schemas.rs` |
+//!
+//! A description is data, so that it can be held to what the node does: builds with debug assertions refuse
+//! to answer with what the operation of the route does not declare (`routes.rs`), and to read a parameter
+//! that it does not declare (`call.rs`).
+
+mod declared;
+mod document;
+mod operation;
+pub(crate) mod operations;
+mod parameter;
+mod refusals;
+mod schemas;
+
+pub use declared::{DeclaredAnswer, declared_answers};
+pub use document::openapi_document;
+pub(crate) use operation::Operation;
+pub(crate) use parameter::Place;

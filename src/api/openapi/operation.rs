@@ -1,0 +1,279 @@
+//! The description of one operation as data: what a client may send and every answer it may get.
+
+use super::{
+    parameter::{Parameter, Place},
+    refusals::{self, Refusal},
+    schemas::SchemaOf,
+};
+use crate::error::ErrorCode;
+use actix_web::http::StatusCode;
+use serde_json::Value;
+
+/// The groups that operations are shown in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tag {
+    Node,
+    Transactions,
+    Blocks,
+    Accounts,
+    Events,
+    Tables,
+    View,
+}
+
+impl Tag {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::Node,
+        Self::Transactions,
+        Self::Blocks,
+        Self::Accounts,
+        Self::Events,
+        Self::Tables,
+        Self::View,
+    ];
+
+    /// The name of the group.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "Node",
+            Self::Transactions => "Transactions",
+            Self::Blocks => "Blocks",
+            Self::Accounts => "Accounts",
+            Self::Events => "Events",
+            Self::Tables => "Tables",
+            Self::View => "View",
+        }
+    }
+
+    /// What the operations of the group are about.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Node => "The node itself: the ledger it holds, its health, this document.",
+            Self::Transactions => "Submitting transactions, following them, reading committed ones.",
+            Self::Blocks => "Blocks, with or without their transactions.",
+            Self::Accounts => "What the state holds at an address, and what an account has sent.",
+            Self::Events => "Streams of events, named by number or by the handle that a resource holds.",
+            Self::Tables => "Items of tables and single slots of the state.",
+            Self::View => "Calls of functions that read the state and change nothing.",
+        }
+    }
+}
+
+/// A media type of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Media {
+    /// JSON.
+    Json,
+    /// An answer in BCS.
+    Bcs,
+    /// A signed transaction, or a batch of them, in BCS; the name carries the vendor word of the chain.
+    SignedTransactionBcs,
+    /// A call of a view function in BCS; the name carries the vendor word of the chain.
+    ViewFunctionBcs,
+    /// Any other, by its name.
+    Other(&'static str),
+}
+
+/// One form of a body.
+pub(crate) struct Body {
+    pub media: Media,
+    /// What the body is, where it is no JSON.
+    pub description: &'static str,
+    /// The schema of JSON; other bodies are bytes or text.
+    pub schema: Option<SchemaOf>,
+    pub example: Option<Value>,
+}
+
+/// Where a value of an answer is a parameter of another operation.
+pub(crate) struct Link {
+    pub name: &'static str,
+    pub operation_id: &'static str,
+    /// Parameters of that operation, each with the runtime expression that gives its value.
+    pub parameters: &'static [(&'static str, &'static str)],
+}
+
+/// A successful answer.
+pub(crate) struct Success {
+    pub status: StatusCode,
+    pub description: &'static str,
+    pub bodies: Vec<Body>,
+    /// Whether it says what the call cost.
+    pub gas_used: bool,
+    /// Whether it says where the next page begins, where there is one.
+    pub cursor: bool,
+    pub links: Vec<Link>,
+}
+
+impl Success {
+    /// An answer with this status.
+    pub fn new(status: StatusCode, description: &'static str) -> Self {
+        Self {
+            status,
+            description,
+            bodies: Vec::new(),
+            gas_used: false,
+            cursor: false,
+            links: Vec::new(),
+        }
+    }
+
+    /// The answer with status 200.
+    pub fn ok(description: &'static str) -> Self {
+        Self::new(StatusCode::OK, description)
+    }
+
+    /// The same with a body in JSON.
+    pub fn json(mut self, schema: SchemaOf, example: Value) -> Self {
+        self.bodies.push(Body {
+            media: Media::Json,
+            description: "",
+            schema: Some(schema),
+            example: Some(example),
+        });
+        self
+    }
+
+    /// The same with a body in BCS, which is what `description` says.
+    pub fn bcs(self, description: &'static str) -> Self {
+        self.body(Media::Bcs, description)
+    }
+
+    /// The same with a body of another type.
+    pub fn body(mut self, media: Media, description: &'static str) -> Self {
+        self.bodies.push(Body {
+            media,
+            description,
+            schema: None,
+            example: None,
+        });
+        self
+    }
+
+    /// The same with the header that says what the call cost.
+    pub fn with_gas_used(self) -> Self {
+        Self {
+            gas_used: true,
+            ..self
+        }
+    }
+
+    /// The same with the header that says where the next page begins.
+    pub fn with_cursor(self) -> Self {
+        Self { cursor: true, ..self }
+    }
+
+    /// The same with a link.
+    pub fn link(
+        mut self,
+        name: &'static str,
+        operation_id: &'static str,
+        parameters: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        self.links.push(Link {
+            name,
+            operation_id,
+            parameters,
+        });
+        self
+    }
+}
+
+/// One operation.
+pub(crate) struct Operation {
+    /// Its name, unique, in `snake_case`.
+    pub id: &'static str,
+    pub tag: Tag,
+    pub summary: &'static str,
+    /// What a client needs to know, in Markdown. `{VENDOR}` stands for the vendor word.
+    pub description: &'static str,
+    pub parameters: Vec<Parameter>,
+    /// The forms of its body, none where it takes none.
+    pub request: Vec<Body>,
+    pub successes: Vec<Success>,
+    pub refusals: Vec<Refusal>,
+}
+
+impl Operation {
+    /// An operation with the refusals that any may answer with.
+    pub fn new(id: &'static str, tag: Tag, summary: &'static str, description: &'static str) -> Self {
+        Self {
+            id,
+            tag,
+            summary,
+            description,
+            parameters: Vec::new(),
+            request: Vec::new(),
+            successes: Vec::new(),
+            refusals: refusals::COMMON.to_vec(),
+        }
+    }
+
+    /// The same with a parameter, and the refusals of one that is not of its type.
+    pub fn parameter(mut self, parameter: Parameter) -> Self {
+        let of_place = match parameter.place {
+            Place::Path => refusals::PATH,
+            Place::Query => refusals::QUERY,
+        };
+        self.parameters.push(parameter);
+        self.refuses(of_place)
+    }
+
+    /// The same with a body in JSON, and the refusals of bodies.
+    pub fn json_body(self, schema: SchemaOf, example: Value) -> Self {
+        self.request_body(Body {
+            media: Media::Json,
+            description: "",
+            schema: Some(schema),
+            example: Some(example),
+        })
+    }
+
+    /// The same with a body in BCS, which is what `description` says, and the refusals of bodies.
+    pub fn bcs_body(self, media: Media, description: &'static str) -> Self {
+        self.request_body(Body {
+            media,
+            description,
+            schema: None,
+            example: None,
+        })
+    }
+
+    fn request_body(mut self, body: Body) -> Self {
+        self.request.push(body);
+        self.refuses(refusals::BODY)
+    }
+
+    /// The same with a successful answer.
+    pub fn answers(mut self, success: Success) -> Self {
+        self.successes.push(success);
+        self
+    }
+
+    /// The same with these refusals, each once.
+    pub fn refuses(mut self, refusals: &[Refusal]) -> Self {
+        for refusal in refusals {
+            if !self.refusals.contains(refusal) {
+                self.refusals.push(*refusal);
+            }
+        }
+        self
+    }
+
+    /// Whether a success with this status is declared.
+    pub fn declares_success(&self, status: StatusCode) -> bool {
+        self.successes.iter().any(|success| success.status == status)
+    }
+
+    /// Whether a refusal with this status and code is declared.
+    pub fn declares_refusal(&self, status: StatusCode, code: ErrorCode) -> bool {
+        let mut refusals = self.refusals.iter();
+        refusals.any(|refusal| (refusal.status, refusal.code) == (status, code))
+    }
+
+    /// Whether this parameter is declared.
+    pub fn declares_parameter(&self, place: Place, name: &str) -> bool {
+        let mut parameters = self.parameters.iter();
+        parameters.any(|parameter| (parameter.place, parameter.name) == (place, name))
+    }
+}

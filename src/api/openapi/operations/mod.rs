@@ -1,0 +1,24 @@
+//! What is said of each route, one file per resource as in `endpoints/`, one function per route.
+//!
+//! To describe a route: a function that gives its [`super::Operation`], named by its row of the route table. The
+//! tests of the interface hold it to what the node answers: an answer that it does not declare, a member of
+//! JSON that its schema does not have, a parameter that it leaves out fail them.
+
+pub(crate) mod accounts;
+pub(crate) mod blocks;
+pub(crate) mod events;
+pub(crate) mod node;
+pub(crate) mod submissions;
+pub(crate) mod tables;
+pub(crate) mod transactions;
+pub(crate) mod view;
+
+use super::{
+    operation::{Media, Operation, Success, Tag},
+    parameter, refusals,
+    refusals::{never, refusal},
+    schemas::schema,
+};
+use crate::error::ErrorCode;
+use actix_web::http::StatusCode;
+use serde_json::{Value, json};

@@ -1,0 +1,173 @@
+//! Types of Rust as schemas of the document.
+//!
+//! Answers are described as they are written and bodies of requests as they are read. Objects of answers
+//! are closed, so that a member which the schema does not have is an error; bodies may hold more than is
+//! read, as serde skips what it does not know.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value};
+
+/// Makes the schema of a type, most often a reference to a component.
+pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schema of `T`.
+pub(super) fn schema<T: JsonSchema>() -> SchemaOf {
+    SchemaGenerator::subschema_for::<T>
+}
+
+/// Where schemas stand in the document.
+const COMPONENTS: &str = "#/components/schemas/";
+
+/// What tells the form that is read from the form that is written, where a type has two.
+const READ_SUFFIX: &str = "Input";
+
+/// Collects the schemas of one document.
+pub(super) struct Schemas {
+    written: SchemaGenerator,
+    read: SchemaGenerator,
+}
+
+impl Schemas {
+    pub fn new() -> Self {
+        let settings = || {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = COMPONENTS.trim_matches(['#', '/']).to_owned().into();
+                settings.meta_schema = None;
+            })
+        };
+        Self {
+            written: settings().for_serialize().into_generator(),
+            read: settings().for_deserialize().into_generator(),
+        }
+    }
+
+    /// The schema of what an answer holds.
+    pub fn of_answer(&mut self, schema: SchemaOf) -> Value {
+        schema(&mut self.written).to_value()
+    }
+
+    /// The schema of what a request holds; see [`Self::finish`] for its references.
+    pub fn of_request(&mut self, schema: SchemaOf) -> Value {
+        let mut schema = schema(&mut self.read).to_value();
+        rename_references(&mut schema);
+        schema
+    }
+
+    /// The components that the schemas refer to.
+    pub fn finish(mut self) -> Map<String, Value> {
+        let mut components = self.written.take_definitions(false);
+        let closed_over = components.clone();
+        for schema in components.values_mut() {
+            inline_extended(schema, &closed_over);
+            close(schema);
+        }
+        for (name, mut schema) in self.read.take_definitions(false) {
+            rename_references(&mut schema);
+            components.insert(format!("{name}{READ_SUFFIX}"), schema);
+        }
+        components
+    }
+}
+
+fn rename_references(schema: &mut Value) {
+    each_subschema(schema, &mut |object| {
+        if let Some(Value::String(reference)) = object.get_mut("$ref") {
+            reference.push_str(READ_SUFFIX);
+        }
+    });
+}
+
+/// Calls `visit` with each object in `schema`, outermost first.
+fn each_subschema(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+    match schema {
+        Value::Object(object) => {
+            visit(object);
+            for value in object.values_mut() {
+                each_subschema(value, visit);
+            }
+        }
+        Value::Array(all) => {
+            for value in all {
+                each_subschema(value, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Puts the referenced object in the place of a reference that has members beside it (a variant of an enum
+/// with its `type`): a closed object cannot be extended from outside.
+fn inline_extended(schema: &mut Value, components: &Map<String, Value>) {
+    each_subschema(schema, &mut |object| {
+        if !object.contains_key("properties") {
+            return;
+        }
+        let target = object.get("$ref").and_then(Value::as_str);
+        let target = target.and_then(|reference| components.get(reference.strip_prefix(COMPONENTS)?));
+        if let Some(Value::Object(target)) = target.cloned() {
+            object.remove("$ref");
+            merge(object, target);
+        }
+    });
+}
+
+/// Adds the members of `base` to `object`.
+fn merge(object: &mut Map<String, Value>, base: Map<String, Value>) {
+    for (key, of_base) in base {
+        match (object.get_mut(&key), of_base) {
+            (None, of_base) => {
+                object.insert(key, of_base);
+            }
+            (Some(Value::Object(members)), Value::Object(of_base)) => {
+                for (name, member) in of_base {
+                    members.entry(name).or_insert(member);
+                }
+            }
+            (Some(Value::Array(all)), Value::Array(of_base)) => all.extend(of_base),
+            _ => {}
+        }
+    }
+}
+
+/// The keywords that lay further schemas over an object.
+const OVERLAYS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// Closes each object of `schema` whose members are declared.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => close_object(object),
+        Value::Array(all) => all.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+fn close_object(object: &mut Map<String, Value>) {
+    let declares_members = object.get("properties").is_some_and(Value::is_object);
+    let overlaid = OVERLAYS.iter().any(|keyword| object.contains_key(*keyword));
+    for (keyword, value) in object.iter_mut() {
+        match (keyword.as_str(), value) {
+            // The names in it are those of members, not of keywords.
+            ("properties", Value::Object(members)) => members.values_mut().for_each(close),
+            // What lies over an object is closed with it, not by itself.
+            (keyword, Value::Array(overlays)) if declares_members && OVERLAYS.contains(&keyword) => {
+                for members in overlays.iter_mut().filter_map(|one| one.get_mut("properties")) {
+                    members
+                        .as_object_mut()
+                        .into_iter()
+                        .flat_map(Map::values_mut)
+                        .for_each(close);
+                }
+            }
+            ("const" | "enum" | "default" | "examples", _) => {}
+            (_, value) => close(value),
+        }
+    }
+    if declares_members && !object.contains_key("additionalProperties") {
+        let keyword = if overlaid {
+            "unevaluatedProperties"
+        } else {
+            "additionalProperties"
+        };
+        object.insert(keyword.to_owned(), false.into());
+    }
+}
