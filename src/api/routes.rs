@@ -10,7 +10,7 @@ use crate::{
     cors::{cors, for_pages_only},
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
-        listings, modules, simulate, submit, summaries, tables, transactions, view,
+        listings, modules, resources, simulate, submit, summaries, tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -144,6 +144,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/accounts/{address}",
             accounts::account,
             of::accounts::account(),
+        ),
+        route(
+            M::GET,
+            "/accounts/{address}/resources",
+            resources::of_account,
+            of::accounts::resources(),
         ),
         route(
             M::GET,
