@@ -6,7 +6,9 @@ mod bench;
 mod config;
 mod crash;
 mod faucet;
+mod http2;
 mod run;
+mod tls;
 mod upgrades;
 
 #[path = "../kit/mod.rs"]

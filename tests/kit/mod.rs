@@ -13,12 +13,16 @@
 mod account;
 mod client;
 mod http;
+mod http2;
 mod node;
+mod tls;
 
 pub use account::{Account, ChainFacts};
 pub use client::Client;
 pub use http::{Answer, Http};
+pub use http2::{Http2, Http2Answer, Http2Stream};
 pub use node::TestNode;
+pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate, authority, tls_settings};
 
 use std::{
     future::Future,

@@ -1,0 +1,169 @@
+//! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
+
+use crate::kit::{Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until};
+use futures::future::join_all;
+use hyper::http::Method;
+use ledger::{SignedTransaction, Vendor};
+
+/// The longest that `wait.timeout_ms` can be: a wait that ends was ended by what the test does.
+const LONGEST_WAIT: &str = "wait.timeout_ms=600000";
+
+/// An account with coins, and its chain.
+async fn rich_account(node: &TestNode) -> (Account, ChainFacts) {
+    let account = Account::from_seed(1);
+    node.fund(&account, 1_000_000_000).await;
+    let chain = ChainFacts {
+        id: 4,
+        vendor: Vendor::default(),
+        gas_unit_price: 100,
+    };
+    (account, chain)
+}
+
+async fn submit(connection: &Http2, chain: &ChainFacts, transaction: &SignedTransaction) -> Http2Answer {
+    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+    let body = bcs::to_bytes(transaction).unwrap();
+    let stream = connection
+        .begin(Method::POST, "/v1/transactions", &media_type, &body)
+        .await;
+    let answer = stream.answer().await;
+    assert_eq!(answer.status, 202, "{}", answer.json);
+    answer
+}
+
+/// The path of a long poll for it.
+fn wait_path(chain: &ChainFacts, transaction: &SignedTransaction) -> String {
+    format!(
+        "/v1/transactions/wait_by_hash/{}",
+        transaction.hash(&chain.vendor)
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_submissions_and_long_polls_share_a_connection() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[LONGEST_WAIT]);
+    let (account, chain) = rich_account(&node).await;
+    let connection = Http2::connect(&node, &certificate).await;
+
+    let first = account.transfer(&chain, 0, account.address, 1);
+    let second = account.transfer(&chain, 1, account.address, 1);
+    submit(&connection, &chain, &second).await;
+    // The wait for the second lasts until the first is there; meanwhile others are answered.
+    let waiting = connection.begin_get(&wait_path(&chain, &second)).await;
+    let newest = connection.get("/v1").await;
+    assert_eq!((newest.status, &newest.json["chain_id"]), (200, &4.into()));
+    submit(&connection, &chain, &first).await;
+    let committed = waiting.answer().await;
+    assert_eq!(committed.status, 200, "{}", committed.json);
+    assert_eq!(committed.json["success"], true, "{}", committed.json);
+    let version = committed.json["version"]
+        .as_str()
+        .unwrap()
+        .parse::<u64>()
+        .unwrap();
+    let ledger_version = committed.headers["x-node-ledger-version"].to_str().unwrap();
+    assert!(ledger_version.parse::<u64>().unwrap() >= version);
+
+    let missing = connection.get("/v1/no_such_route").await;
+    assert_eq!(missing.status, 404);
+    assert_eq!(missing.json["error_code"], "web_framework_error");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_many_requests_at_once_as_a_browser_sends_are_answered() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[]);
+    let connection = Http2::connect(&node, &certificate).await;
+    let streams = join_all((0..100).map(|_| connection.begin_get("/v1"))).await;
+    let answers = join_all(streams.into_iter().map(Http2Stream::answer)).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
+}
+
+/// Begins `count` long polls at `path`, and gives the answer to the request after them.
+async fn fill(connection: &Http2, path: &str, count: usize) -> (Vec<Http2Stream>, Http2Answer) {
+    let waiting = join_all((0..count).map(|_| connection.begin_get(path))).await;
+    // Requests of a connection are taken in their order.
+    (waiting, connection.get("/v1").await)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_connection_takes_only_so_many_places() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_streams_per_connection=3"]);
+    let (account, chain) = rich_account(&node).await;
+    let connection = Http2::connect(&node, &certificate).await;
+    let other = Http2::connect(&node, &certificate).await;
+    let first = account.transfer(&chain, 0, account.address, 1);
+    let second = account.transfer(&chain, 1, account.address, 1);
+    submit(&other, &chain, &second).await;
+
+    let (waiting, refused) = fill(&connection, &wait_path(&chain, &second), 3).await;
+    assert_eq!(refused.status, 503, "{}", refused.json);
+    assert_eq!(refused.json["error_code"], "internal_error");
+    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(
+        other.get("/v1").await.status,
+        200,
+        "another connection has its own places"
+    );
+
+    submit(&other, &chain, &first).await;
+    for stream in waiting {
+        let answer = stream.answer().await;
+        assert_eq!((answer.status, &answer.json["success"]), (200, &true.into()));
+    }
+    assert_eq!(
+        connection.get("/v1").await.status,
+        200,
+        "the places are free again"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_taken_back_keeps_its_place_until_it_was_served() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_streams_per_connection=3"]);
+    let (account, chain) = rich_account(&node).await;
+    let connection = Http2::connect(&node, &certificate).await;
+    let other = Http2::connect(&node, &certificate).await;
+    let first = account.transfer(&chain, 0, account.address, 1);
+    let second = account.transfer(&chain, 1, account.address, 1);
+    submit(&other, &chain, &second).await;
+
+    let (waiting, refused) = fill(&connection, &wait_path(&chain, &second), 3).await;
+    assert_eq!(refused.status, 503, "{}", refused.json);
+    for stream in waiting {
+        stream.reset();
+    }
+    // Who takes requests back has no more work done than who waits for the answers.
+    assert_eq!(connection.get("/v1").await.status, 503);
+    submit(&other, &chain, &first).await;
+    until("the places to be free", || async {
+        (connection.get("/v1").await.status == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_of_all_connections_together_are_bounded() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["wait.timeout_ms=1500", "api.max_in_flight=3"]);
+    let (account, chain) = rich_account(&node).await;
+    let connection = Http2::connect(&node, &certificate).await;
+    let other = Http2::connect(&node, &certificate).await;
+    let second = account.transfer(&chain, 1, account.address, 1);
+    submit(&other, &chain, &second).await;
+
+    let (waiting, refused) = fill(&connection, &wait_path(&chain, &second), 3).await;
+    let refused_elsewhere = other.get("/v1").await;
+    for answer in [refused, refused_elsewhere] {
+        assert_eq!(answer.status, 503, "{}", answer.json);
+        assert_eq!(answer.headers["retry-after"], "1");
+    }
+    for stream in waiting {
+        let answer = stream.answer().await;
+        assert_eq!(answer.json["type"], "pending_transaction", "{}", answer.json);
+    }
+    assert_eq!(other.get("/v1").await.status, 200);
+}
