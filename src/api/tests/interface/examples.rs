@@ -1,0 +1,192 @@
+//! A good request of every route, on a ledger with history: for rules that hold on all of them.
+
+use crate::{
+    chain::{History, RECORD_KEY, STORE},
+    kit::{Answer, Transfer},
+};
+use serde_json::{Value, json};
+
+/// A request that is answered well.
+pub struct Example {
+    /// As in `Row::route`.
+    pub route: &'static str,
+    pub path: String,
+    /// The JSON body of a `POST`.
+    pub body: Option<Value>,
+    /// The status of the answer.
+    pub status: u16,
+}
+
+impl Example {
+    fn get(route: &'static str, path: &str) -> Self {
+        Self {
+            route,
+            path: path.to_owned(),
+            body: None,
+            status: 200,
+        }
+    }
+
+    fn post(route: &'static str, path: &str, body: Value) -> Self {
+        Self {
+            body: Some(body),
+            ..Self::get(route, path)
+        }
+    }
+
+    pub fn method(&self) -> &'static str {
+        self.route.split_once(' ').unwrap().0
+    }
+
+    /// Asks for an answer of this media type.
+    pub async fn ask(&self, history: &History, accept: &str) -> Answer {
+        let body = self.body.as_ref().map(|body| body.to_string().into_bytes());
+        let mut headers = vec![("accept", accept)];
+        if body.is_some() {
+            headers.push(("content-type", "application/json"));
+        }
+        let client = &history.api.client;
+        client
+            .send(self.method(), &self.path, &headers, body.as_deref())
+            .await
+    }
+}
+
+/// The examples that ask, one of each route.
+pub fn reads(history: &History) -> Vec<Example> {
+    let get = Example::get;
+    let (sender, hash) = (history.sender(), history.transfers[0]["hash"].as_str().unwrap());
+    let mut examples = vec![
+        get("GET ", "/v1"),
+        get("GET /", "/v1/"),
+        get("GET /-/healthy", "/v1/-/healthy"),
+        get("GET /info", "/v1/info"),
+        get("GET /estimate_gas_price", "/v1/estimate_gas_price"),
+        get("GET /transactions", "/v1/transactions"),
+        get(
+            "GET /transactions/by_hash/{txn_hash}",
+            &format!("/v1/transactions/by_hash/{hash}"),
+        ),
+        get(
+            "GET /transactions/wait_by_hash/{txn_hash}",
+            &format!("/v1/transactions/wait_by_hash/{hash}"),
+        ),
+        get(
+            "GET /transactions/by_version/{txn_version}",
+            "/v1/transactions/by_version/2",
+        ),
+        get(
+            "GET /transactions/auxiliary_info",
+            "/v1/transactions/auxiliary_info?start_version=0",
+        ),
+        get("GET /blocks/by_height/{block_height}", "/v1/blocks/by_height/1"),
+        get("GET /blocks/by_version/{version}", "/v1/blocks/by_version/2"),
+        get("GET /accounts/{address}", "/v1/accounts/0xb0b"),
+        get(
+            "GET /accounts/{address}/resource/{resource_type}",
+            &format!("/v1/accounts/0xb0b/resource/{STORE}"),
+        ),
+        get(
+            "GET /accounts/{address}/module/{module_name}",
+            "/v1/accounts/0x1/module/coin",
+        ),
+        get("GET /accounts/{address}/modules", "/v1/accounts/0x1/modules"),
+        get(
+            "GET /accounts/{address}/balance/{asset_type}",
+            "/v1/accounts/0xb0b/balance/0xa",
+        ),
+        get(
+            "GET /accounts/{address}/transactions",
+            &format!("/v1/accounts/{sender}/transactions"),
+        ),
+        get(
+            "GET /accounts/{address}/transaction_summaries",
+            &format!("/v1/accounts/{sender}/transaction_summaries"),
+        ),
+        get(
+            "GET /accounts/{address}/events/{creation_number}",
+            "/v1/accounts/0xb0b/events/2",
+        ),
+        get(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            &format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events"),
+        ),
+    ];
+    examples.extend(posted_reads(history));
+    examples
+}
+
+fn posted_reads(history: &History) -> [Example; 3] {
+    let (table, post) = (&history.table, Example::post);
+    [
+        post(
+            "POST /tables/{table_handle}/item",
+            &format!("/v1/tables/{table}/item"),
+            json!({
+                "key_type": "0x1::string::String",
+                "value_type": "0x1::registry::Record",
+                "key": "name",
+            }),
+        ),
+        post(
+            "POST /tables/{table_handle}/raw_item",
+            &format!("/v1/tables/{table}/raw_item"),
+            json!({ "key": RECORD_KEY }),
+        ),
+        post(
+            "POST /view",
+            "/v1/view",
+            json!({
+                "function": "0x1::coin::balance",
+                "type_arguments": ["0x1::node_coin::NodeCoin"],
+                "arguments": ["0xb0b"],
+            }),
+        ),
+    ]
+}
+
+/// The examples that bring a transaction, in an order in which each is taken.
+pub fn submissions(history: &History) -> Vec<Example> {
+    let chain = &history.api.chain;
+    let post = Example::post;
+    let transfer = |sequence_number| Transfer::new(3, sequence_number).json(chain);
+    let mut simulated = transfer(0);
+    simulated["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
+    let mut unsigned = transfer(0);
+    unsigned.as_object_mut().unwrap().remove("signature");
+    let accepted = |example| Example {
+        status: 202,
+        ..example
+    };
+    vec![
+        post(
+            "POST /transactions/simulate",
+            "/v1/transactions/simulate",
+            json!(simulated),
+        ),
+        post(
+            "POST /transactions/encode_submission",
+            "/v1/transactions/encode_submission",
+            unsigned,
+        ),
+        accepted(post("POST /transactions", "/v1/transactions", transfer(0))),
+        accepted(post(
+            "POST /transactions/batch",
+            "/v1/transactions/batch",
+            json!([transfer(1)]),
+        )),
+    ]
+}
+
+/// All of them.
+pub fn all(history: &History) -> Vec<Example> {
+    let mut examples = reads(history);
+    examples.extend(submissions(history));
+    examples
+}
+
+/// Those that have a body.
+pub fn posts(history: &History) -> Vec<Example> {
+    let all = all(history).into_iter();
+    all.filter(|example| example.body.is_some()).collect()
+}

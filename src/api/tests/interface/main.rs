@@ -1,0 +1,41 @@
+//! The interface document rule by rule, over HTTP against nodes of their own: a module for each of its
+//! sections, a test for each rule, and `table`, which holds `tests/interface.md` against both.
+//!
+//! What a rule needs beyond one question, such as races and restarts, is in `tests/http`.
+
+mod chain;
+mod examples;
+#[path = "../http/kit/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the kit also serves tests/http, which uses all of it"
+)]
+mod kit;
+mod rows;
+
+mod s1_what_the_service_does;
+mod s2_10_headers;
+mod s2_1_scalar_types;
+mod s2_2_payloads;
+mod s2_3_signatures;
+mod s2_4_submissions;
+mod s2_5_pending_transactions;
+mod s2_6_blocks;
+mod s2_7_events;
+mod s2_8_summaries;
+mod s2_9_other_values;
+mod s3_states;
+mod s4_1_submit;
+mod s4_2_block_by_height;
+mod s4_3_events_by_handle;
+mod s4_4_events_by_creation_number;
+mod s4_5_wait_by_hash;
+mod s4_6_summaries;
+mod s4_7_raw_item;
+mod s4_8_balance;
+mod s5_authentication;
+mod s6_events;
+mod s7_errors;
+mod s8_limits;
+mod s9_versioning;

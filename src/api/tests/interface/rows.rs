@@ -1,0 +1,129 @@
+//! Rows of `tests/interface.md`: what a route answers with. A test that causes one says so by [`row`],
+//! which is also what `table` looks for in its source.
+
+use crate::kit::{Answer, TestApi, ledger_headers, refused};
+use serde_json::Value;
+
+/// The `error_code` of a success in the table.
+pub const SUCCESS: &str = "-";
+
+/// A status and error code of a route.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Method and path below `/v1`, as in the route table.
+    pub route: &'static str,
+    pub status: u16,
+    /// [`SUCCESS`], or the code of the error.
+    pub error_code: &'static str,
+}
+
+/// The row of this route, status and error code.
+pub const fn row(route: &'static str, status: u16, error_code: &'static str) -> Row {
+    Row {
+        route,
+        status,
+        error_code,
+    }
+}
+
+impl Row {
+    fn method(&self) -> &'static str {
+        self.route.split_once(' ').unwrap().0
+    }
+
+    /// Asks by `GET` and holds the answer against the row.
+    pub async fn get(self, api: &TestApi, path: &str) -> Answer {
+        self.send(api, path, &[], None).await
+    }
+
+    /// Posts a JSON body and holds the answer against the row.
+    pub async fn post(self, api: &TestApi, path: &str, body: &Value) -> Answer {
+        let body = serde_json::to_vec(body).unwrap();
+        let headers = [("content-type", "application/json")];
+        self.send(api, path, &headers, Some(&body)).await
+    }
+
+    /// Sends a request of the row's route and holds the answer against the row.
+    pub async fn send(
+        self,
+        api: &TestApi,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&[u8]>,
+    ) -> Answer {
+        assert!(self.is_asked_by(path), "{path} is no {}", self.route);
+        let answer = api.client.send(self.method(), path, headers, body).await;
+        let shown: String = path.chars().take(100).collect();
+        self.holds(&answer, &shown);
+        answer
+    }
+
+    /// The answer is the one of the row.
+    pub fn holds(self, answer: &Answer, what: &str) {
+        if self.error_code == SUCCESS {
+            assert_eq!(answer.status, self.status, "{what}: {}", answer.text());
+            ledger_headers(answer, "node");
+        } else {
+            refused(answer, (self.status, self.error_code), what);
+            let known = ["message", "error_code", "vm_error_code"];
+            let body = answer.json();
+            assert!(
+                members(&body).iter().all(|name| known.contains(name)),
+                "{what}: {body}"
+            );
+        }
+    }
+
+    /// Whether the path is one of the row's route.
+    fn is_asked_by(self, path: &str) -> bool {
+        let pattern = self.route.split_once(' ').unwrap().1;
+        let path = path.split('?').next().unwrap();
+        let Some(path) = path.strip_prefix("/v1") else {
+            return false;
+        };
+        let (pattern, path) = (pattern.split('/'), path.split('/'));
+        pattern.clone().count() == path.clone().count()
+            && pattern
+                .zip(path)
+                .all(|(part, given)| part == given || part.starts_with('{'))
+    }
+}
+
+/// The names of an object's members, in alphabetical order.
+pub fn members(object: &Value) -> Vec<&str> {
+    let mut names: Vec<_> = object
+        .as_object()
+        .unwrap_or_else(|| panic!("no object: {object}"))
+        .keys()
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// A value that the interface writes as text: a number in decimal.
+pub fn number(value: &Value) -> u64 {
+    let text = value.as_str().unwrap_or_else(|| panic!("no text: {value}"));
+    assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+    text.parse().unwrap()
+}
+
+/// The elements of an array.
+pub fn elements(value: &Value) -> &Vec<Value> {
+    value.as_array().unwrap_or_else(|| panic!("no array: {value}"))
+}
+
+/// The body with another value at `pointer`.
+pub fn changed(body: &Value, pointer: &str, value: Value) -> Value {
+    let mut body = body.clone();
+    *body.pointer_mut(pointer).unwrap() = value;
+    body
+}
+
+/// The body without the member `name` of the object at `pointer`.
+pub fn without(body: &Value, pointer: &str, name: &str) -> Value {
+    let mut body = body.clone();
+    let object = body.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
+    object.remove(name).unwrap();
+    body
+}

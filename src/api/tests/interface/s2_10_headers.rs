@@ -1,0 +1,158 @@
+//! Section 2.10: the ledger headers.
+
+use crate::{
+    chain::{History, NEWEST, Pruned},
+    examples,
+    kit::{Settings, good, ledger_headers},
+    rows::{elements, number, row},
+};
+
+/// Every success of every route has the seven headers, in JSON and in BCS.
+#[actix_web::test]
+async fn seven_headers_are_on_every_success() {
+    let history = History::start().await;
+    for accept in ["application/json", "application/x-bcs"] {
+        for example in examples::reads(&history) {
+            let answer = example.ask(&history, accept).await;
+            row(example.route, 200, "-").holds(&answer, example.route);
+        }
+    }
+    for example in examples::submissions(&history) {
+        let answer = example.ask(&history, "application/json").await;
+        row(example.route, example.status, "-").holds(&answer, example.route);
+    }
+    history.api.stop().await;
+}
+
+/// They are numbers: the chain, the newest version and its block, epoch and time, and where the window
+/// begins; the same as in the ledger information.
+#[actix_web::test]
+async fn they_say_what_the_ledger_information_says() {
+    for (api, newest, oldest) in [
+        {
+            let history = History::start().await;
+            (history.api, NEWEST, (0, 0))
+        },
+        {
+            let pruned = Pruned::start().await;
+            (pruned.api, pruned.newest, (pruned.oldest, pruned.oldest_height))
+        },
+    ] {
+        let answer = api.client.get("/v1").await;
+        let info = good(&answer);
+        let [
+            chain_id,
+            version,
+            oldest_version,
+            time,
+            epoch,
+            height,
+            oldest_height,
+        ] = ledger_headers(&answer, "node");
+        assert_eq!(info["chain_id"], chain_id);
+        for (name, value) in [
+            ("ledger_version", version),
+            ("oldest_ledger_version", oldest_version),
+            ("ledger_timestamp", time),
+            ("epoch", epoch),
+            ("block_height", height),
+            ("oldest_block_height", oldest_height),
+        ] {
+            assert_eq!(number(&info[name]), value, "{name}");
+        }
+        assert_eq!((chain_id, version, height), (4, newest, newest / 3));
+        assert_eq!((oldest_version, oldest_height), oldest);
+        let block = good(&api.client.get(&format!("/v1/blocks/by_height/{height}")).await);
+        assert_eq!(number(&block["last_version"]), version);
+        assert_eq!(number(&block["block_timestamp"]), time);
+        api.stop().await;
+    }
+}
+
+/// An error that was decided at a moment of the ledger has the seven headers of that moment; others, that
+/// were decided without looking at the ledger, have none.
+#[actix_web::test]
+async fn errors_that_the_ledger_decides_have_them() {
+    let Pruned { api, newest, .. } = Pruned::start().await;
+    for path in [
+        "/v1/blocks/by_height/99",
+        "/v1/blocks/by_height/0",
+        "/v1/accounts/0x1?ledger_version=99",
+        "/v1/accounts/0x1?ledger_version=0",
+        "/v1/accounts/0x1/resource/0x9::a::B",
+        "/v1/transactions/by_version/99",
+        "/v1/-/healthy?duration_secs=0",
+    ] {
+        let answer = api.client.get(path).await;
+        assert!(answer.status >= 400, "{path}");
+        assert_eq!(ledger_headers(&answer, "node")[1], newest, "{path}");
+    }
+    for path in ["/v1/nothing", "/v1/blocks/by_height/x"] {
+        let answer = api.client.get(path).await;
+        assert!(answer.status >= 400, "{path}");
+        let named = answer.headers.keys().filter(|name| name.starts_with("x-node"));
+        assert_eq!(named.count(), 0, "{path}");
+    }
+    api.stop().await;
+}
+
+/// The gas used is on the answers of calls that use gas, and on no other.
+#[actix_web::test]
+async fn the_gas_used_is_on_calls_that_use_gas() {
+    const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];
+    let history = History::start().await;
+    for example in examples::all(&history) {
+        let answer = example.ask(&history, "application/json").await;
+        let gas_used = answer.headers.get("x-node-gas-used");
+        assert_eq!(
+            gas_used.is_some(),
+            USE_GAS.contains(&example.route),
+            "{}",
+            example.route
+        );
+        if let Some(gas_used) = gas_used {
+            assert!(gas_used.parse::<u64>().unwrap() > 0);
+        }
+    }
+    history.api.stop().await;
+}
+
+/// The cursor is where a page is not complete, and is the `start` of the next one; there is none on
+/// complete pages, on other routes and on errors.
+#[actix_web::test]
+async fn the_cursor_is_the_start_of_the_next_page() {
+    let history = History::start().await;
+    for example in examples::all(&history) {
+        let answer = example.ask(&history, "application/json").await;
+        assert!(!answer.headers.contains_key("x-node-cursor"), "{}", example.route);
+    }
+    let path = "/v1/accounts/0x1/modules";
+    let all = history.get(path).await;
+    let all = elements(&all);
+    let first = history.api.client.get(&format!("{path}?limit=3")).await;
+    assert_eq!(elements(&good(&first)), &all[..3]);
+    let cursor = &first.headers["x-node-cursor"];
+    let rest = history.get(&format!("{path}?start={cursor}")).await;
+    assert_eq!(elements(&rest), &all[3..]);
+    let refused = history
+        .api
+        .client
+        .get(&format!("{path}?limit=3&ledger_version=99"))
+        .await;
+    assert!(!refused.headers.contains_key("x-node-cursor"));
+    history.api.stop().await;
+}
+
+/// The vendor's word stands in the place of NODE in every name.
+#[actix_web::test]
+async fn the_vendors_word_stands_in_the_names() {
+    let history = crate::kit::TestApi::start(Settings {
+        vendor: "APTOS".parse().unwrap(),
+        ..Settings::default()
+    })
+    .await;
+    let answer = history.client.get("/v1").await;
+    assert_eq!(ledger_headers(&answer, "aptos")[0], 4);
+    assert!(!answer.headers.contains_key("x-node-chain-id"));
+    history.stop().await;
+}

@@ -1,0 +1,105 @@
+//! Section 2.2: the variants of a payload, told apart by `type`.
+
+use crate::{
+    kit::{Settings, TestApi, Transfer, refused},
+    rows::{changed, members, row, without},
+};
+use serde_json::{Value, json};
+
+const SYNTAX: (u16, &str) = (400, "web_framework_error");
+
+/// An entry function payload is shown with its four members, as they were sent.
+#[actix_web::test]
+async fn an_entry_function_payload_has_four_members() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = Transfer::new(0, 0).json(&api.chain);
+    let accepted = api.client.submit_json(&body).await;
+    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    let hash = Transfer::new(0, 0).sign(&api.chain).hash(api.chain.vendor());
+    let committed = api.client.wait(&hash).await;
+    for shown in [&accepted.json()["payload"], &committed["payload"]] {
+        assert_eq!(
+            members(shown),
+            ["arguments", "function", "type", "type_arguments"]
+        );
+        assert_eq!(shown, &body["payload"]);
+    }
+    api.stop().await;
+}
+
+/// Every member of an entry function payload is required and of its own type.
+#[actix_web::test]
+async fn each_member_of_an_entry_function_payload_is_required() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    for (name, wrong) in [
+        ("type", json!("entry_function")),
+        ("function", json!(1)),
+        ("type_arguments", json!("u8")),
+        ("arguments", json!({})),
+    ] {
+        let missing = without(&good, "/payload", name);
+        refused(&api.client.submit_json(&missing).await, SYNTAX, name);
+        for wrong in [wrong, Value::Null] {
+            let body = changed(&good, &format!("/payload/{name}"), wrong);
+            refused(&api.client.submit_json(&body).await, SYNTAX, &body.to_string());
+        }
+    }
+    api.stop().await;
+}
+
+/// The type arguments of the function are named as text.
+#[actix_web::test]
+async fn type_arguments_are_move_types() {
+    let api = TestApi::start(Settings::default()).await;
+    let call = |type_arguments: Value| {
+        let mut body = Transfer::new(0, 0).json(&api.chain);
+        body["payload"]["function"] = json!("0x1::coin::transfer");
+        body["payload"]["type_arguments"] = type_arguments;
+        body
+    };
+    // The call is understood; only what was signed is another one.
+    let understood = api
+        .client
+        .submit_json(&call(json!(["0x1::node_coin::NodeCoin"])))
+        .await;
+    refused(&understood, (400, "vm_error"), "one type");
+    assert_eq!(understood.json()["vm_error_code"], 1);
+    for wrong in [json!([]), json!(["u8", "u8"]), json!(["u65"])] {
+        let answer = api.client.submit_json(&call(wrong.clone())).await;
+        refused(&answer, (400, "invalid_input"), &wrong.to_string());
+    }
+    refused(
+        &api.client.submit_json(&call(json!([1]))).await,
+        SYNTAX,
+        "no text",
+    );
+    api.stop().await;
+}
+
+/// An argument may be any JSON value; one that does not fit the function makes no sense, which is not
+/// the same as a body that does not read.
+#[actix_web::test]
+async fn arguments_are_any_json_and_must_fit_the_function() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    for wrong in [
+        json!(7),
+        json!(true),
+        json!(null),
+        json!([]),
+        json!({}),
+        json!("x"),
+        json!("18446744073709551616"),
+    ] {
+        let body = changed(&good, "/payload/arguments/1", wrong);
+        let answer = api.client.submit_json(&body).await;
+        row("POST /transactions", 400, "invalid_input").holds(&answer, &body["payload"].to_string());
+    }
+    for wrong in [json!([]), json!(["0xb0b"]), json!(["0xb0b", "7", "7"])] {
+        let body = changed(&good, "/payload/arguments", wrong);
+        let answer = api.client.submit_json(&body).await;
+        row("POST /transactions", 400, "invalid_input").holds(&answer, &body["payload"].to_string());
+    }
+    api.stop().await;
+}

@@ -1,0 +1,66 @@
+//! Section 2.3: the variants of a signature, told apart by `type`.
+
+use crate::{
+    kit::{Settings, TestApi, Transfer, refused},
+    rows::{changed, members, row, without},
+};
+use serde_json::json;
+
+const SYNTAX: (u16, &str) = (400, "web_framework_error");
+
+/// An Ed25519 signature is shown with its three members, as they were sent.
+#[actix_web::test]
+async fn an_ed25519_signature_has_three_members() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = Transfer::new(0, 0).json(&api.chain);
+    let accepted = api.client.submit_json(&body).await;
+    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    let hash = Transfer::new(0, 0).sign(&api.chain).hash(api.chain.vendor());
+    let committed = api.client.wait(&hash).await;
+    for shown in [&accepted.json()["signature"], &committed["signature"]] {
+        assert_eq!(members(shown), ["public_key", "signature", "type"]);
+        assert_eq!(shown, &body["signature"]);
+    }
+    api.stop().await;
+}
+
+/// Every member of a signature is required, and bytes in hex.
+#[actix_web::test]
+async fn each_member_of_a_signature_is_required() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    for name in ["type", "public_key", "signature"] {
+        let body = without(&good, "/signature", name);
+        refused(&api.client.submit_json(&body).await, SYNTAX, name);
+        let body = changed(&good, &format!("/signature/{name}"), json!(7));
+        refused(&api.client.submit_json(&body).await, SYNTAX, name);
+    }
+    let unknown = changed(&good, "/signature/type", json!("other_signature"));
+    refused(&api.client.submit_json(&unknown).await, SYNTAX, "another type");
+    for name in ["public_key", "signature"] {
+        for wrong in ["0x", "0x12", "0x1", "zz"] {
+            let body = changed(&good, &format!("/signature/{name}"), json!(wrong));
+            refused(
+                &api.client.submit_json(&body).await,
+                SYNTAX,
+                &format!("{name} {wrong}"),
+            );
+        }
+    }
+    api.stop().await;
+}
+
+/// A signature of the right form over something else does not hold.
+#[actix_web::test]
+async fn a_signature_holds_for_what_was_signed() {
+    let api = TestApi::start(Settings::default()).await;
+    let (mut body, other) = (
+        Transfer::new(0, 0).json(&api.chain),
+        Transfer::new(0, 1).json(&api.chain),
+    );
+    body["signature"] = other["signature"].clone();
+    let answer = api.client.submit_json(&body).await;
+    row("POST /transactions", 400, "vm_error").holds(&answer, "another transaction's signature");
+    assert_eq!(answer.json()["vm_error_code"], 1);
+    api.stop().await;
+}

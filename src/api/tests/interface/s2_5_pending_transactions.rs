@@ -1,0 +1,104 @@
+//! Section 2.5: a pending transaction.
+
+use crate::{
+    chain::{orderless, parked},
+    kit::{Settings, TestApi, Transfer, good},
+    rows::{changed, members, row},
+};
+use ledger_actors::WaitConfig;
+use serde_json::{Value, json};
+
+/// The members that every pending transaction has, in alphabetical order.
+const MEMBERS: [&str; 8] = [
+    "expiration_timestamp_secs",
+    "gas_unit_price",
+    "hash",
+    "max_gas_amount",
+    "payload",
+    "sender",
+    "sequence_number",
+    "signature",
+];
+
+/// A node whose long polls end soon.
+async fn started() -> TestApi {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 10,
+        ..WaitConfig::default()
+    };
+    TestApi::start(settings).await
+}
+
+/// The answer to a submission has the members of the body and the hash, and no `type`.
+#[actix_web::test]
+async fn the_answer_to_a_submission_has_no_type() {
+    let api = started().await;
+    let body = Transfer::new(0, 0).json(&api.chain);
+    let answer = api.client.submit_json(&body).await;
+    row("POST /transactions", 202, "-").holds(&answer, "a transfer");
+    let pending = answer.json();
+    assert_eq!(members(&pending), MEMBERS);
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    assert_eq!(pending["hash"], signed.hash(api.chain.vendor()).to_string());
+    let sender = Transfer::new(0, 0).sender().to_string();
+    let mut expected = changed(&body, "/sender", json!(sender));
+    expected["hash"] = pending["hash"].clone();
+    assert_eq!(pending, expected);
+    api.stop().await;
+}
+
+/// By hash and by waiting it has the same members and `type`.
+#[actix_web::test]
+async fn by_hash_it_has_a_type() {
+    let api = started().await;
+    let signed = parked(&api);
+    let accepted = api.client.submit_bcs(&signed).await.json();
+    let hash = signed.hash(api.chain.vendor());
+    let mut expected = accepted;
+    expected["type"] = json!("pending_transaction");
+    for route in ["by_hash", "wait_by_hash"] {
+        let path = format!("/v1/transactions/{route}/{hash}");
+        assert_eq!(good(&api.client.get(&path).await), expected, "{route}");
+    }
+    api.stop().await;
+}
+
+/// The nonce is there for an orderless transaction, and only for one.
+#[actix_web::test]
+async fn the_nonce_is_shown_where_there_is_one() {
+    let api = started().await;
+    let answer = api.client.submit_bcs(&orderless(&api, 0, 9)).await;
+    let pending: Value = answer.json();
+    let mut expected = MEMBERS.to_vec();
+    expected.insert(5, "replay_protection_nonce");
+    assert_eq!(members(&pending), expected);
+    assert_eq!(pending["replay_protection_nonce"], "9");
+    api.stop().await;
+}
+
+/// Nothing pending stands in a block: it holds what is committed, with `type`.
+#[actix_web::test]
+async fn a_block_holds_committed_variants_with_their_type() {
+    let api = started().await;
+    api.client.submit_bcs(&parked(&api)).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let block = good(
+        &api.client
+            .get("/v1/blocks/by_height/1?with_transactions=true")
+            .await,
+    );
+    let types: Vec<_> = block["transactions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|transaction| transaction["type"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "block_metadata_transaction",
+        "user_transaction",
+        "block_epilogue_transaction",
+    ];
+    assert_eq!(types, expected);
+    api.stop().await;
+}

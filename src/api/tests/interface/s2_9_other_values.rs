@@ -1,0 +1,63 @@
+//! Section 2.9: balances and values of table items.
+
+use crate::{
+    chain::{History, RECORD_KEY},
+    kit::{Settings, TestApi, good},
+    rows::members,
+};
+use ledger::{AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo};
+use serde_json::json;
+
+/// A balance is a JSON number, the one u64 of a record that is no text.
+#[actix_web::test]
+async fn a_balance_is_a_json_number() {
+    let history = History::start().await;
+    let path = format!("/v1/accounts/{}/balance/0xa", history.owner());
+    let balance = history.get(&path).await;
+    let spent = Genesis::DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
+    assert!(spent > 0, "{balance}");
+    let answer = history.api.client.get(&path).await;
+    assert!(answer.body.iter().all(u8::is_ascii_digit), "{}", answer.text());
+    history.api.stop().await;
+}
+
+/// A raw item of a table that recorded `u8` as the type of its values is a JSON number.
+#[actix_web::test]
+async fn a_raw_item_of_type_u8_is_a_number() {
+    let table = AccountAddress::from_low_u64(0x7ab1e);
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let types = TableInfo {
+        key_type: "u8".to_owned(),
+        value_type: "u8".to_owned(),
+    };
+    let api = TestApi::start(Settings {
+        more_state: vec![
+            (
+                StateKey::resource(&table, &tag),
+                bcs::to_bytes(&types).unwrap().into(),
+            ),
+            (StateKey::table_item(&table, &[1]), vec![200].into()),
+        ],
+        ..Settings::default()
+    })
+    .await;
+    let path = format!("/v1/tables/{table}/raw_item");
+    let item = api
+        .client
+        .post_json(&path, &json!({ "key": "0x01" }), "*/*")
+        .await;
+    assert_eq!(good(&item), 200);
+    api.stop().await;
+}
+
+/// Any other type of a value has its own JSON form.
+#[actix_web::test]
+async fn a_raw_item_of_a_struct_is_an_object() {
+    let history = History::start().await;
+    let path = format!("/v1/tables/{}/raw_item", history.table);
+    let key = json!({ "key": RECORD_KEY });
+    let item = good(&history.api.client.post_json(&path, &key, "*/*").await);
+    assert_eq!(members(&item), ["content", "revision", "updated_usecs"]);
+    history.api.stop().await;
+}

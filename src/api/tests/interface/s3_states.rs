@@ -1,0 +1,101 @@
+//! Section 3: the states of a transaction and what moves it.
+
+use crate::{
+    chain::parked,
+    kit::{Settings, TestApi, Transfer, good, refused},
+    rows::row,
+};
+use ledger_actors::WaitConfig;
+
+async fn started() -> TestApi {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 10,
+        ..WaitConfig::default()
+    };
+    TestApi::start(settings).await
+}
+
+/// What was never submitted has no state: nobody finds it.
+#[actix_web::test]
+async fn what_was_not_submitted_is_not_found() {
+    let api = started().await;
+    let hash = parked(&api).hash(api.chain.vendor());
+    row(
+        "GET /transactions/by_hash/{txn_hash}",
+        404,
+        "transaction_not_found",
+    )
+    .get(&api, &format!("/v1/transactions/by_hash/{hash}"))
+    .await;
+    api.stop().await;
+}
+
+/// A request that is valid and accepted makes it pending, and is answered with 202.
+#[actix_web::test]
+async fn an_accepted_submission_is_pending() {
+    let api = started().await;
+    let signed = parked(&api);
+    let accepted = api.client.submit_bcs(&signed).await;
+    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    let path = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
+    let found = good(&api.client.get(&path).await);
+    assert_eq!(found["type"], "pending_transaction");
+    assert_eq!(found["hash"], accepted.json()["hash"]);
+    api.stop().await;
+}
+
+/// A request that is refused leaves no state behind.
+#[actix_web::test]
+async fn a_refused_submission_has_no_state() {
+    let api = started().await;
+    let wrong = Transfer {
+        chain_id: 9,
+        ..Transfer::new(0, 0)
+    };
+    let signed = wrong.sign(&api.chain);
+    refused(
+        &api.client.submit_bcs(&signed).await,
+        (400, "vm_error"),
+        "another chain",
+    );
+    let path = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
+    refused(
+        &api.client.get(&path).await,
+        (404, "transaction_not_found"),
+        "by hash",
+    );
+    api.stop().await;
+}
+
+/// Once it is committed, waiting for it gives the committed transaction, and it stays committed.
+#[actix_web::test]
+async fn a_committed_transaction_is_what_the_wait_ends_with() {
+    let api = started().await;
+    let first = Transfer::new(2, 0).sign(&api.chain);
+    let later = Transfer::new(2, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&later).await.status, 202);
+    let path = format!("/v1/transactions/wait_by_hash/{}", later.hash(api.chain.vendor()));
+    let waited = good(&api.client.get(&path).await);
+    assert_eq!(waited["type"], "pending_transaction", "one before it is missing");
+    api.commit_signed(&first).await;
+    let committed = api.client.wait(&later.hash(api.chain.vendor())).await;
+    assert_eq!(committed["type"], "user_transaction");
+    assert_eq!(good(&api.client.get(&path).await), committed);
+    api.stop().await;
+}
+
+/// A transaction whose execution fails is committed too, and says so.
+#[actix_web::test]
+async fn a_failed_transaction_is_committed() {
+    let api = started().await;
+    let too_much = Transfer {
+        amount: u64::MAX,
+        ..Transfer::new(0, 0)
+    };
+    let committed = api.commit(&too_much).await;
+    assert_eq!(committed["type"], "user_transaction");
+    assert_eq!(committed["success"], false, "{committed}");
+    assert_ne!(committed["vm_status"], "Executed successfully");
+    api.stop().await;
+}

@@ -1,0 +1,179 @@
+//! Section 4.1: `POST /transactions`. Each refusal of validation, with its `vm_error_code`, is caused in
+//! `tests/http/validation.rs`, which has a table of its own.
+
+use crate::{
+    chain::orderless,
+    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
+    rows::{changed, row},
+};
+use ledger::AccountAddress;
+use ledger_actors::MempoolConfig;
+use serde_json::{Value, json};
+
+const ROUTE: &str = "POST /transactions";
+
+/// A submission in JSON is answered with 202 and the pending transaction.
+#[actix_web::test]
+async fn a_json_submission_is_answered_with_the_pending_transaction() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let answer = row("POST /transactions", 202, "-")
+        .post(&api, "/v1/transactions", &transfer.json(&api.chain))
+        .await;
+    let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
+    assert_eq!(answer.json()["hash"], hash.to_string());
+    assert_eq!(answer.json().get("type"), None);
+    api.stop().await;
+}
+
+/// A submission in BCS has a media type of its own; it is answered alike, and with an empty body where the
+/// client takes BCS, as it can tell the hash itself.
+#[actix_web::test]
+async fn a_bcs_submission_has_its_own_media_type() {
+    let api = TestApi::start(Settings::default()).await;
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    let body = bcs::to_bytes(&signed).unwrap();
+    let media_type = "application/x.node.signed_transaction+bcs";
+    let headers = [("content-type", media_type)];
+    let answer = row(ROUTE, 202, "-")
+        .send(&api, "/v1/transactions", &headers, Some(&body))
+        .await;
+    assert_eq!(answer.json()["hash"], signed.hash(api.chain.vendor()).to_string());
+    // The same again is taken again.
+    let headers = [("content-type", media_type), ("accept", "application/x-bcs")];
+    let answer = api
+        .client
+        .send("POST", "/v1/transactions", &headers, Some(&body))
+        .await;
+    assert_eq!((answer.status, answer.body.len()), (202, 0));
+    ledger_headers(&answer, "node");
+    api.stop().await;
+}
+
+/// The node's helper tells what to sign; with that signature the transaction is taken.
+#[actix_web::test]
+async fn a_client_signs_what_the_helper_encodes() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let mut body = transfer.json(&api.chain);
+    let signature = body.as_object_mut().unwrap().remove("signature").unwrap();
+    let path = "/v1/transactions/encode_submission";
+    let message = good(&api.client.post_json(path, &body, "application/json").await);
+    let message = hex::decode(&message.as_str().unwrap()[2..]).unwrap();
+    let raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
+    assert_eq!(message, raw.signing_message(api.chain.vendor()));
+    let signed = transfer.key().sign(&message);
+    body["signature"] = changed(
+        &signature,
+        "/signature",
+        json!(format!("0x{}", hex::encode(signed.0))),
+    );
+    row(ROUTE, 202, "-").post(&api, "/v1/transactions", &body).await;
+    api.stop().await;
+}
+
+/// A body that does not read is refused, and so is one that reads and makes no sense; neither carries a
+/// `vm_error_code`.
+#[actix_web::test]
+async fn bodies_that_are_no_transaction() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    let path = "/v1/transactions";
+    for body in [
+        json!([]),
+        json!({}),
+        json!(null),
+        changed(&good, "/sender", json!("0xg")),
+    ] {
+        let answer = row("POST /transactions", 400, "web_framework_error")
+            .post(&api, path, &body)
+            .await;
+        assert_eq!(answer.json().get("vm_error_code"), None);
+    }
+    let unknown = changed(&good, "/payload/function", json!("0x1::coin::nothing"));
+    let answer = row("POST /transactions", 400, "invalid_input")
+        .post(&api, path, &unknown)
+        .await;
+    assert_eq!(answer.json().get("vm_error_code"), None);
+    let headers = [("content-type", "application/x.node.signed_transaction+bcs")];
+    for body in [&b""[..], &[0xff; 100]] {
+        row(ROUTE, 400, "invalid_input")
+            .send(&api, path, &headers, Some(body))
+            .await;
+    }
+    api.stop().await;
+}
+
+/// What validation refuses is `vm_error`, and its `vm_error_code` says why.
+#[actix_web::test]
+async fn what_validation_refuses_has_a_vm_error_code() {
+    let api = TestApi::start(Settings::default()).await;
+    let dear = Transfer {
+        gas_unit_price: 99,
+        ..Transfer::new(0, 0)
+    };
+    let expired = Transfer {
+        expiration_timestamp_secs: 1,
+        ..Transfer::new(0, 0)
+    };
+    for (transfer, code) in [(dear, 15), (expired, 6)] {
+        let answer = row("POST /transactions", 400, "vm_error")
+            .post(&api, "/v1/transactions", &transfer.json(&api.chain))
+            .await;
+        assert_eq!(answer.json()["vm_error_code"], code);
+    }
+    api.stop().await;
+}
+
+/// A pending transaction is not exchanged for another one of its number that pays no more.
+#[actix_web::test]
+async fn an_update_that_is_none_is_refused() {
+    let api = TestApi::start(Settings::default()).await;
+    let first = Transfer::new(2, 5);
+    assert_eq!(api.client.submit_bcs(&first.sign(&api.chain)).await.status, 202);
+    let other = Transfer {
+        to: AccountAddress::from_low_u64(0xcafe),
+        ..first
+    };
+    row("POST /transactions", 400, "invalid_transaction_update")
+        .post(&api, "/v1/transactions", &other.json(&api.chain))
+        .await;
+    api.stop().await;
+}
+
+/// A pool without room is 507, and the message says what is full.
+#[actix_web::test]
+async fn a_full_pool_is_507() {
+    let mut settings = Settings::default();
+    settings.node.mempool = MempoolConfig {
+        capacity_transactions: 1,
+        ..MempoolConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let parked = |from| Transfer::new(from, 5).json(&api.chain);
+    assert_eq!(api.client.submit_json(&parked(0)).await.status, 202);
+    let answer = row("POST /transactions", 507, "mempool_is_full")
+        .post(&api, "/v1/transactions", &parked(1))
+        .await;
+    assert!(answer.text().contains("Mempool is full"), "{}", answer.text());
+    let batch = json!([parked(1)]);
+    row("POST /transactions/batch", 507, "mempool_is_full")
+        .post(&api, "/v1/transactions/batch", &batch)
+        .await;
+    api.stop().await;
+}
+
+/// The ledger headers are on the answer to a submission, and on refusals that the ledger decided.
+#[actix_web::test]
+async fn submissions_are_answered_with_the_ledger_headers() {
+    let api = TestApi::start(Settings::default()).await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let accepted = api.client.submit_bcs(&orderless(&api, 0, 1)).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
+    assert!(ledger_headers(&accepted, "node")[1] >= 3);
+    let again: Value = Transfer::new(0, 0).json(&api.chain);
+    let answer = api.client.submit_json(&again).await;
+    refused(&answer, (400, "vm_error"), "a number that was used");
+    assert!(ledger_headers(&answer, "node")[1] >= 3);
+    api.stop().await;
+}

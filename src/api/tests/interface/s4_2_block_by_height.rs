@@ -1,0 +1,134 @@
+//! Section 4.2: `GET /blocks/by_height/{block_height}`.
+
+use crate::{
+    chain::{History, Pruned},
+    kit::{Settings, TestApi, Transfer, good},
+    rows::{elements, number, row},
+};
+use bytes::Bytes;
+use ledger::{AccountAddress, StateKey};
+
+const ROUTE: &str = "GET /blocks/by_height/{block_height}";
+
+/// Heights start at 0, which is genesis.
+#[actix_web::test]
+async fn heights_start_at_0() {
+    let history = History::start().await;
+    let path = "/v1/blocks/by_height/0?with_transactions=true";
+    let answer = row("GET /blocks/by_height/{block_height}", 200, "-")
+        .get(&history.api, path)
+        .await;
+    let genesis = answer.json();
+    assert_eq!(
+        (&genesis["block_height"], &genesis["first_version"]),
+        (&"0".into(), &"0".into())
+    );
+    assert_eq!(genesis["transactions"][0]["type"], "genesis_transaction");
+    history.api.stop().await;
+}
+
+/// `with_transactions` is a boolean, and is false where it is absent.
+#[actix_web::test]
+async fn with_transactions_is_a_boolean() {
+    let history = History::start().await;
+    let path = "/v1/blocks/by_height/1";
+    let count = |block: &serde_json::Value| block.get("transactions").map(|all| elements(all).len());
+    for (query, expected) in [
+        ("", None),
+        ("?with_transactions=false", None),
+        ("?with_transactions=true", Some(3)),
+        ("?other=true", None),
+    ] {
+        let block = history.get(&format!("{path}{query}")).await;
+        assert_eq!(count(&block), expected, "{query}");
+    }
+    for wrong in ["yes", "1", "TRUE", "", "true&with_transactions=true"] {
+        row(ROUTE, 400, "web_framework_error")
+            .get(&history.api, &format!("{path}?with_transactions={wrong}"))
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// A height is an unsigned number of 64 bits.
+#[actix_web::test]
+async fn a_height_is_a_number() {
+    let api = TestApi::start(Settings::default()).await;
+    for wrong in ["-1", "first", "0x1", "18446744073709551616"] {
+        row("GET /blocks/by_height/{block_height}", 400, "web_framework_error")
+            .get(&api, &format!("/v1/blocks/by_height/{wrong}"))
+            .await;
+    }
+    api.stop().await;
+}
+
+/// A block above the newest one is not found, and the message names its height.
+#[actix_web::test]
+async fn a_block_above_the_newest_is_not_found() {
+    let history = History::start().await;
+    let answer = row("GET /blocks/by_height/{block_height}", 404, "block_not_found")
+        .get(&history.api, "/v1/blocks/by_height/7")
+        .await;
+    assert_eq!(answer.json()["message"], "Block not found by Block height(7)");
+    assert_eq!(history.get("/v1/blocks/by_height/6").await["block_height"], "6");
+    history.api.stop().await;
+}
+
+/// A pruned block is 410, with or without its transactions; the oldest one that is kept is whole.
+#[actix_web::test]
+async fn a_pruned_block_is_gone() {
+    let pruned = Pruned::start().await;
+    for height in 0..pruned.oldest_height {
+        for query in ["", "?with_transactions=true"] {
+            let answer = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
+                .get(&pruned.api, &format!("/v1/blocks/by_height/{height}{query}"))
+                .await;
+            assert_eq!(
+                answer.json()["message"],
+                format!("Block({height}) has been pruned")
+            );
+        }
+    }
+    let path = format!(
+        "/v1/blocks/by_height/{}?with_transactions=true",
+        pruned.oldest_height
+    );
+    let block = good(&pruned.api.client.get(&path).await);
+    assert_eq!(number(&block["first_version"]), pruned.oldest);
+    assert_eq!(elements(&block["transactions"]).len(), 3);
+    pruned.api.stop().await;
+}
+
+/// The transactions are capped by size; what is left out is read through the listing of transactions.
+#[actix_web::test]
+async fn the_rest_of_a_large_block_is_listed() {
+    // Nine values of 1 MiB in the first transaction are more than the cap of 8 MiB.
+    let item = |key: u8| {
+        let table = AccountAddress::from_low_u64(0x7ab1e);
+        let value = Bytes::from(vec![7; 1024 * 1024]);
+        (StateKey::table_item(&table, &[key]), value)
+    };
+    let api = TestApi::start(Settings {
+        more_state: (0..9).map(item).collect(),
+        ..Settings::default()
+    })
+    .await;
+    api.commit(&Transfer::new(0, 0)).await;
+    for height in 0..=1 {
+        let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
+        let block = good(&api.client.get(&path).await);
+        let mut got = elements(&block["transactions"]).len() as u64;
+        let (mut next, last) = (
+            number(&block["first_version"]) + got,
+            number(&block["last_version"]),
+        );
+        while next <= last {
+            let page = good(&api.client.get(&format!("/v1/transactions?start={next}")).await);
+            let page = elements(&page).len() as u64;
+            assert!(page > 0);
+            (next, got) = (next + page, got + page);
+        }
+        assert_eq!(got, last + 1 - number(&block["first_version"]));
+    }
+    api.stop().await;
+}

@@ -1,0 +1,202 @@
+//! Section 4.3: `GET /accounts/{address}/events/{event_handle}/{field_name}`.
+
+use crate::{
+    chain::{History, Pruned, STORE},
+    kit::{Settings, TestApi, good},
+    rows::{elements, number, row},
+};
+use serde_json::{Value, json};
+
+const ROUTE: &str = "GET /accounts/{address}/events/{event_handle}/{field_name}";
+
+fn path(address: &str, tag: &str, field: &str) -> String {
+    format!("/v1/accounts/{address}/events/{tag}/{field}")
+}
+
+fn deposits(query: &str) -> String {
+    path("0xb0b", STORE, &format!("deposit_events{query}"))
+}
+
+fn numbers(events: &Value) -> Vec<u64> {
+    let events = elements(events).iter();
+    events.map(|event| number(&event["sequence_number"])).collect()
+}
+
+/// The events are those of the handle that the account's struct holds in the field.
+#[actix_web::test]
+async fn events_are_those_of_the_handle() {
+    let history = History::start().await;
+    let answer = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        200,
+        "-",
+    )
+    .get(&history.api, &deposits(""))
+    .await;
+    assert_eq!(numbers(&answer.json()), [0, 1, 2, 3]);
+    // The account events were emitted to, not the one of the module.
+    row(ROUTE, 404, "resource_not_found")
+        .get(&history.api, &path("0x1", STORE, "deposit_events"))
+        .await;
+    let withdrawals = path(&history.sender().to_string(), STORE, "withdraw_events");
+    assert_eq!(elements(&history.get(&withdrawals).await).len(), 4);
+    assert_eq!(
+        history.get(&path("0xb0b", STORE, "withdraw_events")).await,
+        json!([])
+    );
+    history.api.stop().await;
+}
+
+/// The address may lack its prefix.
+#[actix_web::test]
+async fn the_address_may_lack_its_prefix() {
+    let history = History::start().await;
+    let without = path("b0b", STORE, "deposit_events");
+    assert_eq!(history.get(&without).await, history.get(&deposits("")).await);
+    row(ROUTE, 400, "web_framework_error")
+        .get(&history.api, &path("0xg", STORE, "deposit_events"))
+        .await;
+    history.api.stop().await;
+}
+
+/// A struct that the account does not have, and a field that the struct does not have, are not found; the
+/// messages name them.
+#[actix_web::test]
+async fn structs_and_fields_that_are_not_there_are_not_found() {
+    let history = History::start().await;
+    let answer = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        404,
+        "resource_not_found",
+    )
+    .get(&history.api, &path("0xb0b", "0x9::a::B", "f"))
+    .await;
+    assert_eq!(
+        answer.json()["message"],
+        "Resource not found by Address(0xb0b), Struct tag(0x9::a::B) and Ledger version(18)"
+    );
+    let answer = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        404,
+        "struct_field_not_found",
+    )
+    .get(&history.api, &path("0xb0b", STORE, "nothing"))
+    .await;
+    assert_eq!(
+        answer.json()["message"],
+        "Struct Field not found by Address(0xb0b), Struct \
+         tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) and Ledger version(18)"
+    );
+    history.api.stop().await;
+}
+
+/// A field that holds no handle, and text that is no name of a field, make no sense; what is no struct tag
+/// does not read.
+#[actix_web::test]
+async fn fields_without_a_handle_make_no_sense() {
+    let history = History::start().await;
+    for field in ["coin", "frozen", "1x", "deposit%20events"] {
+        row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            400,
+            "invalid_input",
+        )
+        .get(&history.api, &path("0xb0b", STORE, field))
+        .await;
+    }
+    for tag in ["u8", "0x1::coin", "vector%3Cu8%3E"] {
+        row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            400,
+            "web_framework_error",
+        )
+        .get(&history.api, &path("0xb0b", tag, "deposit_events"))
+        .await;
+    }
+    history.api.stop().await;
+}
+
+/// `start` is the first sequence number; without it the most recent events are given. Both ascend.
+#[actix_web::test]
+async fn start_is_a_sequence_number_and_absent_means_the_newest() {
+    let history = History::start().await;
+    for (query, expected) in [
+        ("", &[0, 1, 2, 3][..]),
+        ("?limit=2", &[2, 3]),
+        ("?start=0&limit=2", &[0, 1]),
+        ("?start=2", &[2, 3]),
+        ("?start=3&limit=9", &[3]),
+        ("?start=4", &[]),
+        ("?start=18446744073709551615", &[]),
+    ] {
+        assert_eq!(numbers(&history.get(&deposits(query)).await), expected, "{query}");
+    }
+    history.api.stop().await;
+}
+
+/// `start` is a U64 and `limit` has 16 bits and is not 0.
+#[actix_web::test]
+async fn start_and_limit_have_their_types() {
+    let history = History::start().await;
+    for query in [
+        "start=x",
+        "start=-1",
+        "start=",
+        "limit=65536",
+        "limit=x",
+        "limit=-1",
+        "limit=1.0",
+    ] {
+        row(ROUTE, 400, "web_framework_error")
+            .get(&history.api, &deposits(&format!("?{query}")))
+            .await;
+    }
+    row(ROUTE, 400, "invalid_input")
+        .get(&history.api, &deposits("?limit=0"))
+        .await;
+    assert_eq!(numbers(&history.get(&deposits("?limit=65535")).await).len(), 4);
+    history.api.stop().await;
+}
+
+/// A start below the first event that is kept is 410; the newest that are kept are given without one.
+#[actix_web::test]
+async fn a_start_below_the_first_kept_event_is_gone() {
+    let pruned = Pruned::start().await;
+    // The first six of eight blocks with a deposit each are below the window.
+    for start in 0..6 {
+        let answer = row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            410,
+            "version_pruned",
+        )
+        .get(&pruned.api, &deposits(&format!("?start={start}")))
+        .await;
+        assert_eq!(
+            answer.json()["message"],
+            format!("Event({start}) has been pruned, the events before 6 are gone")
+        );
+    }
+    for query in ["?start=6", ""] {
+        let kept = good(&pruned.api.client.get(&deposits(query)).await);
+        assert_eq!(numbers(&kept), [6, 7], "{query}");
+    }
+    // A stream that has nothing left still knows how many it had.
+    let spent = path("0xcafe", STORE, "deposit_events");
+    row(ROUTE, 410, "version_pruned")
+        .get(&pruned.api, &format!("{spent}?start=0"))
+        .await;
+    assert_eq!(good(&pruned.api.client.get(&spent).await), json!([]));
+    pruned.api.stop().await;
+}
+
+/// A handle of which nobody has emitted yet has no events.
+#[actix_web::test]
+async fn a_stream_without_events_is_empty() {
+    let api = TestApi::start(Settings::default()).await;
+    let sender = crate::kit::Transfer::new(0, 0).sender().to_string();
+    let answer = row(ROUTE, 200, "-")
+        .get(&api, &path(&sender, STORE, "withdraw_events"))
+        .await;
+    assert_eq!(answer.json(), json!([]));
+    api.stop().await;
+}

@@ -1,0 +1,177 @@
+//! Section 4.5: `GET /transactions/wait_by_hash/{txn_hash}`.
+
+use crate::{
+    chain::{History, Pruned, parked},
+    kit::{Settings, TestApi, Transfer, good},
+    rows::row,
+};
+use ledger_actors::{MempoolConfig, WaitConfig};
+
+const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
+
+fn path(hash: &str) -> String {
+    format!("/v1/transactions/wait_by_hash/{hash}")
+}
+
+/// For what is committed it is the same as by hash, at once.
+#[actix_web::test]
+async fn a_committed_transaction_is_answered_as_by_hash() {
+    let history = History::start().await;
+    for transaction in history.transfers.iter().chain([&history.record]) {
+        let hash = transaction["hash"].as_str().unwrap();
+        let waited = row("GET /transactions/wait_by_hash/{txn_hash}", 200, "-")
+            .get(&history.api, &path(hash))
+            .await;
+        assert_eq!(&waited.json(), transaction);
+        let found = history.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        assert_eq!(&found, transaction);
+    }
+    history.api.stop().await;
+}
+
+/// A pending transaction is waited for; a commit ends the wait before its time is over.
+#[actix_web::test]
+async fn a_commit_ends_the_wait() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 600_000,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let signed = Transfer::new(0, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    let hash = signed.hash(api.chain.vendor()).to_string();
+    let (client, waited) = (api.client.clone(), path(&hash));
+    let waiting = actix_web::rt::spawn(async move { client.get(&waited).await });
+    api.commit(&Transfer::new(0, 0)).await;
+    let committed = good(&waiting.await.unwrap());
+    assert_eq!(committed["type"], "user_transaction");
+    assert_eq!(committed["hash"], hash);
+    api.stop().await;
+}
+
+/// When the server's time is over it is answered as by hash: still pending, for the client to ask again.
+#[actix_web::test]
+async fn a_wait_that_is_over_gives_the_pending_transaction() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 10,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let signed = parked(&api);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    for _ in 0..2 {
+        let waited = row(ROUTE, 200, "-")
+            .get(&api, &path(&signed.hash(api.chain.vendor()).to_string()))
+            .await;
+        assert_eq!(waited.json()["type"], "pending_transaction");
+    }
+    api.stop().await;
+}
+
+/// A hash that nobody knows is not found at once, however long a wait may take.
+#[actix_web::test]
+async fn an_unknown_hash_is_not_waited_for() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 600_000,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let hash = "ab".repeat(32);
+    let answer = row(
+        "GET /transactions/wait_by_hash/{txn_hash}",
+        404,
+        "transaction_not_found",
+    )
+    .get(&api, &path(&hash))
+    .await;
+    assert_eq!(
+        answer.json()["message"],
+        format!("Transaction not found by Transaction hash(0x{hash})")
+    );
+    api.stop().await;
+}
+
+/// A transaction that leaves the pool while it is waited for is not found, and the message says why.
+#[actix_web::test]
+async fn a_transaction_that_leaves_is_not_found_and_says_why() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 600_000,
+        ..WaitConfig::default()
+    };
+    settings.node.mempool = MempoolConfig {
+        capacity_per_account: 1,
+        ..MempoolConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let signed = Transfer::new(0, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    let (client, waited) = (
+        api.client.clone(),
+        path(&signed.hash(api.chain.vendor()).to_string()),
+    );
+    let asked = waited.clone();
+    let waiting = actix_web::rt::spawn(async move { client.get(&asked).await });
+    let better = Transfer {
+        gas_unit_price: 200,
+        ..Transfer::new(0, 1)
+    };
+    let better = better.sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&better).await.status, 202);
+    let answer = waiting.await.unwrap();
+    row(ROUTE, 404, "transaction_not_found").holds(&answer, "replaced");
+    let words = format!("replaced by {}", better.hash(api.chain.vendor()));
+    assert!(answer.text().contains(&words), "{}", answer.text());
+    api.stop().await;
+}
+
+/// Text that is no hash does not read.
+#[actix_web::test]
+async fn a_hash_has_its_form() {
+    let api = TestApi::start(Settings::default()).await;
+    for wrong in ["0x", "0x12", "zz", "1"] {
+        row(
+            "GET /transactions/wait_by_hash/{txn_hash}",
+            400,
+            "web_framework_error",
+        )
+        .get(&api, &path(wrong))
+        .await;
+    }
+    api.stop().await;
+}
+
+/// A pruned transaction is 410 while the node still knows its hash.
+#[actix_web::test]
+async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
+    let pruned = Pruned::start().await;
+    let hash = pruned.transfers[5]["hash"].as_str().unwrap();
+    let version = pruned.transfers[5]["version"].as_str().unwrap();
+    for (row, route) in [
+        (
+            row("GET /transactions/wait_by_hash/{txn_hash}", 410, "version_pruned"),
+            "wait_by_hash",
+        ),
+        (
+            row("GET /transactions/by_hash/{txn_hash}", 410, "version_pruned"),
+            "by_hash",
+        ),
+    ] {
+        let answer = row
+            .get(&pruned.api, &format!("/v1/transactions/{route}/{hash}"))
+            .await;
+        assert_eq!(
+            answer.json()["message"],
+            format!("Ledger version({version}) has been pruned")
+        );
+    }
+    let kept = pruned.transfers[6]["hash"].as_str().unwrap();
+    assert_eq!(
+        good(&pruned.api.client.get(&path(kept)).await),
+        pruned.transfers[6]
+    );
+    pruned.api.stop().await;
+}

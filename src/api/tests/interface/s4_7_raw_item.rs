@@ -1,0 +1,162 @@
+//! Section 4.7: `POST /tables/{table_handle}/raw_item`.
+
+use crate::{
+    chain::{History, Pruned, RECORD_KEY},
+    kit::{good_bcs, refused},
+    rows::{number, row},
+};
+use serde_json::json;
+
+const ROUTE: &str = "POST /tables/{table_handle}/raw_item";
+
+fn path(table: &str, query: &str) -> String {
+    format!("/v1/tables/{table}/raw_item{query}")
+}
+
+/// The serialized key alone finds the item, in JSON as a Move value and in BCS as the stored bytes.
+#[actix_web::test]
+async fn the_serialized_key_finds_the_item() {
+    let history = History::start().await;
+    let key = json!({ "key": RECORD_KEY });
+    let shown = row("POST /tables/{table_handle}/raw_item", 200, "-")
+        .post(&history.api, &path(&history.table, ""), &key)
+        .await
+        .json();
+    let stored = history
+        .api
+        .client
+        .post_json(&path(&history.table, ""), &key, "application/x-bcs")
+        .await;
+    // The content with its length, the revision, the time.
+    let mut expected = vec![1, 0xab];
+    expected.extend(1u64.to_le_bytes());
+    expected.extend(number(&shown["updated_usecs"]).to_le_bytes());
+    let mut stored = good_bcs(&stored).to_vec();
+    let mut sorted = expected.clone();
+    stored.sort_unstable();
+    sorted.sort_unstable();
+    assert_eq!(stored, sorted, "the same bytes, in the order of the struct");
+    assert_eq!(
+        (&shown["content"], &shown["revision"]),
+        (&json!("0xab"), &json!("1"))
+    );
+    history.api.stop().await;
+}
+
+/// The item is read at `ledger_version`, and at the newest version where it is absent.
+#[actix_web::test]
+async fn the_item_is_read_at_a_version() {
+    let history = History::start().await;
+    let key = json!({ "key": RECORD_KEY });
+    let set_at = number(&history.record["version"]);
+    for query in [
+        String::new(),
+        format!("?ledger_version={set_at}"),
+        format!("?ledger_version={}", set_at + 1),
+    ] {
+        row(ROUTE, 200, "-")
+            .post(&history.api, &path(&history.table, &query), &key)
+            .await;
+    }
+    for version in [0, set_at - 1] {
+        let query = format!("?ledger_version={version}");
+        let answer = row(
+            "POST /tables/{table_handle}/raw_item",
+            404,
+            "table_item_not_found",
+        )
+        .post(&history.api, &path(&history.table, &query), &key)
+        .await;
+        let words = format!("Table key({RECORD_KEY}) and Ledger version({version})");
+        assert!(answer.text().contains(&words), "{}", answer.text());
+    }
+    history.api.stop().await;
+}
+
+/// A version above the newest is not found, and one that is no U64 does not read.
+#[actix_web::test]
+async fn a_version_is_a_u64_up_to_the_newest() {
+    let history = History::start().await;
+    let key = json!({ "key": RECORD_KEY });
+    let answer = row("POST /tables/{table_handle}/raw_item", 404, "version_not_found")
+        .post(&history.api, &path(&history.table, "?ledger_version=19"), &key)
+        .await;
+    assert_eq!(
+        answer.json()["message"],
+        "Ledger version not found by Ledger version(19)"
+    );
+    for wrong in ["x", "-1", "", "18446744073709551616"] {
+        row("POST /tables/{table_handle}/raw_item", 400, "web_framework_error")
+            .post(
+                &history.api,
+                &path(&history.table, &format!("?ledger_version={wrong}")),
+                &key,
+            )
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// The handle has the form of an address, short or long; a table that nobody knows has no items.
+#[actix_web::test]
+async fn the_handle_has_the_form_of_an_address() {
+    let history = History::start().await;
+    let key = json!({ "key": RECORD_KEY });
+    let short = history.table.trim_start_matches("0x").trim_start_matches('0');
+    row(ROUTE, 200, "-")
+        .post(&history.api, &path(short, ""), &key)
+        .await;
+    row(ROUTE, 404, "table_item_not_found")
+        .post(&history.api, &path("0xdead", ""), &key)
+        .await;
+    row(ROUTE, 400, "web_framework_error")
+        .post(&history.api, &path("0xg", ""), &key)
+        .await;
+    history.api.stop().await;
+}
+
+/// The body is an object with `key`, which is required, bytes in hex.
+#[actix_web::test]
+async fn the_body_is_an_object_with_a_key() {
+    let history = History::start().await;
+    for body in [
+        json!({}),
+        json!({ "key": null }),
+        json!({ "key": 5 }),
+        json!({ "key": "0x0" }),
+        json!({ "Key": RECORD_KEY }),
+        json!([]),
+        json!(RECORD_KEY),
+    ] {
+        row(ROUTE, 400, "web_framework_error")
+            .post(&history.api, &path(&history.table, ""), &body)
+            .await;
+    }
+    let headers = [("content-type", "application/x-bcs")];
+    let answer = history
+        .api
+        .client
+        .send("POST", &path(&history.table, ""), &headers, Some(b"\x00"))
+        .await;
+    refused(&answer, (415, "web_framework_error"), "a body in BCS");
+    history.api.stop().await;
+}
+
+/// A pruned version is 410, also where there never was such an item.
+#[actix_web::test]
+async fn a_pruned_version_is_gone() {
+    let pruned = Pruned::start().await;
+    let key = json!({ "key": "0x" });
+    for (version, row) in [
+        (
+            0,
+            row("POST /tables/{table_handle}/raw_item", 410, "version_pruned"),
+        ),
+        (pruned.oldest - 1, row(ROUTE, 410, "version_pruned")),
+        (pruned.oldest, row(ROUTE, 404, "table_item_not_found")),
+    ] {
+        let query = format!("?ledger_version={version}");
+        row.post(&pruned.api, &path("0xdead", &query), &key).await;
+    }
+    pruned.api.stop().await;
+}

@@ -1,0 +1,48 @@
+//! Section 5: who calls is not asked; who signs is.
+
+use crate::{
+    chain::History,
+    examples,
+    kit::{Settings, TestApi, Transfer, refused},
+    rows::row,
+};
+use serde_json::json;
+
+/// No key, token or header is needed, and one that is sent changes nothing.
+#[actix_web::test]
+async fn callers_are_not_authenticated() {
+    let history = History::start().await;
+    for example in examples::reads(&history) {
+        let (Some(body), headers) = (
+            example.body.as_ref().map(ToString::to_string),
+            [
+                ("authorization", "Bearer none"),
+                ("content-type", "application/json"),
+            ],
+        ) else {
+            let headers = [("authorization", "Bearer none")];
+            row(example.route, 200, "-")
+                .send(&history.api, &example.path, &headers, None)
+                .await;
+            continue;
+        };
+        row(example.route, 200, "-")
+            .send(&history.api, &example.path, &headers, Some(body.as_bytes()))
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// A transaction is only taken with a signature by its sender's key.
+#[actix_web::test]
+async fn transactions_are_signed_by_their_sender() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut body = Transfer::new(0, 0).json(&api.chain);
+    body["sender"] = json!(Transfer::new(1, 0).sender().to_string());
+    refused(
+        &api.client.submit_json(&body).await,
+        (400, "vm_error"),
+        "another sender",
+    );
+    api.stop().await;
+}

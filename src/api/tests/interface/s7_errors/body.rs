@@ -1,0 +1,107 @@
+//! The body of an error, and the closed list of codes.
+
+use crate::{
+    chain::{History, Pruned},
+    kit::{Answer, Settings, TestApi, Transfer},
+    rows::{changed, members, row},
+};
+use serde_json::{Value, json};
+
+/// An answer of several kinds of error.
+async fn errors(history: &History) -> Vec<Answer> {
+    let client = &history.api.client;
+    let mut answers = Vec::new();
+    for path in [
+        "/v1/nothing",
+        "/v1/blocks/by_height/x",
+        "/v1/blocks/by_height/99",
+        "/v1/accounts/0x1/resource/0x9::a::B",
+        "/v1/transactions?limit=0",
+        "/v1/-/healthy?duration_secs=0",
+    ] {
+        answers.push(client.get(path).await);
+        answers.push(client.get_bcs(path).await);
+    }
+    answers.push(client.send("DELETE", "/v1", &[], None).await);
+    answers.push(client.send("POST", "/v1/view", &[], None).await);
+    answers
+}
+
+/// The body is JSON whatever the client takes, with a message and a code.
+#[actix_web::test]
+async fn an_error_has_a_message_and_a_code() {
+    let history = History::start().await;
+    for answer in errors(&history).await {
+        assert_eq!(answer.headers["content-type"], "application/json");
+        let body = answer.json();
+        assert_eq!(members(&body), ["error_code", "message"], "{body}");
+        assert!(!body["message"].as_str().unwrap().is_empty());
+    }
+    history.api.stop().await;
+}
+
+/// `vm_error_code` is a JSON number, and there only where the transaction machine says something.
+#[actix_web::test]
+async fn the_vm_error_code_is_a_number_where_there_is_one() {
+    let api = TestApi::start(Settings::default()).await;
+    let wrong = changed(
+        &Transfer::new(0, 0).json(&api.chain),
+        "/max_gas_amount",
+        json!("100001"),
+    );
+    let refused = api.client.submit_json(&wrong).await;
+    row("POST /transactions", 400, "vm_error").holds(&refused, "a wrong signature");
+    let aborts = json!({
+        "function": "0x1::coin::is_account_registered",
+        "type_arguments": ["0x5::no::Coin"],
+        "arguments": ["0xb0b"],
+    });
+    let failed = api.client.post_json("/v1/view", &aborts, "*/*").await;
+    row("POST /view", 400, "invalid_input").holds(&failed, "an abort");
+    for (answer, code) in [(refused, 1), (failed, 4016)] {
+        let body = answer.json();
+        assert_eq!(members(&body), ["error_code", "message", "vm_error_code"]);
+        assert_eq!(body["vm_error_code"], code);
+    }
+    api.stop().await;
+}
+
+/// Messages about what is not found or gone name the thing and the version.
+#[actix_web::test]
+async fn messages_name_the_thing_and_the_version() {
+    let pruned = Pruned::start().await;
+    let newest = pruned.newest;
+    for (path, message) in [
+        (
+            "/v1/accounts/01/resource/0x1::a::B%3Cu8,0x1::c::D%3E",
+            format!(
+                "Resource not found by Address(0x1), Struct tag(0x1::a::B<u8, 0x1::c::D>) and Ledger version({newest})"
+            ),
+        ),
+        (
+            "/v1/accounts/0x1/module/nothing",
+            format!("Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"),
+        ),
+        (
+            "/v1/blocks/by_height/99",
+            "Block not found by Block height(99)".to_owned(),
+        ),
+        (
+            "/v1/transactions/by_version/99",
+            "Transaction not found by Ledger version(99)".to_owned(),
+        ),
+        (
+            "/v1/accounts/0x1?ledger_version=99",
+            "Ledger version not found by Ledger version(99)".to_owned(),
+        ),
+        (
+            "/v1/accounts/0x1?ledger_version=3",
+            "Ledger version(3) has been pruned".to_owned(),
+        ),
+        ("/v1/blocks/by_height/3", "Block(3) has been pruned".to_owned()),
+    ] {
+        let body: Value = pruned.api.client.get(path).await.json();
+        assert_eq!(body["message"], message, "{path}");
+    }
+    pruned.api.stop().await;
+}

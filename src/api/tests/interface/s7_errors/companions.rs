@@ -1,0 +1,299 @@
+//! The routes that the document only names or that its clients use besides: each with its own errors.
+
+use crate::{
+    chain::History,
+    examples,
+    kit::{Settings, TestApi, Transfer, refused},
+    rows::{changed, row},
+};
+use serde_json::json;
+
+/// Parameters that are not of their declared type do not read.
+#[actix_web::test]
+async fn parameters_of_another_type_do_not_read() {
+    let history = History::start().await;
+    let syntax = |route| row(route, 400, "web_framework_error");
+    for (row, path) in [
+        (
+            row("GET /-/healthy", 400, "web_framework_error"),
+            "-/healthy?duration_secs=soon",
+        ),
+        (
+            row("GET /transactions", 400, "web_framework_error"),
+            "transactions?start=x",
+        ),
+        (syntax("GET /transactions"), "transactions?limit=70000"),
+        (
+            row(
+                "GET /transactions/by_version/{txn_version}",
+                400,
+                "web_framework_error",
+            ),
+            "transactions/by_version/-1",
+        ),
+        (
+            row("GET /transactions/auxiliary_info", 400, "web_framework_error"),
+            "transactions/auxiliary_info",
+        ),
+        (
+            syntax("GET /transactions/auxiliary_info"),
+            "transactions/auxiliary_info?start_version=x",
+        ),
+        (
+            row("GET /blocks/by_version/{version}", 400, "web_framework_error"),
+            "blocks/by_version/x",
+        ),
+        (
+            syntax("GET /blocks/by_version/{version}"),
+            "blocks/by_version/1?with_transactions=yes",
+        ),
+        (syntax("GET /accounts/{address}"), "accounts/0x1?ledger_version=x"),
+        (
+            syntax("GET /accounts/{address}/resource/{resource_type}"),
+            "accounts/0x1/resource/0x9::a::B?ledger_version=x",
+        ),
+        (
+            row(
+                "GET /accounts/{address}/module/{module_name}",
+                400,
+                "web_framework_error",
+            ),
+            "accounts/0x1/module/1x",
+        ),
+        (
+            row("GET /accounts/{address}/modules", 400, "web_framework_error"),
+            "accounts/0xg/modules",
+        ),
+        (
+            syntax("GET /accounts/{address}/modules"),
+            "accounts/0x1/modules?limit=-1",
+        ),
+        (
+            syntax("GET /accounts/{address}/modules"),
+            "accounts/0x1/modules?start=zz",
+        ),
+        (
+            row("GET /accounts/{address}/transactions", 400, "web_framework_error"),
+            "accounts/0x1/transactions?start=-1",
+        ),
+    ] {
+        row.get(&history.api, &format!("/v1/{path}")).await;
+    }
+    for post in examples::posts(&history) {
+        let takes_version = ["POST /view", "POST /tables/{table_handle}/item"];
+        if takes_version.contains(&post.route) {
+            let path = format!("{}?ledger_version=x", post.path);
+            syntax(post.route)
+                .post(&history.api, &path, post.body.as_ref().unwrap())
+                .await;
+        }
+    }
+    history.api.stop().await;
+}
+
+/// Values that read well and make no sense.
+#[actix_web::test]
+async fn values_that_make_no_sense() {
+    let history = History::start().await;
+    for (row, path) in [
+        (
+            row("GET /transactions", 400, "invalid_input"),
+            "transactions?limit=0",
+        ),
+        (
+            row("GET /transactions", 400, "invalid_input"),
+            "transactions?start=19",
+        ),
+        (
+            row("GET /transactions/auxiliary_info", 400, "invalid_input"),
+            "transactions/auxiliary_info?start_version=19",
+        ),
+        (
+            row("GET /accounts/{address}/modules", 400, "invalid_input"),
+            "accounts/0x1/modules?limit=0",
+        ),
+        (
+            row("GET /accounts/{address}/transactions", 400, "invalid_input"),
+            "accounts/0x1/transactions?limit=0",
+        ),
+    ] {
+        row.get(&history.api, &format!("/v1/{path}")).await;
+    }
+    let api = &history.api;
+    let submission = Transfer::new(3, 0).json(&api.chain);
+    let unknown = changed(&submission, "/payload/function", json!("0x1::coin::nothing"));
+    row("POST /transactions/batch", 400, "invalid_input")
+        .post(api, "/v1/transactions/batch", &json!([unknown]))
+        .await;
+    row("POST /transactions/encode_submission", 400, "invalid_input")
+        .post(api, "/v1/transactions/encode_submission", &unknown)
+        .await;
+    row("POST /transactions/simulate", 400, "invalid_input")
+        .post(api, "/v1/transactions/simulate", &submission)
+        .await;
+    let item = json!({ "key_type": "u65", "value_type": "u8", "key": "1" });
+    row("POST /tables/{table_handle}/item", 400, "invalid_input")
+        .post(api, "/v1/tables/0x1/item", &item)
+        .await;
+    let call = json!({ "function": "0x1::coin::nothing", "type_arguments": [], "arguments": [] });
+    row("POST /view", 400, "invalid_input")
+        .post(api, "/v1/view", &call)
+        .await;
+    history.api.stop().await;
+}
+
+/// What is not there.
+#[actix_web::test]
+async fn what_is_not_there_is_not_found() {
+    let history = History::start().await;
+    let future = "ledger_version=19";
+    for (row, path) in [
+        (
+            row(
+                "GET /transactions/by_version/{txn_version}",
+                404,
+                "transaction_not_found",
+            ),
+            "transactions/by_version/19".to_owned(),
+        ),
+        (
+            row("GET /blocks/by_version/{version}", 404, "version_not_found"),
+            "blocks/by_version/19".to_owned(),
+        ),
+        (
+            row("GET /accounts/{address}", 404, "version_not_found"),
+            format!("accounts/0x1?{future}"),
+        ),
+        (
+            row(
+                "GET /accounts/{address}/resource/{resource_type}",
+                404,
+                "version_not_found",
+            ),
+            format!("accounts/0x1/resource/0x9::a::B?{future}"),
+        ),
+        (
+            row(
+                "GET /accounts/{address}/module/{module_name}",
+                404,
+                "module_not_found",
+            ),
+            "accounts/0x1/module/nothing".to_owned(),
+        ),
+        (
+            row(
+                "GET /accounts/{address}/module/{module_name}",
+                404,
+                "version_not_found",
+            ),
+            format!("accounts/0x1/module/coin?{future}"),
+        ),
+        (
+            row("GET /accounts/{address}/modules", 404, "version_not_found"),
+            format!("accounts/0x1/modules?{future}"),
+        ),
+    ] {
+        row.get(&history.api, &format!("/v1/{path}")).await;
+    }
+    for (row, path, body) in [
+        (
+            row("POST /tables/{table_handle}/item", 404, "table_item_not_found"),
+            "/v1/tables/0xdead/item".to_owned(),
+            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
+        ),
+        (
+            row("POST /tables/{table_handle}/item", 404, "version_not_found"),
+            format!("/v1/tables/0xdead/item?{future}"),
+            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
+        ),
+        (
+            row("POST /view", 404, "version_not_found"),
+            format!("/v1/view?{future}"),
+            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+        ),
+    ] {
+        row.post(&history.api, &path, &body).await;
+    }
+    history.api.stop().await;
+}
+
+/// A ledger that is older than the asker allows is 503, and does not ask to come again: it may stay so.
+#[actix_web::test]
+async fn a_ledger_that_is_not_fresh_is_503() {
+    let api = TestApi::start(Settings::default()).await;
+    let answer = row("GET /-/healthy", 503, "health_check_failed")
+        .get(&api, "/v1/-/healthy?duration_secs=0")
+        .await;
+    assert!(!answer.headers.contains_key("retry-after"));
+    api.stop().await;
+}
+
+/// What to sign is told in JSON only.
+#[actix_web::test]
+async fn what_to_sign_is_told_in_json_only() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = Transfer::new(0, 0).json(&api.chain).to_string();
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/x-bcs"),
+    ];
+    row("POST /transactions/encode_submission", 400, "bcs_not_supported")
+        .send(
+            &api,
+            "/v1/transactions/encode_submission",
+            &headers,
+            Some(body.as_bytes()),
+        )
+        .await;
+    api.stop().await;
+}
+
+/// What is not executed is refused when it is encoded or simulated, with the number of the reason.
+#[actix_web::test]
+async fn what_is_not_executed_is_refused() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = changed(
+        &Transfer::new(0, 0).json(&api.chain),
+        "/payload/type",
+        json!("script_payload"),
+    );
+    for (row, path) in [
+        (
+            row("POST /transactions/encode_submission", 400, "vm_error"),
+            "/v1/transactions/encode_submission",
+        ),
+        (
+            row("POST /transactions/simulate", 400, "vm_error"),
+            "/v1/transactions/simulate",
+        ),
+    ] {
+        let answer = row.post(&api, path, &body).await;
+        assert_eq!(answer.json()["vm_error_code"], 26);
+    }
+    api.stop().await;
+}
+
+/// A batch of which only some are taken is 206, and lists the others.
+#[actix_web::test]
+async fn a_batch_of_which_some_are_taken_is_206() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    let wrong = changed(&good, "/max_gas_amount", json!("100001"));
+    let answer = row("POST /transactions/batch", 206, "-")
+        .post(&api, "/v1/transactions/batch", &json!([good, wrong]))
+        .await;
+    let failure = &answer.json()["transaction_failures"][0];
+    assert_eq!(failure["transaction_index"], 1);
+    assert_eq!(failure["error"]["error_code"], "vm_error");
+    api.stop().await;
+}
+
+/// `HEAD` is a method like any other that a path does not take.
+#[actix_web::test]
+async fn a_path_that_takes_two_methods_names_both() {
+    let api = TestApi::start(Settings::default()).await;
+    let answer = api.client.send("PUT", "/v1/transactions", &[], Some(b"")).await;
+    refused(&answer, (405, "web_framework_error"), "PUT");
+    assert_eq!(answer.headers["allow"], "GET, POST");
+    api.stop().await;
+}

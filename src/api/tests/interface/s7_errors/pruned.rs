@@ -1,0 +1,177 @@
+//! Whatever is asked for at a version below the window is 410, on every route that takes one; exactly at
+//! the window's beginning it is not.
+
+use crate::{
+    chain::{Pruned, STORE},
+    kit::good,
+    rows::{elements, number, row},
+};
+use serde_json::json;
+
+/// `GET` routes: for a version below the window, and for one in it.
+#[actix_web::test]
+async fn reads_below_the_window_are_gone() {
+    let pruned = Pruned::start().await;
+    let sender = pruned.sender();
+    let state = "ledger_version";
+    let routes = [
+        (
+            row("GET /accounts/{address}", 410, "version_pruned"),
+            "/v1/accounts/0x1".to_owned(),
+            state,
+        ),
+        (
+            row(
+                "GET /accounts/{address}/resource/{resource_type}",
+                410,
+                "version_pruned",
+            ),
+            format!("/v1/accounts/{sender}/resource/{STORE}"),
+            state,
+        ),
+        (
+            row(
+                "GET /accounts/{address}/module/{module_name}",
+                410,
+                "version_pruned",
+            ),
+            "/v1/accounts/0x1/module/coin".to_owned(),
+            state,
+        ),
+        (
+            row("GET /accounts/{address}/modules", 410, "version_pruned"),
+            "/v1/accounts/0x1/modules".to_owned(),
+            state,
+        ),
+        (
+            row(
+                "GET /accounts/{address}/balance/{asset_type}",
+                410,
+                "version_pruned",
+            ),
+            "/v1/accounts/0xb0b/balance/0xa".to_owned(),
+            state,
+        ),
+        (
+            row("GET /transactions", 410, "version_pruned"),
+            "/v1/transactions".to_owned(),
+            "start",
+        ),
+        (
+            row("GET /transactions/auxiliary_info", 410, "version_pruned"),
+            "/v1/transactions/auxiliary_info".to_owned(),
+            "start_version",
+        ),
+        (
+            row(
+                "GET /accounts/{address}/transaction_summaries",
+                410,
+                "version_pruned",
+            ),
+            format!("/v1/accounts/{sender}/transaction_summaries"),
+            "start_version",
+        ),
+    ];
+    for (row, path, parameter) in routes {
+        for version in [0, pruned.oldest - 1] {
+            let answer = row
+                .get(&pruned.api, &format!("{path}?{parameter}={version}"))
+                .await;
+            let message = format!("Ledger version({version}) has been pruned");
+            assert_eq!(answer.json()["message"], message);
+        }
+        for version in [pruned.oldest, pruned.newest] {
+            good(
+                &pruned
+                    .api
+                    .client
+                    .get(&format!("{path}?{parameter}={version}"))
+                    .await,
+            );
+        }
+    }
+    pruned.api.stop().await;
+}
+
+/// `POST` routes: 410 comes before 404 and before what a call would say.
+#[actix_web::test]
+async fn calls_below_the_window_are_gone() {
+    let pruned = Pruned::start().await;
+    for (row, path, body) in [
+        (
+            row("POST /tables/{table_handle}/item", 410, "version_pruned"),
+            "/v1/tables/0xdead/item",
+            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
+        ),
+        (
+            row("POST /tables/{table_handle}/raw_item", 410, "version_pruned"),
+            "/v1/tables/0xdead/raw_item",
+            json!({ "key": "0x" }),
+        ),
+        (
+            row("POST /view", 410, "version_pruned"),
+            "/v1/view",
+            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+        ),
+    ] {
+        let path = format!("{path}?ledger_version={}", pruned.oldest - 1);
+        row.post(&pruned.api, &path, &body).await;
+    }
+    pruned.api.stop().await;
+}
+
+/// An account's transactions are asked for by sequence number: 410 below the first that is kept.
+#[actix_web::test]
+async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
+    let pruned = Pruned::start().await;
+    let path = format!("/v1/accounts/{}/transactions", pruned.sender());
+    for start in 0..6 {
+        row("GET /accounts/{address}/transactions", 410, "version_pruned")
+            .get(&pruned.api, &format!("{path}?start={start}"))
+            .await;
+    }
+    for query in ["", "?start=6"] {
+        let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(elements(&kept), &pruned.transfers[6..], "{query}");
+    }
+    pruned.api.stop().await;
+}
+
+/// Blocks leave whole: the oldest version is the first of the oldest block, and both names of a block
+/// agree on which are gone.
+#[actix_web::test]
+async fn blocks_leave_whole() {
+    let pruned = Pruned::start().await;
+    for height in 0..=pruned.newest / 3 {
+        let by_height = format!("/v1/blocks/by_height/{height}");
+        let is_kept = height >= pruned.oldest_height;
+        for version in (3 * height).saturating_sub(2)..=3 * height {
+            let by_version = format!("/v1/blocks/by_version/{version}");
+            let answer = pruned.api.client.get(&by_version).await;
+            if is_kept {
+                let block = good(&answer);
+                assert_eq!(block, good(&pruned.api.client.get(&by_height).await));
+                assert!(number(&block["first_version"]) >= pruned.oldest);
+            } else {
+                row("GET /blocks/by_version/{version}", 410, "version_pruned").holds(&answer, &by_version);
+                row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
+                    .get(&pruned.api, &by_height)
+                    .await;
+            }
+        }
+    }
+    pruned.api.stop().await;
+}
+
+/// The listing of transactions without a start begins no earlier than the window.
+#[actix_web::test]
+async fn the_newest_page_begins_with_the_window() {
+    let pruned = Pruned::start().await;
+    let page = good(&pruned.api.client.get("/v1/transactions?limit=100").await);
+    let versions: Vec<_> = elements(&page)
+        .iter()
+        .map(|transaction| number(&transaction["version"]))
+        .collect();
+    assert_eq!(versions, (pruned.oldest..=pruned.newest).collect::<Vec<_>>());
+    pruned.api.stop().await;
+}

@@ -1,0 +1,139 @@
+//! What is wrong with a request whatever its route.
+
+use crate::{
+    chain::History,
+    examples,
+    kit::{BODY_BYTES_MAX, Settings, TestApi},
+    rows::row,
+};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// A path takes its methods only; the answer to others lists them.
+#[actix_web::test]
+async fn another_method_is_405() {
+    let history = History::start().await;
+    for example in examples::all(&history) {
+        for method in ["DELETE", "PUT", "PATCH", "HEAD"] {
+            if method == "HEAD" {
+                continue;
+            }
+            let answer = history
+                .api
+                .client
+                .send(method, &example.path, &[], Some(b""))
+                .await;
+            row(example.route, 405, "web_framework_error").holds(&answer, example.route);
+            let allowed = &answer.headers["allow"];
+            assert!(
+                allowed.split(", ").any(|one| one == example.method()),
+                "{allowed}"
+            );
+        }
+    }
+    history.api.stop().await;
+}
+
+/// A path and query above 16 KiB are 414.
+#[actix_web::test]
+async fn a_path_that_is_too_long_is_414() {
+    let history = History::start().await;
+    let long = "a=b&".repeat(5_000);
+    for example in examples::all(&history) {
+        let body = example.body.as_ref().map(|body| body.to_string().into_bytes());
+        let mark = if example.path.contains('?') { '&' } else { '?' };
+        let path = format!("{}{mark}{long}", example.path);
+        row(example.route, 414, "web_framework_error")
+            .send(&history.api, &path, &[JSON], body.as_deref())
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// A request above `api.max_in_flight` is 503 and says when to come again.
+#[actix_web::test]
+async fn requests_above_the_limit_are_503() {
+    let history = History::start().await;
+    let examples = examples::all(&history);
+    let mut settings = Settings::default();
+    settings.api.max_in_flight = 0;
+    let api = TestApi::start(settings).await;
+    for example in examples {
+        let body = example.body.as_ref().map(|body| body.to_string().into_bytes());
+        let answer = row(example.route, 503, "internal_error")
+            .send(&api, &example.path, &[JSON], body.as_deref())
+            .await;
+        assert_eq!(answer.headers["retry-after"], "1");
+    }
+    api.stop().await;
+    history.api.stop().await;
+}
+
+/// A `POST` without a body is 411.
+#[actix_web::test]
+async fn a_post_without_a_body_is_411() {
+    let history = History::start().await;
+    for post in examples::posts(&history) {
+        row(post.route, 411, "web_framework_error")
+            .send(&history.api, &post.path, &[JSON], None)
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// A body above `api.max_body_bytes` is 413, before it is sent where its length is declared.
+#[actix_web::test]
+async fn a_body_that_is_too_large_is_413() {
+    let history = History::start().await;
+    let large = vec![b' '; BODY_BYTES_MAX + 1];
+    for post in examples::posts(&history) {
+        row(post.route, 413, "web_framework_error")
+            .send(&history.api, &post.path, &[JSON], Some(&large))
+            .await;
+        let declared = [JSON, ("content-length", "999999999999")];
+        row(post.route, 413, "web_framework_error")
+            .send(&history.api, &post.path, &declared, None)
+            .await;
+    }
+    history.api.stop().await;
+}
+
+/// A body of no type, or of one that the route does not take, is 415.
+#[actix_web::test]
+async fn a_body_of_another_type_is_415() {
+    let history = History::start().await;
+    for post in examples::posts(&history) {
+        row(post.route, 415, "web_framework_error")
+            .send(&history.api, &post.path, &[], Some(b"{}"))
+            .await;
+        for media_type in ["text/plain", "application/x-bcs", ""] {
+            row(post.route, 415, "web_framework_error")
+                .send(
+                    &history.api,
+                    &post.path,
+                    &[("content-type", media_type)],
+                    Some(b"{}"),
+                )
+                .await;
+        }
+    }
+    history.api.stop().await;
+}
+
+/// A body that is no JSON, or not of its form, does not read.
+#[actix_web::test]
+async fn a_body_that_does_not_read_is_400() {
+    let history = History::start().await;
+    let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+    for post in examples::posts(&history) {
+        for body in ["", "{", "nul", "7", "\u{feff}{}", "[7]", &deep] {
+            row(post.route, 400, "web_framework_error")
+                .send(&history.api, &post.path, &[JSON], Some(body.as_bytes()))
+                .await;
+        }
+        row(post.route, 400, "web_framework_error")
+            .send(&history.api, &post.path, &[JSON], Some(b"{\"key\":\"\xff\"}"))
+            .await;
+    }
+    history.api.stop().await;
+}

@@ -1,0 +1,124 @@
+//! Section 8: limits.
+
+use crate::{
+    chain::{Pruned, STORE, parked},
+    kit::{Settings, TestApi, Transfer, good, ledger_headers},
+    rows::{elements, number, row},
+};
+use ledger_actors::WaitConfig;
+
+/// Without a limit the default page is given, 25 events and 100 summaries; a limit above the most, 100, is
+/// taken as the most.
+#[actix_web::test]
+async fn without_a_limit_the_default_page_is_given() {
+    let api = TestApi::start(Settings::default()).await;
+    for number in 0..101 {
+        let signed = Transfer::new(0, number).sign(&api.chain);
+        assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    }
+    let last = Transfer::new(0, 100).sign(&api.chain);
+    api.client.wait(&last.hash(api.chain.vendor())).await;
+    let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
+    let first = good(&api.client.get(&events).await);
+    let by_number = format!(
+        "/v1/accounts/0xb0b/events/{}",
+        first[0]["guid"]["creation_number"].as_str().unwrap()
+    );
+    let sender = Transfer::new(0, 0).sender();
+    let summaries = format!("/v1/accounts/{sender}/transaction_summaries");
+    for (path, default) in [(&events, 25), (&by_number, 25), (&summaries, 100)] {
+        for (query, expected) in [
+            ("", default),
+            ("?limit=1", 1),
+            ("?limit=100", 100),
+            ("?limit=101", 100),
+            ("?limit=65535", 100),
+        ] {
+            let page = good(&api.client.get(&format!("{path}{query}")).await);
+            assert_eq!(elements(&page).len(), expected, "{path}{query}");
+        }
+    }
+    api.stop().await;
+}
+
+/// How long a wait holds its request is the server's to decide.
+#[actix_web::test]
+async fn the_server_decides_how_long_a_wait_takes() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 1,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let signed = parked(&api);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    let path = format!(
+        "/v1/transactions/wait_by_hash/{}?timeout_ms=600000",
+        signed.hash(api.chain.vendor())
+    );
+    let waited = good(&api.client.get(&path).await);
+    assert_eq!(waited["type"], "pending_transaction");
+    api.stop().await;
+}
+
+/// The headers tell where the window begins: exactly there reading begins, at a block's first version.
+#[actix_web::test]
+async fn the_headers_tell_where_the_window_begins() {
+    let pruned = Pruned::start().await;
+    let api = &pruned.api;
+    let [_, newest, oldest, _, _, height, oldest_height] =
+        ledger_headers(&api.client.get("/v1").await, "node");
+    assert_eq!((newest, oldest), (pruned.newest, pruned.oldest));
+    let block = good(
+        &api.client
+            .get(&format!("/v1/blocks/by_height/{oldest_height}"))
+            .await,
+    );
+    assert_eq!(number(&block["first_version"]), oldest, "a block's first version");
+    for version in oldest..=newest {
+        for path in [
+            format!("/v1/transactions/by_version/{version}"),
+            format!("/v1/blocks/by_version/{version}?with_transactions=true"),
+            format!("/v1/accounts/0xb0b/balance/0xa?ledger_version={version}"),
+            format!("/v1/transactions?start={version}"),
+        ] {
+            assert_eq!(api.client.get(&path).await.status, 200, "{path}");
+        }
+    }
+    for height in oldest_height..=height {
+        let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
+        assert_eq!(api.client.get(&path).await.status, 200, "{path}");
+    }
+    for version in 0..oldest {
+        row(
+            "GET /transactions/by_version/{txn_version}",
+            410,
+            "version_pruned",
+        )
+        .get(api, &format!("/v1/transactions/by_version/{version}"))
+        .await;
+        row("GET /blocks/by_version/{version}", 410, "version_pruned")
+            .get(api, &format!("/v1/blocks/by_version/{version}"))
+            .await;
+    }
+    pruned.api.stop().await;
+}
+
+/// The window is kept over a restart.
+#[actix_web::test]
+async fn the_window_is_kept_over_a_restart() {
+    let Pruned {
+        api, oldest, newest, ..
+    } = Pruned::start().await;
+    let api = api.restarted().await;
+    let headers = ledger_headers(&api.client.get("/v1").await, "node");
+    assert_eq!((headers[1], headers[2]), (newest, oldest));
+    row(
+        "GET /transactions/by_version/{txn_version}",
+        410,
+        "version_pruned",
+    )
+    .get(&api, &format!("/v1/transactions/by_version/{}", oldest - 1))
+    .await;
+    api.stop().await;
+}

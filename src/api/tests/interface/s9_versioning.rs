@@ -1,0 +1,51 @@
+//! Section 9: versions of the interface and of the ledger.
+
+use crate::{
+    chain::{History, NEWEST},
+    examples,
+    kit::{Settings, TestApi, ledger_headers, refused},
+    rows::row,
+};
+
+/// Every resource lies below `v1`, and nowhere else.
+#[actix_web::test]
+async fn resources_lie_below_v1() {
+    let history = History::start().await;
+    for example in examples::reads(&history) {
+        let answer = example.ask(&history, "application/json").await;
+        row(example.route, 200, "-").holds(&answer, example.route);
+        let rest = example.path.strip_prefix("/v1").unwrap();
+        for other in [format!("/v2{rest}"), format!("/V1{rest}")] {
+            let answer = history.api.client.get(&other).await;
+            refused(&answer, (404, "web_framework_error"), &other);
+        }
+    }
+    history.api.stop().await;
+}
+
+/// A path below it that is no route is not found.
+#[actix_web::test]
+async fn unknown_paths_are_not_found() {
+    let api = TestApi::start(Settings::default()).await;
+    for path in [
+        "/v1/nothing",
+        "/v1/accounts",
+        "/v1/accounts/0x1/",
+        "/v1/blocks/by_height",
+    ] {
+        let answer = api.client.get(path).await;
+        refused(&answer, (404, "web_framework_error"), path);
+        assert!(answer.text().contains(path), "{}", answer.text());
+    }
+    api.stop().await;
+}
+
+/// The ledger's own versions, heights and epochs stand in headers and have nothing to do with `v1`.
+#[actix_web::test]
+async fn the_ledgers_versions_are_its_own() {
+    let history = History::start().await;
+    let answer = history.api.client.get("/v1").await;
+    let [_, version, .., height, _] = ledger_headers(&answer, "node");
+    assert_eq!((version, height), (NEWEST, 6));
+    history.api.stop().await;
+}
