@@ -1,7 +1,7 @@
 //! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs;
 //! `/signatures`: those of the queues before the actors.
 
-use super::{Admin, BODY_BYTES_MAX, refusal};
+use super::{Admin, BODY_BYTES_MAX, body_of, refusal};
 use crate::config::{Kind, MAILBOX_CAPACITY};
 use actix_web::{
     Error, HttpResponse,
@@ -9,7 +9,7 @@ use actix_web::{
     web::{Bytes, Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::{ErrorCode, Problem, extraction_problem};
+use ledger_api::{ErrorCode, Problem};
 use serde::Deserialize;
 
 /// What can be changed of an actor.
@@ -41,19 +41,9 @@ pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
 
 /// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.
 pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Error>) -> HttpResponse {
-    let body = match body {
-        Ok(body) => body,
-        Err(error) => return extraction_problem(&error, BODY_BYTES_MAX).response(),
-    };
-    let change: Change = match serde_json::from_slice(&body) {
+    let change: Change = match body_of(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
         Ok(change) => change,
-        Err(error) => {
-            return refusal(
-                StatusCode::BAD_REQUEST,
-                ErrorCode::WebFrameworkError,
-                format!("the body is to be {{\"mailbox_capacity\": N}}: {error}"),
-            );
-        }
+        Err(refusal) => return refusal,
     };
     let capacity = change.mailbox_capacity;
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {

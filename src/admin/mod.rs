@@ -1,16 +1,19 @@
 //! The operator's listener: each actor's mailbox, the lanes of signatures, and the switches of a running node.
 
 mod actors;
+mod filter;
 mod origin;
+mod switches;
 
 use actix_web::{
-    HttpResponse,
+    Error, HttpResponse,
     http::StatusCode,
     middleware::from_fn,
-    web::{self, ServiceConfig},
+    web::{self, Bytes, ServiceConfig},
 };
 use ledger_actors::NodeHandle;
-use ledger_api::{ErrorBody, ErrorCode, unknown_route, wrong_method};
+use ledger_api::{ApiState, ErrorBody, ErrorCode, extraction_problem, unknown_route, wrong_method};
+use serde::de::DeserializeOwned;
 use std::net::SocketAddr;
 
 /// The largest body that a switch takes, in bytes.
@@ -20,13 +23,15 @@ const BODY_BYTES_MAX: usize = 4096;
 #[derive(Clone, Debug)]
 pub struct Admin {
     node: NodeHandle,
+    api: ApiState,
     listen: SocketAddr,
 }
 
 impl Admin {
-    /// The operator's view of `node`, for a listener that is configured to listen on `listen`.
-    pub fn new(node: NodeHandle, listen: SocketAddr) -> Self {
-        Self { node, listen }
+    /// The operator's view of `node` and of its interface `api`, for a listener that is configured to listen
+    /// on `listen`.
+    pub fn new(node: NodeHandle, api: ApiState, listen: SocketAddr) -> Self {
+        Self { node, api, listen }
     }
 }
 
@@ -53,8 +58,40 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
                     .route(web::get().to(actors::signatures))
                     .default_service(wrong_method("GET")),
             )
+            .service(
+                web::resource("/filter")
+                    .app_data(web::PayloadConfig::new(filter::BODY_BYTES_MAX))
+                    .route(web::get().to(filter::show))
+                    .route(web::put().to(filter::replace))
+                    .default_service(wrong_method("GET, PUT")),
+            )
+            .service(
+                web::resource("/switches")
+                    .route(web::get().to(switches::show))
+                    .route(web::patch().to(switches::turn))
+                    .default_service(wrong_method("GET, PATCH")),
+            )
             .default_service(unknown_route()),
     );
+}
+
+/// A body in JSON; `form` says how it is to look.
+///
+/// # Errors
+/// The answer to a body that did not come whole, is larger than `bytes_max`, or is no `T`.
+fn body_of<T: DeserializeOwned>(
+    body: Result<Bytes, Error>,
+    bytes_max: usize,
+    form: &str,
+) -> Result<T, HttpResponse> {
+    let body = body.map_err(|error| extraction_problem(&error, bytes_max).response())?;
+    serde_json::from_slice(&body).map_err(|error| {
+        refusal(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::WebFrameworkError,
+            format!("the body is to be {form}: {error}"),
+        )
+    })
 }
 
 /// An error answer in the form of the interface.

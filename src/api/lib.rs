@@ -10,6 +10,7 @@
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
 //! | what pages of other origins may do | `cors.rs` |
+//! | what an operator can turn off | `switches.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
@@ -35,6 +36,7 @@ mod params;
 mod resource;
 mod routes;
 mod state;
+mod switches;
 mod tables;
 mod wire;
 
@@ -46,3 +48,4 @@ pub use json::submission_json;
 pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
 pub use routes::configure;
 pub use state::{ApiConfig, ApiState};
+pub use switches::{Switch, SwitchChange, SwitchSettings};

@@ -1,11 +1,18 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
-use crate::{headers::LedgerHeaders, large::LargeAnswers};
+use crate::{
+    error::Problem,
+    headers::LedgerHeaders,
+    large::LargeAnswers,
+    media_types::MediaTypes,
+    openapi::WrittenDocument,
+    switches::{Switch, SwitchChange, SwitchSettings, Switches},
+};
 use ledger_actors::NodeHandle;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The limits of the interface; keys `api.*` of the configuration.
+/// The limits and switches of the interface; keys `api.*` of the configuration.
 #[derive(Clone, Debug)]
 pub struct ApiConfig {
     /// The largest body of a request, in bytes; above it the answer is 413.
@@ -15,15 +22,18 @@ pub struct ApiConfig {
     pub max_in_flight: usize,
     /// How many requests of one connection may be in flight at once; above it the answer is 503.
     pub max_streams_per_connection: usize,
+    /// What is on, until [`ApiState::change_switches`] changes it.
+    pub switches: SwitchSettings,
 }
 
 impl Default for ApiConfig {
-    /// The limits that the node has where nothing sets them.
+    /// What the node has where nothing sets it.
     fn default() -> Self {
         Self {
             max_body_bytes: 8 * 1024 * 1024,
             max_in_flight: 20_000,
             max_streams_per_connection: 128,
+            switches: SwitchSettings::default(),
         }
     }
 }
@@ -37,9 +47,10 @@ pub struct ApiState(Arc<Shared>);
 struct Shared {
     node: NodeHandle,
     config: ApiConfig,
+    switches: Switches,
     headers: LedgerHeaders,
-    signed_transaction_media_type: String,
-    view_function_media_type: String,
+    media_types: MediaTypes,
+    document: WrittenDocument,
     in_flight: Arc<Semaphore>,
     large_answers: LargeAnswers,
 }
@@ -48,13 +59,13 @@ impl ApiState {
     /// The shared parts of an interface to `node`.
     pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
         let vendor = node.chain().vendor();
-        let media_type = |what: &str| format!("application/x.{}.{what}+bcs", vendor.lower());
         Self(Arc::new(Shared {
             headers: LedgerHeaders::new(vendor),
-            signed_transaction_media_type: media_type("signed_transaction"),
-            view_function_media_type: media_type("view_function"),
+            media_types: MediaTypes::new(vendor),
+            document: WrittenDocument::default(),
             node,
             in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
+            switches: Switches::new(config.switches),
             config,
             large_answers: LargeAnswers::default(),
         }))
@@ -68,18 +79,42 @@ impl ApiState {
         &self.0.config
     }
 
+    /// What is on.
+    pub fn switches(&self) -> SwitchSettings {
+        self.0.switches.settings()
+    }
+
+    /// Turns parts of the interface on and off, with effect on requests that begin from now on. The next
+    /// start begins with the configured switches again.
+    pub fn change_switches(&self, change: &SwitchChange) {
+        self.0.switches.change(change);
+    }
+
+    /// Goes on only where the switch is on.
+    ///
+    /// # Errors
+    /// 403, which names the setting.
+    pub(crate) fn require(&self, switch: Switch) -> Result<(), Problem> {
+        self.0.switches.require(switch)
+    }
+
     pub(crate) fn headers(&self) -> &LedgerHeaders {
         &self.0.headers
     }
 
+    /// The document of the interface.
+    pub(crate) fn document(&self) -> &WrittenDocument {
+        &self.0.document
+    }
+
     /// The media type under which a signed transaction is submitted as BCS.
     pub(crate) fn signed_transaction_media_type(&self) -> &str {
-        &self.0.signed_transaction_media_type
+        &self.0.media_types.signed_transaction
     }
 
     /// The media type under which a call of a view function is sent as BCS.
     pub(crate) fn view_function_media_type(&self) -> &str {
-        &self.0.view_function_media_type
+        &self.0.media_types.view_function
     }
 
     /// The places of answers that are large.

@@ -3,6 +3,7 @@
 
 use super::{FromValue, Kind, Setting, Value};
 use ledger::{FrameworkUpgrade, Vendor};
+use ledger_actors::SubmissionFilter;
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
 
 /// The largest number that a TOML file can hold.
@@ -104,6 +105,16 @@ settings! {
             "How long a TLS handshake may take before the connection is closed. As long as the head of a request.";
         backlog: u32 = 4_096, Kind::Integer(1..=1_000_000), "connections",
             "Connections that wait to be accepted; the kernel cuts it to its own limit (commonly 4096).";
+        json_output_enabled: bool = true, Kind::Boolean, "",
+            "Whether answers are given in JSON. Where not, they are refused with 403; errors, /-/healthy, /info and the document of the interface go on. As all switches of this section it can be turned on the admin listener (/switches) until the next start.";
+        bcs_output_enabled: bool = true, Kind::Boolean, "",
+            "Whether answers are given in BCS; where not, they are refused with 403.";
+        submission_enabled: bool = true, Kind::Boolean, "",
+            "Whether /transactions and /transactions/batch take transactions; where not, they are refused with 403. The faucet goes on.";
+        simulation_enabled: bool = true, Kind::Boolean, "",
+            "Whether /transactions/simulate answers; where not, it is refused with 403.";
+        encode_submission_enabled: bool = true, Kind::Boolean, "",
+            "Whether /transactions/encode_submission answers; where not, it is refused with 403.";
     }
     /// The faucet's listener, which only a development chain has.
     faucet: FaucetSettings = "faucet" {
@@ -127,6 +138,11 @@ settings! {
             "Threads that check signatures; 0 is one for each core, as the check is most of the work of a submission.";
         queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "transactions",
             "Transactions that wait for a thread, in each of the two lanes: of clients whose last transactions were taken, and of the others; beyond it the answer is 503. As many as the mempool's mailbox holds; about half a second of work for one core.";
+    }
+    /// Which submissions are let in.
+    filter: FilterSettings = "filter" {
+        rules: SubmissionFilter = "", Kind::SubmissionFilter, "",
+            "Rules with commas between, of which the first that matches a submission decides: it is taken, or refused with 403. One that none matches is taken, so that a list of who is let in ends with deny all. A sender is who sends, not who else signs or pays. The admin listener (/filter) changes the rules until the next start. What the pool has taken stays, and the faucet is not asked.";
     }
     /// Pending transactions.
     mempool: MempoolSettings = "mempool" {

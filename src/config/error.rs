@@ -75,13 +75,26 @@ impl ConfigError {
 
     /// The error of a value that `setting` does not accept.
     pub fn bad_value(setting: &Setting, value: &RawValue, origin: Origin) -> Self {
+        let cause = setting.kind.cause(value);
+        let cause = cause.map(|cause| format!("{cause}; ")).unwrap_or_default();
         Self::BadValue {
             key: setting.key(),
-            value: value.to_string(),
+            value: shortened(value.to_string()),
             origin,
-            allowed: format!("allowed is {}", setting.kind),
+            allowed: format!("{cause}allowed is {}", setting.kind),
         }
     }
+}
+
+/// How much of a value an error repeats, in characters: a list of rules may have thousands.
+const VALUE_CHARS_MAX: usize = 200;
+
+fn shortened(mut value: String) -> String {
+    if let Some((end, _)) = value.char_indices().nth(VALUE_CHARS_MAX) {
+        value.truncate(end);
+        value.push_str(" ...");
+    }
+    value
 }
 
 /// The line and the column, both from 1, of what follows `before`.

@@ -2,6 +2,7 @@
 
 use super::Value;
 use ledger::{FrameworkUpgrade, Vendor};
+use ledger_actors::SubmissionFilter;
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -37,6 +38,8 @@ pub enum Kind {
     Vendor,
     /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
     FrameworkUpgrades,
+    /// Rules of the submission filter with commas between; the empty text for none.
+    SubmissionFilter,
     /// A path that must be given.
     Path,
     /// A path, or the empty text for none.
@@ -84,6 +87,19 @@ impl Kind {
         }
     }
 
+    /// What is wrong with a text of many parts that is not allowed: the range alone would not say in which
+    /// part.
+    pub fn cause(&self, raw: &RawValue) -> Option<String> {
+        match (self, raw) {
+            (Self::SubmissionFilter, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
+                SubmissionFilter::parse_list(text)
+                    .err()
+                    .map(|error| error.to_string())
+            }
+            _ => None,
+        }
+    }
+
     fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
@@ -92,6 +108,7 @@ impl Kind {
             (Self::Listen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
             (Self::FrameworkUpgrades, Value::Text(text)) => FrameworkUpgrade::parse_list(text).is_ok(),
+            (Self::SubmissionFilter, Value::Text(text)) => SubmissionFilter::parse_list(text).is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
             _ => false,
@@ -123,6 +140,12 @@ impl fmt::Display for Kind {
             Self::FrameworkUpgrades => {
                 f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
             }
+            Self::SubmissionFilter => write!(
+                f,
+                "up to {} rules with commas between, \"\" for none; each is allow or deny, then \
+                 \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
+                SubmissionFilter::RULES_MAX
+            ),
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(

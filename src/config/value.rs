@@ -1,6 +1,7 @@
 //! The value of a setting, and the types that the node's code reads it as.
 
 use ledger::{FrameworkUpgrade, Vendor};
+use ledger_actors::SubmissionFilter;
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
 /// A value of a setting; `Display` is its TOML form.
@@ -84,6 +85,15 @@ impl FromValue for Vec<FrameworkUpgrade> {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => FrameworkUpgrade::parse_list(text).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for SubmissionFilter {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Self::parse_list(text).ok(),
             _ => None,
         }
     }

@@ -1,15 +1,16 @@
-//! The limits of the actors and of the interface, out of the settings.
+//! The limits and switches of the actors and of the interface, out of the settings.
 
 use crate::config::Settings;
 use ledger_actors::{
     MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
     StorageConfig, WaitConfig,
 };
-use ledger_api::ApiConfig;
+use ledger_api::{ApiConfig, SwitchSettings};
 
-/// What the actors are bounded by.
+/// What the actors are bounded by, and which submissions are let in.
 pub fn node_config(settings: &Settings) -> NodeConfig {
     NodeConfig {
+        filter: settings.filter.rules.clone(),
         signatures: SignaturesConfig {
             threads: settings.signatures.threads,
             queue_capacity: settings.signatures.queue_capacity,
@@ -50,11 +51,18 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
     }
 }
 
-/// What the interface is bounded by.
+/// What the interface is bounded by, and what of it is on.
 pub fn api_config(settings: &Settings) -> ApiConfig {
     ApiConfig {
         max_body_bytes: settings.api.max_body_bytes,
         max_in_flight: settings.api.max_in_flight,
         max_streams_per_connection: settings.api.max_streams_per_connection,
+        switches: SwitchSettings {
+            json_output_enabled: settings.api.json_output_enabled,
+            bcs_output_enabled: settings.api.bcs_output_enabled,
+            submission_enabled: settings.api.submission_enabled,
+            simulation_enabled: settings.api.simulation_enabled,
+            encode_submission_enabled: settings.api.encode_submission_enabled,
+        },
     }
 }

@@ -68,8 +68,9 @@ impl Service {
         tls: Option<ServerConfig>,
     ) -> Result<(Listener, Option<Listener>, Listener), Failure> {
         let state = ApiState::new(node.handle(), api_config(settings));
+        let served = state.clone();
         let api = Listener::start(&api_options(settings, tls), move |config| {
-            ledger_api::configure(config, &state);
+            ledger_api::configure(config, &served);
         })?;
         let faucet = match genesis.faucet_key() {
             Some(key) if settings.faucet.enabled => {
@@ -81,7 +82,7 @@ impl Service {
             }
             _ => None,
         };
-        let admin = admin::Admin::new(node.handle(), settings.admin.listen);
+        let admin = admin::Admin::new(node.handle(), state, settings.admin.listen);
         let options = side_options(settings, "admin", settings.admin.listen);
         let admin = Listener::start(&options, move |config| admin::configure(config, &admin))?;
         Ok((api, faucet, admin))

@@ -1,7 +1,7 @@
 //! Submitting several transactions in one request (rest-behaviour sections 0.e, 1 and 2.2). Each stands
 //! for itself: what is wrong with one does not hold up the others.
 
-use super::submit::{check, decode_failed, hand_over};
+use super::submit::{check, decode_failed, hand_over, let_in};
 use crate::{
     answer::Answer,
     body,
@@ -9,6 +9,7 @@ use crate::{
     error::{ApiError, ErrorBody, ErrorCode, Problem},
     format::{Format, JSON},
     json::SubmitRequest,
+    switches::Switch,
 };
 use actix_web::http::StatusCode;
 use futures::future::join_all;
@@ -44,6 +45,7 @@ struct FailureBcs<'a> {
 
 /// `POST /v1/transactions/batch`: 202 where all are in the pool, 206 where some are.
 pub(crate) async fn batch(mut call: Call) -> Result<Answer, ApiError> {
+    call.state.require(Switch::Submission)?;
     let transactions = transactions(&mut call).await?;
     let outcomes = submit_all(&call, transactions).await;
     let ledger_info = *call.node().head().ledger_info();
@@ -145,12 +147,12 @@ async fn submit_all(
     call: &Call,
     transactions: Vec<Result<SignedTransaction, Problem>>,
 ) -> Vec<Result<Accepted, Problem>> {
-    let checks = transactions
-        .into_iter()
-        .map(async |transaction| match transaction {
+    let checks = transactions.into_iter().map(async |transaction| {
+        match transaction.and_then(|signed| let_in(call, signed)) {
             Ok(signed) => Ok(check(call, signed).await),
             Err(problem) => Err(problem),
-        });
+        }
+    });
     let mut outcomes = Vec::new();
     for checked in join_all(checks).await {
         outcomes.push(match checked {

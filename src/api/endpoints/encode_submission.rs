@@ -8,6 +8,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::{Text, TransactionRequest, hex_text},
+    switches::Switch,
 };
 use ledger::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
 use serde::Deserialize;
@@ -26,6 +27,7 @@ struct EncodeRequest {
 
 /// `POST /v1/transactions/encode_submission`
 pub(crate) async fn encode_submission(mut call: Call) -> Result<Answer, ApiError> {
+    call.state.require(Switch::EncodeSubmission)?;
     if call.format() == Format::Bcs {
         return Err(Problem::BcsNotSupported("encode_submission").into());
     }

@@ -1,5 +1,5 @@
 //! Simulating a transaction: what it would do and cost right now (rest-behaviour section 1). It runs
-//! on a reader thread and leaves no trace.
+//! on a reader thread and leaves no trace, so that the filter of submissions does not ask who it is from.
 
 use super::submit::signed_transaction;
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     format::Format,
     json::{CommittedJson, TransactionJson},
     large::{self, size_bytes},
+    switches::Switch,
     tables::TableTypes,
     wire::OnChainBcs,
 };
@@ -22,6 +23,7 @@ use std::slice::from_ref;
 
 /// `POST /v1/transactions/simulate`
 pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
+    call.state.require(Switch::Simulation)?;
     let estimates = Estimates::asked_by(&call)?;
     let signed = signed_transaction(&mut call).await?;
     refuse_signed(&call, &signed).await?;

@@ -1,6 +1,7 @@
 //! Submitting a transaction, as JSON or as BCS (interface section 4.1).
 //!
-//! The signatures are checked before an actor is asked, on threads of their own.
+//! Whether the operator lets a transaction in costs little to tell and is told first. The signatures are
+//! checked before an actor is asked, on threads of their own.
 
 use crate::{
     answer::Answer,
@@ -10,6 +11,7 @@ use crate::{
     error::{ApiError, Problem},
     format::{Format, JSON},
     json::{PendingJson, SubmitRequest},
+    switches::Switch,
 };
 use actix_web::http::StatusCode;
 use bytes::Bytes;
@@ -20,7 +22,9 @@ use ledger_actors::{Accepted, SubmitError};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
+    call.state.require(Switch::Submission)?;
     let signed = signed_transaction(&mut call).await;
+    let signed = signed.and_then(|signed| let_in(&call, signed));
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let refused = |problem: Problem| problem.at(*node.head().ledger_info());
@@ -38,6 +42,12 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
         Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(answer.with_status(StatusCode::ACCEPTED))
+}
+
+/// The transaction, where the operator's filter lets it in.
+pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTransaction, Problem> {
+    call.node().check_filter(&signed)?;
+    Ok(signed)
 }
 
 /// Has the signatures of a transaction checked, in the lane of its client.

@@ -4,18 +4,17 @@
 //! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers
 //! with it too; the faucet has the form of errors that its own clients know. Not in it, because
 //! nothing can raise them here: `account_not_found` (an account without an account resource reads as
-//! sequence number 0 and its own address as key, so every account is found), and those of routes that
-//! are not served.
+//! sequence number 0 and its own address as key, so every account is found).
 
 mod of_node;
 
-use crate::headers::LedgerHeaders;
+use crate::{headers::LedgerHeaders, switches::Switch};
 use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
 use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
-use ledger_actors::LeaveReason;
+use ledger_actors::{Filtered, LeaveReason};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -144,6 +143,14 @@ pub enum Problem {
         /// At which version.
         version: u64,
     },
+    /// No value under a state key.
+    #[error("State Value not found by State key({key}) and Ledger version({version})")]
+    StateValueNotFound {
+        /// The key as the client wrote it, in hex.
+        key: String,
+        /// At which version.
+        version: u64,
+    },
     /// A version above the newest one.
     #[error("Ledger version not found by Ledger version({0})")]
     VersionNotFound(u64),
@@ -207,6 +214,12 @@ pub enum Problem {
     /// Validation refused the transaction.
     #[error(transparent)]
     Refused(#[from] Discard),
+    /// The operator's filter does not let the transaction in.
+    #[error(transparent)]
+    RejectedByFilter(#[from] Filtered),
+    /// The operator has turned off what is asked for.
+    #[error("disabled on this node: {} is false", .0.setting())]
+    ApiDisabled(Switch),
     /// The newest block is older than the asker allows.
     #[error("{0}")]
     HealthCheck(String),
@@ -285,6 +298,7 @@ impl Problem {
             Self::ModuleNotFound { .. } => (Status::NOT_FOUND, Code::ModuleNotFound),
             Self::StructFieldNotFound { .. } => (Status::NOT_FOUND, Code::StructFieldNotFound),
             Self::TableItemNotFound { .. } => (Status::NOT_FOUND, Code::TableItemNotFound),
+            Self::StateValueNotFound { .. } => (Status::NOT_FOUND, Code::StateValueNotFound),
             Self::VersionNotFound(_) => (Status::NOT_FOUND, Code::VersionNotFound),
             Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
             Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
@@ -297,6 +311,9 @@ impl Problem {
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
+            // The reference has 500 for the filter, as if the node had failed (design section 6).
+            Self::RejectedByFilter(_) => (Status::FORBIDDEN, Code::RejectedByFilter),
+            Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
             Self::Overloaded(_)

@@ -78,6 +78,15 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Table Item not found by Table handle(0x1), Table key(0x00) and Ledger version(3)"),
         ),
         (
+            Problem::StateValueNotFound {
+                key: text("0x00"),
+                version: 3,
+            },
+            404,
+            "state_value_not_found",
+            text("State Value not found by State key(0x00) and Ledger version(3)"),
+        ),
+        (
             Problem::VersionNotFound(9),
             404,
             "version_not_found",
@@ -151,6 +160,23 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             400,
             "sequence_number_too_old",
             text("transaction sequence number is 1, current sequence number is 2"),
+        ),
+        (
+            Problem::RejectedByFilter(Filtered {
+                number: 3,
+                rule: Box::new("deny function 0x9::m::f".parse().unwrap()),
+            }),
+            403,
+            "rejected_by_filter",
+            text(
+                "Transaction rejected by the submission filter of this node, rule 3: deny function 0x9::m::f",
+            ),
+        ),
+        (
+            Problem::ApiDisabled(Switch::BcsOutput),
+            403,
+            "api_disabled",
+            text("disabled on this node: api.bcs_output_enabled is false"),
         ),
         (
             Problem::HealthCheck(text("why")),

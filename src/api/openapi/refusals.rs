@@ -181,14 +181,16 @@ fn message(status: S, code: ErrorCode) -> &'static str {
             "Table Item not found by Table handle(0x7), Table key(0x00) and Ledger version(7)"
         }
         (_, BlockNotFound) => "Block not found by Block height(1000000)",
-        (_, StateValueNotFound) => "State Value not found by Ledger version(7)",
+        (_, StateValueNotFound) => "State Value not found by State key(0x00) and Ledger version(7)",
         (_, VersionPruned) => "Ledger version(1) has been pruned",
         (_, BlockPruned) => "Block(1) has been pruned",
         (_, InvalidInput) => "Given limit value (0) must not be zero",
         (_, InvalidTransactionUpdate) => "a pending transaction differs in more than its gas price",
         (_, SequenceNumberTooOld) => "transaction sequence number is 3, current sequence number is 5",
         (_, VmError) => "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
-        (_, RejectedByFilter) => "the submission filter refuses this sender",
+        (_, RejectedByFilter) => {
+            "Transaction rejected by the submission filter of this node, rule 1: deny function 0x1::m::f"
+        }
         (_, HealthCheckFailed) => "the newest block is 60 seconds old, more than 10",
         (_, MempoolIsFull) => "the pool is full",
         (S::SERVICE_UNAVAILABLE, InternalError) => "the node is stopping",
@@ -202,6 +204,6 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (S::URI_TOO_LONG, WebFrameworkError) => "the path and query of a request have at most 16384 bytes",
         (_, WebFrameworkError) => "failed to parse path `address`: an address has at least one digit",
         (_, BcsNotSupported) => "encode_submission answers in JSON only, not in BCS",
-        (_, ApiDisabled) => "answers in BCS are turned off on this node",
+        (_, ApiDisabled) => "disabled on this node: api.bcs_output_enabled is false",
     }
 }

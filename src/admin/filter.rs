@@ -1,0 +1,56 @@
+//! `/filter`: which submissions are let in, to be changed while the node runs.
+
+use super::{Admin, body_of};
+use actix_web::{
+    Error, HttpResponse,
+    web::{Bytes, Data},
+};
+use ledger_actors::SubmissionFilter;
+use ledger_api::Problem;
+use serde::{Deserialize, Serialize};
+
+/// The largest body, in bytes: enough for as many rules as a filter has, each with a whole address.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// How much of a new filter the log tells, in characters.
+const LOGGED_CHARS_MAX: usize = 1_000;
+
+/// The rules, each as its text.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Filter {
+    rules: Vec<String>,
+}
+
+impl From<&SubmissionFilter> for Filter {
+    fn from(filter: &SubmissionFilter) -> Self {
+        Self {
+            rules: filter.rules().iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// `GET /filter`.
+pub async fn show(admin: Data<Admin>) -> HttpResponse {
+    HttpResponse::Ok().json(Filter::from(&*admin.node.filter()))
+}
+
+/// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: these rules in the place of all that were
+/// there. They hold for every submission that comes after the answer, until the next start.
+pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
+    let Filter { rules } = match body_of(body, BODY_BYTES_MAX, "{\"rules\": [\"deny sender 0x1\", ...]}") {
+        Ok(filter) => filter,
+        Err(refusal) => return refusal,
+    };
+    match SubmissionFilter::parse(&rules) {
+        Ok(filter) => {
+            let shown = HttpResponse::Ok().json(Filter::from(&filter));
+            let text: String = filter.to_string().chars().take(LOGGED_CHARS_MAX).collect();
+            let count = filter.rules().len();
+            let before = admin.node.set_filter(filter).rules().len();
+            tracing::info!(rules = count, before, filter = text, "submission filter changed");
+            shown
+        }
+        Err(error) => Problem::InvalidInput(error.to_string()).response(),
+    }
+}
