@@ -12,6 +12,7 @@ mod listings;
 mod orderless;
 mod programs;
 mod refusals;
+mod resources;
 mod routes;
 mod signature_lanes;
 mod signing;

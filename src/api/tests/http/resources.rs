@@ -1,0 +1,284 @@
+//! All resources of an account, in pages.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use bytes::Bytes;
+use ledger::{AccountAddress, StateKey, StructTag};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+const CURSOR: &str = "x-node-cursor";
+
+fn tag(name: &str) -> StructTag {
+    format!("0x1::made_up::{name}").parse().unwrap()
+}
+
+/// A resource of a made-up type, which is shown in hex.
+fn resource(name: &str, value: Vec<u8>) -> (StateKey, Bytes) {
+    (StateKey::resource(&OWNER, &tag(name)), value.into())
+}
+
+/// A group of made-up types.
+fn group(name: &str, members: &[&str]) -> (StateKey, Bytes) {
+    let members = members
+        .iter()
+        .map(|member| (tag(member), member.as_bytes().to_vec()));
+    let members: BTreeMap<_, _> = members.collect();
+    let key = StateKey::resource_group(&OWNER, &tag(name));
+    (key, bcs::to_bytes(&members).unwrap().into())
+}
+
+/// Three resources with slots of their own and seven members of two groups.
+async fn start() -> TestApi {
+    let more_state = vec![
+        resource("A", vec![1]),
+        resource("B", vec![]),
+        resource("C", vec![3; 40]),
+        group("Group", &["M1", "M2", "M3", "M4", "M5"]),
+        group("Other", &["N1", "N2"]),
+        // Of another account, and of a table with the same name.
+        (
+            StateKey::resource(&AccountAddress::ONE, &tag("A")),
+            vec![9].into(),
+        ),
+        (StateKey::table_item(&OWNER, &[1]), vec![9].into()),
+    ];
+    TestApi::start(Settings {
+        more_state,
+        ..Settings::default()
+    })
+    .await
+}
+
+fn path(address: &AccountAddress, query: &str) -> String {
+    format!("/v1/accounts/{address}/resources{query}")
+}
+
+fn types(list: &[Value]) -> Vec<String> {
+    let mut types: Vec<_> = list
+        .iter()
+        .map(|one| one["type"].as_str().unwrap().to_owned())
+        .collect();
+    types.sort();
+    types
+}
+
+fn array(answer: &Answer) -> Vec<Value> {
+    good(answer).as_array().unwrap().clone()
+}
+
+/// A page that is complete, in both forms.
+async fn whole(api: &TestApi, address: &AccountAddress, query: &str) -> Vec<Value> {
+    let answer = api.client.get(&path(address, query)).await;
+    assert!(!answer.headers.contains_key(CURSOR), "the page is complete");
+    let in_bcs = api.client.get_bcs(&path(address, query)).await;
+    assert!(!in_bcs.headers.contains_key(CURSOR));
+    let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let mut names: Vec<_> = in_bcs.keys().map(ToString::to_string).collect();
+    names.sort();
+    assert_eq!(types(&array(&answer)), names, "both forms list the same");
+    array(&answer)
+}
+
+/// All pages with up to `limit` resources, one after the other.
+async fn paged(api: &TestApi, address: &AccountAddress, limit: usize) -> Vec<Value> {
+    let (mut all, mut start) = (Vec::new(), String::new());
+    loop {
+        let answer = api
+            .client
+            .get(&path(address, &format!("?limit={limit}{start}")))
+            .await;
+        let page = array(&answer);
+        all.extend(page.iter().cloned());
+        let Some(cursor) = answer.headers.get(CURSOR) else {
+            assert!(page.len() <= limit, "{page:?}");
+            return all;
+        };
+        assert_eq!(page.len(), limit, "a page that is cut is full");
+        start = format!("&start={cursor}");
+    }
+}
+
+#[actix_web::test]
+async fn each_stands_there_as_it_does_alone() {
+    let api = start().await;
+    api.commit(&Transfer::new(0, 0)).await;
+    let sender = Transfer::new(0, 0).sender();
+    for address in [sender, AccountAddress::ONE, AccountAddress::from_low_u64(0xb0b)] {
+        let all = whole(&api, &address, "").await;
+        assert_eq!(whole(&api, &address, "?limit=65535").await, all);
+        assert!(all.len() > 1, "{all:?}");
+        let in_bcs = api.client.get_bcs(&path(&address, "")).await;
+        let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+        for one in &all {
+            let tag: StructTag = one["type"].as_str().unwrap().parse().unwrap();
+            let name = tag
+                .to_string()
+                .replace('<', "%3C")
+                .replace('>', "%3E")
+                .replace(' ', "");
+            let alone = format!("/v1/accounts/{address}/resource/{name}");
+            assert_eq!(&good(&api.client.get(&alone).await), one);
+            assert_eq!(good_bcs(&api.client.get_bcs(&alone).await), in_bcs[&tag]);
+        }
+    }
+    let names = types(&whole(&api, &sender, "").await);
+    for expected in [
+        "0x1::account::Account",
+        "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>",
+    ] {
+        assert!(names.contains(&expected.to_owned()), "{names:?}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn members_of_groups_stand_beside_the_others() {
+    let api = start().await;
+    let all = whole(&api, &OWNER, "").await;
+    let expected = ["A", "B", "C", "M1", "M2", "M3", "M4", "M5", "N1", "N2"];
+    assert_eq!(types(&all), expected.map(|name| tag(name).to_string()));
+    let of = |name: &str| {
+        all.iter()
+            .find(|one| one["type"] == tag(name).to_string())
+            .unwrap()
+    };
+    assert_eq!(of("A")["data"], "0x01");
+    assert_eq!(of("B")["data"], "0x");
+    assert_eq!(of("M5")["data"], "0x4d35");
+    for nobody in [AccountAddress::from_low_u64(0xdead), AccountAddress::new([0xff; 32])] {
+        assert_eq!(whole(&api, &nobody, "").await, Vec::<Value>::new());
+        assert_eq!(good_bcs(&api.client.get_bcs(&path(&nobody, "")).await), [0]);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn pages_of_any_length_make_the_whole_list() {
+    let api = start().await;
+    let all = whole(&api, &OWNER, "").await;
+    for limit in 1..=11 {
+        assert_eq!(paged(&api, &OWNER, limit).await, all, "pages of {limit}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_cursor_holds_over_commits_and_restarts() {
+    let mut api = start().await;
+    let sender = Transfer::new(0, 0).sender();
+    let all = types(&whole(&api, &sender, "").await);
+    let (mut listed, mut start, mut sequence_number) = (Vec::new(), String::new(), 0);
+    loop {
+        let answer = api.client.get(&path(&sender, &format!("?limit=1{start}"))).await;
+        listed.extend(array(&answer));
+        let Some(cursor) = answer.headers.get(CURSOR) else {
+            break;
+        };
+        start = format!("&start={cursor}");
+        api.commit(&Transfer::new(0, sequence_number)).await;
+        sequence_number += 1;
+        api = api.restarted().await;
+    }
+    assert!(sequence_number > 0);
+    assert_eq!(types(&listed), all, "each once");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn at_a_version() {
+    let api = start().await;
+    let recipient = AccountAddress::from_low_u64(0xb0b);
+    let version = |committed: &Value| committed["version"].as_str().unwrap().to_owned();
+    let before = version(
+        &api.commit(&Transfer {
+            to: OWNER,
+            ..Transfer::new(0, 0)
+        })
+        .await,
+    );
+    let made = version(&api.commit(&Transfer::new(0, 1)).await);
+    let later = version(&api.commit(&Transfer::new(0, 2)).await);
+    let at = |version: &str| format!("?ledger_version={version}");
+    assert_eq!(whole(&api, &recipient, &at(&before)).await, Vec::<Value>::new());
+    let first = whole(&api, &recipient, &at(&made)).await;
+    let second = whole(&api, &recipient, &at(&later)).await;
+    assert_eq!(types(&first), types(&second));
+    let balance = |list: &[Value]| {
+        let mut stores = list.iter().filter(|one| one["data"]["coin"].is_object());
+        stores.next().unwrap()["data"]["coin"]["value"].clone()
+    };
+    assert_eq!((balance(&first), balance(&second)), (json!("7"), json!("14")));
+    let above = api.client.get(&path(&recipient, "?ledger_version=99999")).await;
+    refused(&above, (404, "version_not_found"), "above the newest");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bad_pages() {
+    let api = start().await;
+    let page = api.client.get(&path(&OWNER, "?limit=1")).await;
+    let cursor = &page.headers[CURSOR];
+    let syntax = (400, "web_framework_error");
+    let other = AccountAddress::ONE;
+    for (address, query, expected) in [
+        (OWNER, "?limit=0".to_owned(), (400, "invalid_input")),
+        (OWNER, "?limit=65536".to_owned(), syntax),
+        (OWNER, "?start=zz".to_owned(), syntax),
+        (OWNER, "?start=".to_owned(), syntax),
+        (OWNER, "?start=00".to_owned(), syntax),
+        (OWNER, format!("?start={cursor}00"), syntax),
+        (
+            OWNER,
+            format!("?start={}", "00".repeat(16)),
+            (400, "invalid_input"),
+        ),
+        (other, format!("?start={cursor}"), (400, "invalid_input")),
+    ] {
+        let path = path(&address, &query);
+        refused(&api.client.get(&path).await, expected, &path);
+    }
+    // Where nothing stands any more, or never did, a page begins all the same.
+    let place = &cursor[..32];
+    let from = api
+        .client
+        .get(&path(&OWNER, &format!("?start={}ff", &place[..12].to_owned())))
+        .await;
+    refused(&from, syntax, "a place cut short");
+    let end = format!("?start={}{}", &place[..12], "f".repeat(20));
+    assert_eq!(whole(&api, &OWNER, &end).await, Vec::<Value>::new());
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_page_ends_at_eight_mebibytes() {
+    const MIB: usize = 1024 * 1024;
+    let more_state = (0..20)
+        .map(|n| resource(&format!("R{n}"), vec![n; MIB]))
+        .collect();
+    let api = TestApi::start(Settings {
+        more_state,
+        ..Settings::default()
+    })
+    .await;
+    let (mut all, mut start, mut lengths) = (Vec::new(), String::new(), Vec::new());
+    loop {
+        let query = format!("?limit=9999{start}");
+        let answer = api.client.get(&path(&OWNER, &query)).await;
+        let in_bcs = api.client.get_bcs(&path(&OWNER, &query)).await;
+        assert_eq!(answer.headers.get(CURSOR), in_bcs.headers.get(CURSOR));
+        let page = array(&answer);
+        lengths.push(page.len());
+        all.extend(page.iter().map(|one| one["type"].as_str().unwrap().to_owned()));
+        match answer.headers.get(CURSOR) {
+            Some(cursor) => start = format!("&start={cursor}"),
+            None => break,
+        }
+    }
+    assert_eq!(lengths, [8, 8, 4]);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 20);
+    api.stop().await;
+}
