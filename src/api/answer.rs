@@ -11,6 +11,12 @@ use bytes::Bytes;
 use ledger::LedgerInfo;
 use serde::Serialize;
 
+/// What a handler gives that succeeds.
+pub(crate) trait Reply {
+    /// The answer on the wire.
+    fn into_response(self, headers: &LedgerHeaders) -> HttpResponse;
+}
+
 /// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -73,9 +79,10 @@ impl Answer {
     pub fn with_cursor(self, cursor: Option<String>) -> Self {
         Self { cursor, ..self }
     }
+}
 
-    /// The answer on the wire.
-    pub fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
+impl Reply for Answer {
+    fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::build(self.status)
             .content_type(self.format.media_type())
             .body(self.body);

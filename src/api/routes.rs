@@ -5,17 +5,18 @@
 
 use crate::{
     admission,
-    answer::Answer,
+    answer::Reply,
     call::Call,
     cors::{cors, for_pages_only},
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
-        listings, modules, resources, simulate, submit, summaries, tables, transactions, view,
+        listings, modules, resources, simulate, spec, submit, summaries, tables, transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
     openapi::{Operation, operations},
     state::ApiState,
+    switches::Switch,
 };
 use actix_web::{
     HttpResponse,
@@ -23,7 +24,7 @@ use actix_web::{
     middleware::from_fn,
     web::{self, ServiceConfig},
 };
-use futures::future::{FutureExt, LocalBoxFuture};
+use futures::future::{FutureExt, LocalBoxFuture, TryFutureExt};
 use std::rc::Rc;
 
 /// A row: method, path below `/v1`, handler, and what the interface's document says of it.
@@ -51,21 +52,26 @@ impl Route {
     }
 }
 
-type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<Answer, ApiError>>>;
+type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
 
-fn route<F>(
+fn route<F, R>(
     method: Method,
     path: &'static str,
     handler: impl Fn(Call) -> F + 'static,
     operation: Operation,
 ) -> Route
 where
-    F: Future<Output = Result<Answer, ApiError>> + 'static,
+    F: Future<Output = Result<R, ApiError>> + 'static,
+    R: Reply,
 {
     Route {
         method,
         path,
-        handler: Rc::new(move |call| handler(call).boxed_local()),
+        handler: Rc::new(move |call| {
+            let state = call.state.clone();
+            let reply = handler(call).map_ok(move |reply| reply.into_response(state.headers()));
+            reply.boxed_local()
+        }),
         operation: Rc::new(operation),
     }
 }
@@ -79,6 +85,10 @@ pub(crate) fn table() -> Vec<Route> {
         route(M::GET, "/", index::index, of::node::index()),
         route(M::GET, "/-/healthy", health::healthy, of::node::healthy()),
         route(M::GET, "/info", info::info, of::node::info()),
+        route(M::GET, "/spec", spec::page, of::spec::page()),
+        route(M::GET, "/spec.json", spec::json, of::spec::json()),
+        route(M::GET, "/spec.yaml", spec::yaml, of::spec::yaml()),
+        route(M::GET, "/spec/{part}", spec::part, of::spec::part()),
         route(
             M::GET,
             "/estimate_gas_price",
@@ -242,7 +252,11 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     for (path, routes) in by_path(table()) {
         scope = scope.service(resource(path, routes, state));
     }
-    config.service(scope).default_service(unknown_route());
+    let home = web::resource("/").route(web::get().to(spec::home));
+    config
+        .service(scope)
+        .service(home.default_service(wrong_method("GET")))
+        .default_service(unknown_route());
 }
 
 /// The routes of each path, paths in the order of their first row.
@@ -287,9 +301,8 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
 async fn serve(call: Call, handler: Handler) -> HttpResponse {
     let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
-    match handler(call).await {
-        Ok(answer) => {
-            let response = answer.into_response(state.headers());
+    match answered(call, handler).await {
+        Ok(response) => {
             debug_assert!(
                 operation.declares_success(response.status()),
                 "{} does not declare {}",
@@ -308,4 +321,12 @@ async fn serve(call: Call, handler: Handler) -> HttpResponse {
             error.response(state.headers())
         }
     }
+}
+
+/// What the handler says, where answers in the form that is asked for are on.
+async fn answered(call: Call, handler: Handler) -> Result<HttpResponse, ApiError> {
+    if !call.operation.always_answers {
+        call.state.require(Switch::of_output(call.format()))?;
+    }
+    handler(call).await
 }

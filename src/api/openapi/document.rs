@@ -174,12 +174,12 @@ impl Writer {
         let mut content = Map::new();
         for body in bodies {
             let mut written = json!({});
-            if let Some(schema) = body.schema {
-                written["schema"] = schema_of(&mut self.schemas, schema);
-            } else {
+            written["schema"] = match (body.schema, body.media) {
+                (Some(schema), _) => schema_of(&mut self.schemas, schema),
+                (None, Media::Text(_)) => json!({"type": "string", "description": body.description}),
                 // Bytes have no JSON type; the words are where a reader looks for them.
-                written["schema"] = json!({"description": self.words(body.description)});
-            }
+                (None, _) => json!({"description": self.words(body.description)}),
+            };
             if let Some(example) = &body.example {
                 written["example"] = example.clone();
             }
@@ -194,7 +194,7 @@ impl Writer {
             Media::Bcs => BCS,
             Media::SignedTransactionBcs => &self.media_types.signed_transaction,
             Media::ViewFunctionBcs => &self.media_types.view_function,
-            Media::Other(name) => name,
+            Media::Text(name) | Media::Bytes(name) => name,
         }
     }
 

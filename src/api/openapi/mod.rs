@@ -19,8 +19,10 @@ pub(crate) mod operations;
 mod parameter;
 mod refusals;
 mod schemas;
+mod written;
 
 pub use declared::{DeclaredAnswer, declared_answers};
 pub use document::openapi_document;
 pub(crate) use operation::Operation;
 pub(crate) use parameter::Place;
+pub(crate) use written::WrittenDocument;

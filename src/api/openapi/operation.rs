@@ -71,8 +71,10 @@ pub(crate) enum Media {
     SignedTransactionBcs,
     /// A call of a view function in BCS; the name carries the vendor word of the chain.
     ViewFunctionBcs,
-    /// Any other, by its name.
-    Other(&'static str),
+    /// Any other text, by its name.
+    Text(&'static str),
+    /// Any other bytes, by their name.
+    Bytes(&'static str),
 }
 
 /// One form of a body.
@@ -192,6 +194,8 @@ pub(crate) struct Operation {
     pub request: Vec<Body>,
     pub successes: Vec<Success>,
     pub refusals: Vec<Refusal>,
+    /// Whether it answers also in a form that the operator has turned off.
+    pub always_answers: bool,
 }
 
 impl Operation {
@@ -206,7 +210,17 @@ impl Operation {
             request: Vec::new(),
             successes: Vec::new(),
             refusals: refusals::COMMON.to_vec(),
+            always_answers: false,
         }
+    }
+
+    /// The same for what is asked about the node, not about the ledger: its answers go on when the operator
+    /// turns off answers in their form.
+    pub fn always_answers(mut self) -> Self {
+        self.refusals
+            .retain(|refusal| refusal.code != ErrorCode::ApiDisabled);
+        self.always_answers = true;
+        self
     }
 
     /// The same with a parameter, and the refusals of one that is not of its type.

@@ -15,6 +15,11 @@ pub(super) fn schema<T: JsonSchema>() -> SchemaOf {
     SchemaGenerator::subschema_for::<T>
 }
 
+/// The schema of any object.
+pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({"type": "object"})
+}
+
 /// Where schemas stand in the document.
 const COMPONENTS: &str = "#/components/schemas/";
 

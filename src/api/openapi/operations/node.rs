@@ -47,6 +47,7 @@ pub(crate) fn info() -> Operation {
         "What the node is and runs; it does not change while the node runs. `vendor` is the word that stands in \
          the names of headers, media types and signing prefixes of this chain.",
     )
+    .always_answers()
     .answers(success)
 }
 
@@ -68,6 +69,7 @@ pub(crate) fn healthy() -> Operation {
         "For load balancers and monitors. A chain that is idle writes no blocks unless the node is told to, so \
          `duration_secs` makes sense where blocks come regularly.",
     )
+    .always_answers()
     .parameter(age)
     .answers(success)
     .refuses(&[refusal(

@@ -1,0 +1,70 @@
+//! The document of the interface, and the page to read it on.
+
+use super::{ErrorCode, Media, Operation, StatusCode, Success, Tag, json, parameter, refusal};
+use crate::{
+    endpoints::spec::{LIBRARY_PARTS, OWN_PARTS},
+    openapi::schemas,
+};
+
+fn file(id: &'static str, summary: &'static str, description: &'static str, success: Success) -> Operation {
+    Operation::new(id, Tag::Node, summary, description)
+        .always_answers()
+        .answers(success)
+}
+
+/// `GET /v1/spec`
+pub(crate) fn page() -> Operation {
+    file(
+        "get_spec_page",
+        "This document as a page",
+        "A page to read this document on and to try the operations. It loads nothing from other hosts. What `Accept` \
+         says makes no difference.",
+        Success::ok("The page.").body(Media::Text("text/html"), "A page in HTML."),
+    )
+}
+
+/// `GET /v1/spec.json`
+pub(crate) fn json() -> Operation {
+    file(
+        "get_spec_json",
+        "This document as JSON",
+        "What `Accept` says makes no difference.",
+        Success::ok("This document.").json(schemas::any_object, json!({"openapi": "3.1.0"})),
+    )
+}
+
+/// `GET /v1/spec.yaml`
+pub(crate) fn yaml() -> Operation {
+    file(
+        "get_spec_yaml",
+        "This document as YAML",
+        "What `Accept` says makes no difference.",
+        Success::ok("This document.").body(Media::Text("application/yaml"), "The document in YAML 1.2."),
+    )
+}
+
+/// `GET /v1/spec/{part}`
+pub(crate) fn part() -> Operation {
+    let parts: Vec<_> = OWN_PARTS.iter().chain(&LIBRARY_PARTS).collect();
+    let success = Success::ok("The part.")
+        .body(Media::Text("text/css"), "A style sheet.")
+        .body(Media::Text("text/javascript"), "A script.")
+        .body(Media::Bytes("image/png"), "A picture.");
+    file(
+        "get_spec_part",
+        "A part of the page",
+        "Scripts, styles and pictures of the page that shows this document.",
+        success,
+    )
+    .parameter(parameter::path(
+        "part",
+        "The name of the part.",
+        json!({"type": "string", "enum": parts}),
+        OWN_PARTS[0],
+    ))
+    .refuses(&[refusal(
+        StatusCode::NOT_FOUND,
+        ErrorCode::WebFrameworkError,
+        "The page has no such part.",
+    )])
+}
