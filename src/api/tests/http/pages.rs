@@ -1,0 +1,457 @@
+//! Pages make the whole listing, whatever is committed and pruned while they are read: what is below
+//! the moment of the first page comes out whole, in order and once.
+
+mod walk;
+mod writer;
+
+use crate::kit::{Client, Settings, TestApi, Transfer, good, refused};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use walk::{Numbered, Random, Walked, number, version, walk_cursors};
+use writer::{MIXED, SEQUENTIAL, Writer};
+
+/// How often each listing is read.
+const WALKS: usize = 4;
+/// How many versions are committed before the first walk: several pages.
+const VERSIONS_MIN: u64 = 250;
+/// The resource with the handle of an account's withdrawals.
+const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+
+fn account(from: usize) -> String {
+    format!("/v1/accounts/{}", Transfer::new(from, 0).sender())
+}
+
+async fn newest_version(client: &Client) -> u64 {
+    version(&client.get("/v1/info").await)
+}
+
+async fn wait_for(client: &Client, version: u64) {
+    while newest_version(client).await < version {}
+}
+
+fn transactions() -> Numbered {
+    Numbered {
+        path: "/v1/transactions".to_owned(),
+        start: "start",
+        number: Some("version"),
+    }
+}
+
+fn places() -> Numbered {
+    Numbered {
+        path: "/v1/transactions/auxiliary_info".to_owned(),
+        start: "start_version",
+        number: None,
+    }
+}
+
+fn of_account(from: usize) -> Numbered {
+    Numbered {
+        path: format!("{}/transactions", account(from)),
+        start: "start",
+        number: Some("sequence_number"),
+    }
+}
+
+fn summaries(from: usize) -> Numbered {
+    Numbered {
+        path: format!("{}/transaction_summaries", account(from)),
+        start: "start_version",
+        number: Some("version"),
+    }
+}
+
+/// The withdrawals of an account, by the handle and by the creation number of the stream.
+async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
+    let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
+    let first = good(&client.get(&format!("{by_handle}?limit=1")).await);
+    let creation_number = number(&first[0]["guid"], "creation_number");
+    [by_handle, format!("{}/events/{creation_number}", account(from))].map(|path| Numbered {
+        path,
+        start: "start",
+        number: Some("sequence_number"),
+    })
+}
+
+/// What the ledger says transaction by transaction.
+struct Ledger(Vec<Value>);
+
+impl Ledger {
+    async fn read(client: &Client) -> Self {
+        let mut all = Vec::new();
+        for version in 0..=newest_version(client).await {
+            let path = format!("/v1/transactions/by_version/{version}");
+            all.push(good(&client.get(&path).await));
+        }
+        Self(all)
+    }
+
+    fn of(&self, from: usize) -> impl Iterator<Item = &Value> {
+        let sender = Transfer::new(from, 0).sender().to_string();
+        self.0.iter().filter(move |one| one["sender"] == sender)
+    }
+
+    /// What a listing should hold: each thing with its version, from a number on.
+    fn expected(&self, listing: &Numbered, from: u64) -> Vec<(u64, Value)> {
+        let all: Vec<(u64, Value)> = match listing.path.rsplit('/').next().unwrap() {
+            "auxiliary_info" => self.places(),
+            "transaction_summaries" => self
+                .of(MIXED)
+                .map(|one| (number(one, "version"), summary(one)))
+                .collect(),
+            "transactions" if listing.number == Some("version") => self
+                .0
+                .iter()
+                .map(|one| (number(one, "version"), one.clone()))
+                .collect(),
+            "transactions" => {
+                let sequential = self
+                    .of(MIXED)
+                    .filter(|one| one.get("replay_protection_nonce").is_none());
+                sequential
+                    .map(|one| (number(one, "version"), one.clone()))
+                    .collect()
+            }
+            _ => self.withdrawals(),
+        };
+        let is_from = |(position, (_, thing)): &(usize, (u64, Value))| match listing.number {
+            Some(member) => number(thing, member) >= from,
+            None => *position as u64 >= from,
+        };
+        all.into_iter()
+            .enumerate()
+            .filter(is_from)
+            .map(|(_, one)| one)
+            .collect()
+    }
+
+    fn places(&self) -> Vec<(u64, Value)> {
+        let mut place = 0;
+        let places = self.0.iter().map(|one| {
+            place = if one["type"] == "block_metadata_transaction" {
+                0
+            } else {
+                place + 1
+            };
+            let place = if one["version"] == "0" { 0 } else { place };
+            (number(one, "version"), json!({ "transaction_index": place }))
+        });
+        places.collect()
+    }
+
+    fn withdrawals(&self) -> Vec<(u64, Value)> {
+        let events = self.0.iter().flat_map(|one| {
+            let events = one["events"].as_array().into_iter().flatten();
+            events.map(|event| (one["version"].clone(), event.clone()))
+        });
+        let sender = Transfer::new(MIXED, 0).sender().to_string();
+        let of_stream = events.filter(|(_, event)| {
+            event["type"] == "0x1::coin::WithdrawEvent" && event["guid"]["account_address"] == sender
+        });
+        let versioned = of_stream.map(|(version, mut event)| {
+            event["version"] = version;
+            (number(&event, "version"), event)
+        });
+        versioned.collect()
+    }
+
+    /// Whether a walk gave what it had to give.
+    fn check(&self, listing: &Numbered, from: u64, walked: &Walked) {
+        let expected = self.expected(listing, from);
+        let due = expected
+            .iter()
+            .filter(|(version, _)| *version <= walked.version)
+            .count();
+        let what = format!("{} from {from}", listing.path);
+        assert!(walked.all.len() >= due, "{what}: {} of {due}", walked.all.len());
+        for (found, (_, expected)) in walked.all.iter().zip(&expected) {
+            assert_eq!(found, expected, "{what}");
+        }
+        assert!(walked.all.len() <= expected.len(), "{what}: more than there is");
+        assert!(!walked.is_pruned, "{what}");
+    }
+}
+
+/// What the summary of a committed transaction must be.
+fn summary(committed: &Value) -> Value {
+    let replay_protector = match committed.get("replay_protection_nonce") {
+        Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
+        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
+    };
+    json!({
+        "sender": committed["sender"],
+        "version": committed["version"],
+        "transaction_hash": committed["hash"],
+        "replay_protector": replay_protector,
+    })
+}
+
+#[actix_web::test]
+async fn numbered_listings_under_commits() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut random = Random::new(0x9a6e);
+    let writer = Writer::start(&api);
+    wait_for(&api.client, VERSIONS_MIN).await;
+    let mut listings = vec![transactions(), places(), of_account(MIXED), summaries(MIXED)];
+    listings.extend(withdrawals(&api.client, MIXED).await);
+    let mut walks = Vec::new();
+    for round in 0..WALKS {
+        for (place, listing) in listings.iter().enumerate() {
+            // All of it at first, then from anywhere on.
+            let from = if round == 0 {
+                0
+            } else {
+                random.below(VERSIONS_MIN / 5)
+            };
+            let walked = listing.walk(&api.client, from, &mut random).await;
+            walks.push((place, from, walked));
+        }
+    }
+    writer.stop().await;
+    let ledger = Ledger::read(&api.client).await;
+    for (place, from, walked) in &walks {
+        ledger.check(&listings[*place], *from, walked);
+    }
+    let longest = walks.iter().map(|(_, _, walked)| walked.all.len()).max();
+    assert!(longest > Some(200), "several pages: {longest:?}");
+    api.stop().await;
+}
+
+/// Backwards from a version: what came before it never changes.
+#[actix_web::test]
+async fn summaries_back_from_a_version_under_commits() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut random = Random::new(0x5e7);
+    let writer = Writer::start(&api);
+    wait_for(&api.client, VERSIONS_MIN).await;
+    let path = summaries(MIXED).path;
+    let mut walks = Vec::new();
+    for _ in 0..WALKS {
+        let end = random.below(VERSIONS_MIN);
+        let (mut back, mut next) = (Vec::new(), Some(end));
+        while let Some(end) = next {
+            let limit = 1 + random.below(40);
+            let page = api
+                .client
+                .get(&format!("{path}?end_version={end}&limit={limit}"))
+                .await;
+            let page = good(&page).as_array().unwrap().clone();
+            next = page
+                .first()
+                .and_then(|first| number(first, "version").checked_sub(1));
+            back.extend(page.into_iter().rev());
+        }
+        back.reverse();
+        walks.push((end, back));
+    }
+    writer.stop().await;
+    let ledger = Ledger::read(&api.client).await;
+    for (end, found) in walks {
+        let expected = ledger.expected(&summaries(MIXED), 0).into_iter();
+        let expected: Vec<_> = expected
+            .filter(|(version, _)| *version <= end)
+            .map(|(_, one)| one)
+            .collect();
+        assert_eq!(found, expected, "until {end}");
+    }
+    api.stop().await;
+}
+
+/// The transactions of a block and, where a client reads on, the listing that begins with its first
+/// version.
+#[actix_web::test]
+async fn blocks_hold_what_the_listing_has_under_commits() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut random = Random::new(0xb10c);
+    let writer = Writer::start(&api);
+    wait_for(&api.client, VERSIONS_MIN).await;
+    let height = number(&good(&api.client.get("/v1").await), "block_height");
+    let mut end = 0;
+    for _ in 0..WALKS * 4 {
+        let path = format!(
+            "/v1/blocks/by_height/{}?with_transactions=true",
+            random.below(height)
+        );
+        let block = good(&api.client.get(&path).await);
+        let (first, last) = (number(&block, "first_version"), number(&block, "last_version"));
+        let path = format!("/v1/transactions?start={first}&limit={}", last - first + 1);
+        assert_eq!(
+            block["transactions"],
+            good(&api.client.get(&path).await),
+            "{path}"
+        );
+        end = end.max(last);
+    }
+    assert!(end > 0);
+    writer.stop().await;
+    api.stop().await;
+}
+
+/// Resources and modules of one version, and the types of an account that changes meanwhile.
+#[actix_web::test]
+async fn listings_with_cursors_under_commits() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut random = Random::new(0xc0de);
+    let writer = Writer::start(&api);
+    wait_for(&api.client, VERSIONS_MIN).await;
+    for _ in 0..WALKS {
+        let at = random.below(newest_version(&api.client).await);
+        for path in [
+            format!("{}/resources", account(MIXED)),
+            "/v1/accounts/0x1/resources".to_owned(),
+            "/v1/accounts/0x1/modules".to_owned(),
+        ] {
+            let pinned = format!("{path}?ledger_version={at}");
+            let paged = walk_cursors(&api.client, &pinned, &mut random, 5).await;
+            assert_eq!(Value::Array(paged.unwrap()), good(&api.client.get(&pinned).await));
+            // Without a version each page is of another moment.
+            let paged = walk_cursors(&api.client, &format!("{path}?"), &mut random, 5).await;
+            let whole = good(&api.client.get(&path).await);
+            assert_eq!(names(&paged.unwrap()), names(whole.as_array().unwrap()), "{path}");
+        }
+    }
+    writer.stop().await;
+    api.stop().await;
+}
+
+/// The types of resources, or the names of modules, as they come.
+fn names(list: &[Value]) -> Vec<&Value> {
+    let name = |one: &Value| one.get("type").is_some();
+    list.iter()
+        .map(|one| {
+            if name(one) {
+                &one["type"]
+            } else {
+                &one["abi"]["name"]
+            }
+        })
+        .collect()
+}
+
+/// With a narrow window that moves all the time: a page is there without a hole, or 410.
+#[actix_web::test]
+async fn listings_while_pruning_runs() {
+    const WINDOW: u64 = 150;
+    let api = TestApi::start(Settings::with_window(WINDOW)).await;
+    let mut random = Random::new(0x9120);
+    let writer = Writer::start(&api);
+    wait_for(&api.client, VERSIONS_MIN + WINDOW).await;
+    let mut listings = vec![
+        transactions(),
+        places(),
+        of_account(SEQUENTIAL),
+        summaries(SEQUENTIAL),
+    ];
+    listings.extend(withdrawals(&api.client, SEQUENTIAL).await);
+    let mut outcomes = BTreeMap::new();
+    for _ in 0..WALKS * 4 {
+        for listing in &listings {
+            let from = around_the_oldest(&api.client, listing, &mut random).await;
+            let walked = listing.walk(&api.client, from, &mut random).await;
+            assert_no_hole(listing, from, &walked.all);
+            *outcomes.entry((&listing.path, walked.is_pruned)).or_insert(0) += 1;
+        }
+        check_cursors(&api.client, &mut random).await;
+        check_block(&api.client, &mut random).await;
+    }
+    println!("(listing, cut short by 410): how often: {outcomes:?}");
+    for listing in &listings {
+        let path = format!("{}?{}=0", listing.path, listing.start);
+        assert_eq!(api.client.get(&path).await.status, 410, "{path}");
+        assert!(
+            outcomes.contains_key(&(&listing.path, false)),
+            "{path}: never whole"
+        );
+    }
+    writer.stop().await;
+    api.stop().await;
+}
+
+/// A number near the first one that is not pruned, on either side of it.
+async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Random) -> u64 {
+    let Some(member) = listing.number else {
+        let (oldest, newest) = window(client).await;
+        return newest.saturating_sub(random.below(2 * (newest - oldest)));
+    };
+    let newest = good(&client.get(&format!("{}?limit=100", listing.path)).await);
+    let newest = newest.as_array().unwrap();
+    let (first, last) = (
+        number(&newest[0], member),
+        number(&newest[newest.len() - 1], member),
+    );
+    last.saturating_sub(random.below(2 * (last - first)))
+}
+
+/// Each thing is the one after the one before it.
+fn assert_no_hole(listing: &Numbered, from: u64, all: &[Value]) {
+    let what = format!("{} from {from}", listing.path);
+    let numbers: Vec<u64> = match listing.number {
+        Some("version") if listing.path.ends_with("transaction_summaries") => all
+            .iter()
+            .map(|one| number(&one["replay_protector"], "sequence_number"))
+            .collect(),
+        Some(member) => {
+            let numbers: Vec<_> = all.iter().map(|one| number(one, member)).collect();
+            assert!(
+                numbers.first().is_none_or(|first| *first == from),
+                "{what}: {numbers:?}"
+            );
+            numbers
+        }
+        None => {
+            let places: Vec<_> = all
+                .iter()
+                .map(|one| one["transaction_index"].as_u64().unwrap())
+                .collect();
+            let is_next = |two: &[u64]| two[1] == 0 || two[1] == two[0] + 1;
+            return assert!(places.windows(2).all(is_next), "{what}: {places:?}");
+        }
+    };
+    assert!(
+        numbers.windows(2).all(|two| two[1] == two[0] + 1),
+        "{what}: {numbers:?}"
+    );
+}
+
+/// Reads resources at some version of the window: all that there are, or 410.
+async fn check_cursors(client: &Client, random: &mut Random) {
+    let (oldest, newest) = window(client).await;
+    let at = oldest + random.below(newest - oldest);
+    let path = format!("{}/resources", account(SEQUENTIAL));
+    let pinned = format!("{path}?ledger_version={at}");
+    if let Some(paged) = walk_cursors(client, &pinned, random, 3).await {
+        let whole = good(&client.get(&path).await);
+        assert_eq!(names(&paged), names(whole.as_array().unwrap()), "{pinned}");
+    }
+}
+
+/// Reads a block near the end of the window: all of it, or 410.
+async fn check_block(client: &Client, random: &mut Random) {
+    let (oldest, _) = window(client).await;
+    let path = format!(
+        "/v1/blocks/by_version/{}?with_transactions=true",
+        oldest + random.below(40)
+    );
+    let block = client.get(&path).await;
+    if block.status == 410 {
+        return refused(&block, (410, "version_pruned"), &path);
+    }
+    let block = good(&block);
+    let versions: Vec<_> = block["transactions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| number(one, "version"))
+        .collect();
+    let expected = number(&block, "first_version")..=number(&block, "last_version");
+    assert_eq!(versions, expected.collect::<Vec<_>>(), "{path}");
+}
+
+/// The oldest and the newest version.
+async fn window(client: &Client) -> (u64, u64) {
+    let ledger = good(&client.get("/v1").await);
+    (
+        number(&ledger, "oldest_ledger_version"),
+        number(&ledger, "ledger_version"),
+    )
+}

@@ -1,0 +1,137 @@
+//! Reads a listing page by page, each as long as chance has it.
+
+use crate::kit::{Answer, Client, good, ledger_headers, refused};
+use serde_json::Value;
+
+/// The most things a page of transactions or events has.
+const PAGE_MAX: u64 = 100;
+
+/// Random numbers from a seed that is printed (xorshift).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        println!("seed {seed}");
+        Self(seed)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+
+    /// How long a page may be; sometimes more than a page has.
+    fn limit(&mut self) -> u64 {
+        1 + self.below(PAGE_MAX * 5 / 4)
+    }
+}
+
+/// A listing whose pages begin at a number.
+pub struct Numbered {
+    pub path: String,
+    /// The parameter that says where a page begins.
+    pub start: &'static str,
+    /// The member of what is listed that has the number; without one the things are numbered as they come.
+    pub number: Option<&'static str>,
+}
+
+/// What was read of a listing.
+pub struct Walked {
+    /// The newest version at the moment of the first page.
+    pub version: u64,
+    pub all: Vec<Value>,
+    /// Whether a page was refused because its beginning was pruned.
+    pub is_pruned: bool,
+}
+
+/// The number that a member holds as text.
+pub fn number(thing: &Value, member: &str) -> u64 {
+    thing[member].as_str().unwrap().parse().unwrap()
+}
+
+/// The newest version at the moment of an answer.
+pub fn version(answer: &Answer) -> u64 {
+    ledger_headers(answer, "node")[1]
+}
+
+impl Numbered {
+    /// Reads from a number on until what is newer than the first page, while that is being committed.
+    pub async fn walk(&self, client: &Client, from: u64, random: &mut Random) -> Walked {
+        let (mut start, mut moment) = (from, None);
+        let mut walked = Walked {
+            version: 0,
+            all: Vec::new(),
+            is_pruned: false,
+        };
+        loop {
+            let limit = random.limit();
+            let path = format!("{}?{}={start}&limit={limit}", self.path, self.start);
+            let answer = client.get(&path).await;
+            walked.version = *moment.get_or_insert(version(&answer));
+            match answer.status {
+                // Some listings know their end.
+                400 => {
+                    refused(&answer, (400, "invalid_input"), &path);
+                    assert!(start > version(&answer), "{path}");
+                    return walked;
+                }
+                410 => {
+                    walked.is_pruned = true;
+                    return walked;
+                }
+                _ => {}
+            }
+            let Value::Array(page) = good(&answer) else {
+                panic!("{path} is no list");
+            };
+            assert!(page.len() as u64 <= limit.min(PAGE_MAX), "{path}");
+            assert!(!answer.headers.contains_key("x-node-cursor"), "{path}");
+            let Some(last) = page.last() else {
+                return walked;
+            };
+            start = match self.number {
+                Some(member) => number(last, member) + 1,
+                None => start + page.len() as u64,
+            };
+            // What is numbered as it comes is numbered by version.
+            let is_past = match last.get("version") {
+                Some(_) => number(last, "version") > walked.version,
+                None => start > walked.version + 1,
+            };
+            walked.all.extend(page);
+            if is_past {
+                return walked;
+            }
+        }
+    }
+}
+
+/// Reads a listing with cursors to its end; `None` when a page was refused because its version was
+/// pruned.
+pub async fn walk_cursors(
+    client: &Client,
+    path: &str,
+    random: &mut Random,
+    limit_max: u64,
+) -> Option<Vec<Value>> {
+    let (mut all, mut start) = (Vec::new(), String::new());
+    loop {
+        let limit = 1 + random.below(limit_max);
+        let answer = client.get(&format!("{path}&limit={limit}{start}")).await;
+        if answer.status == 410 {
+            refused(&answer, (410, "version_pruned"), path);
+            return None;
+        }
+        let page = good(&answer);
+        let page = page.as_array().unwrap();
+        assert!(page.len() as u64 <= limit, "{path}");
+        all.extend(page.iter().cloned());
+        match answer.headers.get("x-node-cursor") {
+            Some(cursor) => start = format!("&start={cursor}"),
+            None => return Some(all),
+        }
+    }
+}

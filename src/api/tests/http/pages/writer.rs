@@ -1,0 +1,83 @@
+//! Commits all the time.
+
+use crate::kit::{Client, TestApi, Transfer};
+use actix_web::rt;
+use ledger::{
+    Chain, SignedTransaction,
+    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
+};
+use std::{cell::Cell, rc::Rc};
+
+/// The development account that sends transfers with sequence numbers and with nonces in turn.
+pub const MIXED: usize = 0;
+/// The development account that sends transfers with sequence numbers only.
+pub const SEQUENTIAL: usize = 1;
+/// How many transactions of each account are on their way together.
+const AT_ONCE: u64 = 6;
+
+/// Transfers to `0xb0b` that go on until this is stopped.
+pub struct Writer {
+    is_over: Rc<Cell<bool>>,
+    task: rt::task::JoinHandle<()>,
+}
+
+impl Writer {
+    /// Starts to commit.
+    pub fn start(api: &TestApi) -> Self {
+        let is_over = Rc::new(Cell::new(false));
+        let (client, chain, until) = (api.client.clone(), api.chain.clone(), Rc::clone(&is_over));
+        let task = rt::spawn(async move {
+            let mut round = 0;
+            while !until.get() {
+                write(&client, &chain, round).await;
+                round += 1;
+            }
+        });
+        Self { is_over, task }
+    }
+
+    /// Commits what is on its way, and no more.
+    pub async fn stop(self) {
+        self.is_over.set(true);
+        self.task.await.unwrap();
+    }
+}
+
+/// Submits some transactions and waits for the last of them.
+async fn write(client: &Client, chain: &Chain, round: u64) {
+    let mut last = Vec::new();
+    for from in [MIXED, SEQUENTIAL] {
+        for number in round * AT_ONCE..(round + 1) * AT_ONCE {
+            let signed = Transfer::new(from, number).sign(chain);
+            assert_eq!(client.submit_bcs(&signed).await.status, 202);
+            if from == MIXED {
+                let signed = orderless(chain, number);
+                assert_eq!(client.submit_bcs(&signed).await.status, 202);
+            }
+            if number + 1 == (round + 1) * AT_ONCE {
+                last.push(signed.hash(chain.vendor()));
+            }
+        }
+    }
+    for hash in last {
+        client.wait(&hash).await;
+    }
+}
+
+/// A transfer of the mixed account that a nonce protects.
+fn orderless(chain: &Chain, nonce: u64) -> SignedTransaction {
+    let mut transfer = Transfer::new(MIXED, u64::MAX);
+    // A nonce is good for a minute.
+    transfer.expiration_timestamp_secs -= 550;
+    let TransactionPayload::EntryFunction(call) = transfer.payload(chain) else {
+        panic!("a transfer is a call");
+    };
+    let payload = TransactionPayload::Payload(InnerPayload::V1 {
+        executable: TransactionExecutable::EntryFunction(call),
+        extra_config: ExtraConfig::V1 {
+            multisig_address: None,
+            replay_protection_nonce: Some(nonce),
+        },
+    });
+    transfer.sign_payload(chain, payload)
+}
