@@ -30,11 +30,13 @@ const DESCRIPTION: &str = include_str!("description.md");
 /// The OpenAPI 3.1 document of the interface on a chain with this vendor word, which stands in its headers
 /// and media types.
 pub fn openapi_document(vendor: &Vendor) -> Value {
+    let mut schemas = Schemas::new();
     let mut writer = Writer {
+        error: schemas.of_answer(schema::<ErrorBody>()),
         headers: LedgerHeaders::new(vendor),
         media_types: MediaTypes::new(vendor),
         vendor: vendor.upper().to_owned(),
-        schemas: Schemas::new(),
+        schemas,
     };
     let mut paths: Map<String, Value> = Map::new();
     // The path without anything behind `/v1` is a second name of `/`, which a document cannot say.
@@ -43,8 +45,6 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
         let path = paths.entry(row.path()).or_insert_with(|| json!({}));
         path[row.method().as_str().to_ascii_lowercase()] = operation;
     }
-    let error = writer.schemas.of_answer(schema::<ErrorBody>());
-    debug_assert_eq!(error, json!({"$ref": "#/components/schemas/ErrorBody"}));
     let headers = writer.header_components();
     json!({
         "openapi": "3.1.0",
@@ -68,6 +68,8 @@ struct Writer {
     /// The vendor word in upper case.
     vendor: String,
     schemas: Schemas,
+    /// The schema of the body of every error.
+    error: Value,
 }
 
 impl Writer {
@@ -153,16 +155,12 @@ impl Writer {
         if let Some(name) = of_status {
             headers.insert(name.to_owned(), reference("headers", name));
         }
+        let mut schema = self.error.clone();
+        schema["properties"] = json!({"error_code": {"enum": codes}});
         json!({
             "description": self.words(&description),
             "headers": headers,
-            "content": {JSON: {
-                "schema": {
-                    "$ref": "#/components/schemas/ErrorBody",
-                    "properties": {"error_code": {"enum": codes}},
-                },
-                "examples": examples,
-            }},
+            "content": {JSON: {"schema": schema, "examples": examples}},
         })
     }
 

@@ -26,3 +26,6 @@ pub use document::openapi_document;
 pub(crate) use operation::Operation;
 pub(crate) use parameter::Place;
 pub(crate) use written::WrittenDocument;
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ impl Schemas {
     pub fn new() -> Self {
         let settings = || {
             SchemaSettings::draft2020_12().with(|settings| {
-                settings.definitions_path = COMPONENTS.trim_matches(['#', '/']).to_owned().into();
+                settings.definitions_path = COMPONENTS.trim_matches('#').into();
                 settings.meta_schema = None;
             })
         };

@@ -7,8 +7,10 @@
 pub(crate) mod accounts;
 pub(crate) mod blocks;
 pub(crate) mod events;
+pub(crate) mod graphql;
 pub(crate) mod node;
 pub(crate) mod spec;
+pub(crate) mod state_values;
 pub(crate) mod submissions;
 pub(crate) mod tables;
 pub(crate) mod transactions;

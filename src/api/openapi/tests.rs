@@ -1,0 +1,272 @@
+//! The document holds together: references, names, parameters, examples.
+
+use super::*;
+use crate::routes;
+use ledger::Vendor;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+fn document() -> Value {
+    openapi_document(&Vendor::default())
+}
+
+/// Calls `visit` with each object of the document and the keys that lead to it.
+fn each_object(value: &Value, place: &str, visit: &mut impl FnMut(&str, &serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            visit(place, object);
+            for (key, value) in object {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                each_object(value, &format!("{place}/{key}"), visit);
+            }
+        }
+        Value::Array(all) => {
+            for (number, value) in all.iter().enumerate() {
+                each_object(value, &format!("{place}/{number}"), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Each operation of the document with its path.
+fn operations(document: &Value) -> Vec<(&str, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    paths
+        .flat_map(|(path, methods)| {
+            methods
+                .as_object()
+                .unwrap()
+                .values()
+                .map(move |one| (path.as_str(), one))
+        })
+        .collect()
+}
+
+/// A schema of the document on its own: its references lead into the components beside it.
+fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
+    let schema = json!({"allOf": [schema], "components": document["components"]});
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn assert_fits(document: &Value, schema: &Value, value: &Value, what: &str) {
+    let errors: Vec<_> = validator(document, schema)
+        .iter_errors(value)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, [""; 0], "{what}: {value}");
+}
+
+#[test]
+fn references_lead_somewhere() {
+    let document = document();
+    let mut count = 0;
+    each_object(&document, "", &mut |place, object| {
+        if let Some(Value::String(reference)) = object.get("$ref") {
+            let target = reference
+                .strip_prefix('#')
+                .and_then(|pointer| document.pointer(pointer));
+            assert!(target.is_some(), "{place}: {reference}");
+            count += 1;
+        }
+    });
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn components_are_referred_to() {
+    let document = document();
+    let mut used = BTreeSet::new();
+    each_object(&document, "", &mut |_, object| {
+        used.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+    });
+    for (kind, components) in document["components"].as_object().unwrap() {
+        for name in components.as_object().unwrap().keys() {
+            assert!(
+                used.contains(&format!("#/components/{kind}/{name}")),
+                "{kind} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn names_of_operations_are_unique_and_links_lead_to_them() {
+    let document = document();
+    let mut parameters_of = std::collections::BTreeMap::new();
+    for (path, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().unwrap();
+        let snake_case = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        assert!(id.bytes().all(snake_case), "{id}");
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let names: BTreeSet<_> = parameters.map(|one| one["name"].as_str().unwrap()).collect();
+        assert!(parameters_of.insert(id, names).is_none(), "{path}: {id} is taken");
+    }
+    let mut count = 0;
+    each_object(&document, "", &mut |place, object| {
+        for (name, link) in object
+            .get("links")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let target = link["operationId"].as_str().unwrap();
+            let known = &parameters_of[target];
+            for parameter in link["parameters"].as_object().unwrap().keys() {
+                assert!(
+                    known.contains(parameter.as_str()),
+                    "{place} {name}: {target} has no {parameter}"
+                );
+                count += 1;
+            }
+        }
+    });
+    assert!(count > 20, "{count}");
+}
+
+#[test]
+fn the_parameters_of_a_path_are_declared_and_no_others() {
+    let mut seen = BTreeSet::new();
+    for row in routes::table() {
+        let of_path: Vec<_> = row
+            .path()
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+            .collect();
+        let parameters = row.operation().parameters.iter();
+        let declared: Vec<_> = parameters
+            .filter(|one| one.place == Place::Path)
+            .map(|one| one.name)
+            .collect();
+        let sorted = |mut names: Vec<&'static str>| {
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(sorted(of_path), sorted(declared), "{}", row.path());
+        seen.insert((row.method().to_string(), row.path()));
+    }
+    assert_eq!(
+        seen.len(),
+        routes::table().len(),
+        "a route stands twice in the table"
+    );
+}
+
+#[test]
+fn every_operation_says_enough() {
+    let document = document();
+    for (path, operation) in operations(&document) {
+        for words in ["summary", "description"] {
+            assert!(
+                operation[words].as_str().is_some_and(|text| text.len() > 10),
+                "{path} {words}"
+            );
+        }
+        let responses = operation["responses"].as_object().unwrap();
+        assert!(responses.keys().any(|status| status.starts_with('2')), "{path}");
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(parameter["example"] != Value::Null, "{path} {parameter}");
+        }
+        let json = operation.pointer("/requestBody/content/application~1json");
+        assert!(
+            json.is_none_or(|body| body["example"] != Value::Null),
+            "{path} has no example of a body"
+        );
+        for (status, response) in responses {
+            let json = response.pointer("/content/application~1json");
+            let has_example =
+                |body: &Value| body["example"] != Value::Null || body["examples"] != Value::Null;
+            assert!(json.is_none_or(has_example), "{path} {status} has no example");
+            let headers = response["headers"].as_object().unwrap();
+            assert!(headers.len() >= 7, "{path} {status} has no ledger headers");
+        }
+    }
+    assert!(!document.to_string().contains("{VENDOR}"));
+}
+
+#[test]
+fn examples_fit_their_schemas() {
+    let document = document();
+    let mut count = 0;
+    each_object(&document, "", &mut |place, object| {
+        let Some(schema) = object.get("schema") else {
+            return;
+        };
+        let one = object.get("example").into_iter();
+        let many = object.get("examples").and_then(Value::as_object);
+        let many = many
+            .into_iter()
+            .flat_map(|all| all.values().map(|one| &one["value"]));
+        for example in one.chain(many) {
+            assert_fits(&document, schema, example, place);
+            count += 1;
+        }
+    });
+    assert!(count > 300, "{count}");
+}
+
+/// What the interface document says in section 7.
+#[test]
+fn the_statuses_of_the_interface_are_declared() {
+    let read: &[u16] = &[200, 400, 403, 404, 410, 500, 503];
+    let rows: [(&str, &str, &[u16]); 8] = [
+        (
+            "POST",
+            "/v1/transactions",
+            &[202, 400, 403, 404, 413, 500, 503, 507],
+        ),
+        ("GET", "/v1/blocks/by_height/{block_height}", read),
+        ("GET", "/v1/accounts/{address}/events/{creation_number}", read),
+        (
+            "GET",
+            "/v1/accounts/{address}/events/{event_handle}/{field_name}",
+            read,
+        ),
+        ("GET", "/v1/transactions/wait_by_hash/{txn_hash}", read),
+        ("GET", "/v1/accounts/{address}/transaction_summaries", read),
+        ("POST", "/v1/tables/{table_handle}/raw_item", read),
+        ("GET", "/v1/accounts/{address}/balance/{asset_type}", read),
+    ];
+    let declared = declared_answers();
+    for (method, path, statuses) in rows {
+        for status in statuses {
+            let is = |answer: &&DeclaredAnswer| {
+                (answer.method.as_str(), answer.path.as_str(), answer.status) == (method, path, *status)
+            };
+            assert!(
+                declared.iter().any(|answer| is(&answer)),
+                "{method} {path} {status}"
+            );
+        }
+    }
+}
+
+#[test]
+fn names_carry_the_vendor_word() {
+    let text = openapi_document(&"OTHER".parse().unwrap()).to_string();
+    for name in [
+        "x-other-cursor",
+        "application/x.other.signed_transaction+bcs",
+        "X-OTHER-CURSOR",
+    ] {
+        assert!(text.contains(name), "{name}");
+    }
+    assert!(
+        !text.contains("x-node-"),
+        "a header has the word of another chain"
+    );
+}
+
+#[test]
+fn an_undeclared_member_of_an_answer_fits_no_schema() {
+    let document = document();
+    let schema = json!({"$ref": "#/components/schemas/ErrorBody"});
+    let good = json!({"message": "m", "error_code": "vm_error", "vm_error_code": 1});
+    assert_fits(&document, &schema, &good, "an error");
+    let mut more = good.clone();
+    more["more"] = 1.into();
+    assert!(!validator(&document, &schema).is_valid(&more));
+    let mut other_code = good;
+    other_code["error_code"] = "rate_limited".into();
+    assert!(!validator(&document, &schema).is_valid(&other_code));
+}
