@@ -10,7 +10,8 @@ use crate::{
     cors::{cors, for_pages_only},
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
-        listings, modules, resources, simulate, spec, submit, summaries, tables, transactions, view,
+        listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
+        transactions, view,
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
@@ -220,6 +221,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/tables/{table_handle}/raw_item",
             tables::raw_item,
             of::tables::raw_item(),
+        ),
+        route(
+            M::POST,
+            "/experimental/state_values/raw",
+            state_values::raw,
+            of::state_values::raw(),
         ),
         route(M::POST, "/view", view::view, of::view::view()),
         route(

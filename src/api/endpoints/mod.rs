@@ -16,6 +16,7 @@ pub(crate) mod modules;
 pub(crate) mod resources;
 pub(crate) mod simulate;
 pub(crate) mod spec;
+pub(crate) mod state_values;
 pub(crate) mod submit;
 pub(crate) mod summaries;
 pub(crate) mod tables;

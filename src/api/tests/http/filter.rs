@@ -1,0 +1,242 @@
+//! Submissions that the operator's filter keeps out.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works};
+use ledger::{
+    AccountAddress, SignedTransaction,
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+    },
+};
+use ledger_actors::{NodeConfig, SubmissionFilter};
+use serde_json::json;
+
+const REJECTED: (u16, &str) = (403, "rejected_by_filter");
+
+fn filter(rules: &str) -> SubmissionFilter {
+    SubmissionFilter::parse_list(rules).unwrap()
+}
+
+async fn with_rules(rules: &str) -> TestApi {
+    let node = NodeConfig {
+        filter: filter(rules),
+        ..NodeConfig::default()
+    };
+    TestApi::start(Settings {
+        node,
+        ..Settings::default()
+    })
+    .await
+}
+
+fn sender(from: usize) -> AccountAddress {
+    Transfer::new(from, 0).sender()
+}
+
+/// The answer says that this rule keeps the transaction out.
+fn kept_out_by(answer: &Answer, number: usize, rule: &str) {
+    refused(answer, REJECTED, rule);
+    let message =
+        format!("Transaction rejected by the submission filter of this node, rule {number}: {rule}");
+    let body = json!({ "message": message, "error_code": "rejected_by_filter" });
+    assert_eq!(answer.json(), body);
+    // It was decided at a moment of the ledger, as every submission is.
+    assert_eq!(answer.headers["x-node-chain-id"], "4");
+}
+
+#[actix_web::test]
+async fn the_rule_that_keeps_a_transaction_out_is_named() {
+    let denied = format!("deny sender {}", sender(1));
+    let api = with_rules(&format!("allow sender {}, {denied}", sender(0))).await;
+    for number in [0, 5] {
+        let transfer = Transfer::new(1, number);
+        let as_bcs = api.client.submit_bcs(&transfer.sign(&api.chain)).await;
+        kept_out_by(&as_bcs, 2, &denied);
+        let as_json = api.client.submit_json(&transfer.json(&api.chain)).await;
+        kept_out_by(&as_json, 2, &denied);
+    }
+    let hash = Transfer::new(1, 0).sign(&api.chain).hash(api.chain.vendor());
+    let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    refused(
+        &lookup,
+        (404, "transaction_not_found"),
+        "it was never in the pool",
+    );
+    for others in [0, 2] {
+        assert_eq!(api.commit(&Transfer::new(others, 0)).await["success"], true);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_list_of_who_is_let_in_ends_with_deny_all() {
+    let api = with_rules(&format!(
+        "allow sender {}, allow sender {}, deny all",
+        sender(2),
+        sender(4)
+    ))
+    .await;
+    let answer = api.client.submit_bcs(&Transfer::new(0, 0).sign(&api.chain)).await;
+    kept_out_by(&answer, 3, "deny all");
+    assert_eq!(api.commit(&Transfer::new(2, 0)).await["success"], true);
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// Each form of payload that runs this call.
+fn forms(payload: &TransactionPayload) -> Vec<TransactionPayload> {
+    let TransactionPayload::EntryFunction(call) = payload else {
+        panic!("a transfer is a call");
+    };
+    let inner = |multisig_address, replay_protection_nonce| {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: TransactionExecutable::EntryFunction(call.clone()),
+            extra_config: ExtraConfig::V1 {
+                multisig_address,
+                replay_protection_nonce,
+            },
+        })
+    };
+    let multisig_address = AccountAddress::from_low_u64(0xee);
+    let multisig = TransactionPayload::Multisig(Multisig {
+        multisig_address,
+        payload: Some(MultisigPayload::EntryFunction(call.clone())),
+    });
+    vec![
+        payload.clone(),
+        multisig,
+        inner(None, Some(7)),
+        inner(Some(multisig_address), None),
+        inner(Some(multisig_address), Some(7)),
+    ]
+}
+
+#[actix_web::test]
+async fn a_function_is_seen_through_every_form_of_payload() {
+    let rules = [
+        "deny function 0x1::node_account::transfer",
+        "deny module 0x1::node_account",
+    ];
+    for rule in rules {
+        let api = with_rules(rule).await;
+        let transfer = Transfer::new(0, 0);
+        for payload in forms(&transfer.payload(&api.chain)) {
+            let signed = transfer.sign_payload(&api.chain, payload);
+            kept_out_by(&api.client.submit_bcs(&signed).await, 1, rule);
+        }
+        let other = transfer.sign_call(&api.chain, "0x1::registry::initialize", &[]);
+        assert_eq!(api.client.submit_bcs(&other).await.status, 202);
+        api.stop().await;
+    }
+}
+
+/// A transfer with another's signature.
+fn forged(api: &TestApi, from: usize) -> SignedTransaction {
+    let mut signed = Transfer::new(from, 0).sign(&api.chain);
+    signed.raw.gas_unit_price += 1;
+    signed
+}
+
+#[actix_web::test]
+async fn no_signature_is_checked_of_who_is_kept_out() {
+    let rule = format!("deny sender {}", sender(1));
+    let api = with_rules(&rule).await;
+    let checked = || {
+        let lanes = serde_json::to_value(api.handle().signature_lanes()).unwrap();
+        let lanes = lanes.as_array().unwrap().clone();
+        lanes
+            .iter()
+            .map(|lane| lane["accepted"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    kept_out_by(&api.client.submit_bcs(&forged(&api, 1)).await, 1, &rule);
+    assert_eq!(checked(), 0);
+    refused(
+        &api.client.submit_bcs(&forged(&api, 2)).await,
+        (400, "vm_error"),
+        "who is let in is checked",
+    );
+    assert_eq!(checked(), 1);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_change_holds_for_what_comes_then_and_not_for_what_is_in_the_pool() {
+    let api = TestApi::start(Settings::default()).await;
+    // A gap before it keeps it pending.
+    let parked = Transfer::new(0, 1);
+    let signed = parked.sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+
+    let before = api.handle().set_filter(filter("deny all"));
+    assert_eq!(before.rules(), []);
+    assert_eq!(api.handle().filter().to_string(), "deny all");
+    kept_out_by(&api.client.submit_bcs(&signed).await, 1, "deny all");
+    let dearer = Transfer {
+        gas_unit_price: 200,
+        ..parked.clone()
+    };
+    let replacement = dearer.sign(&api.chain);
+    kept_out_by(&api.client.submit_bcs(&replacement).await, 1, "deny all");
+    let hash = signed.hash(api.chain.vendor());
+    let pending = good(&api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await);
+    assert_eq!(pending["type"], "pending_transaction");
+
+    api.handle().set_filter(filter(""));
+    api.commit(&Transfer::new(0, 0)).await;
+    assert_eq!(api.client.wait(&hash).await["success"], true);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn simulations_and_views_are_not_filtered() {
+    let api = with_rules("deny all").await;
+    let mut unsigned = Transfer::new(0, 0).json(&api.chain);
+    unsigned["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
+    let accept = "application/json";
+    let simulated = api
+        .client
+        .post_json("/v1/transactions/simulate", &unsigned, accept)
+        .await;
+    assert_eq!(good(&simulated)[0]["success"], true);
+    let call = json!({
+        "function": "0x1::account::exists_at",
+        "type_arguments": [],
+        "arguments": ["0x1"],
+    });
+    good(&api.client.post_json("/v1/view", &call, accept).await);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn in_a_batch_it_is_a_failure_among_others() {
+    let rule = format!("deny sender {}", sender(1));
+    let api = with_rules(&rule).await;
+    let message = format!("Transaction rejected by the submission filter of this node, rule 1: {rule}");
+    let path = "/v1/transactions/batch";
+    let batch = |froms: &[usize]| {
+        let bodies = froms.iter().map(|&from| Transfer::new(from, 0).json(&api.chain));
+        json!(bodies.collect::<Vec<_>>())
+    };
+    let answer = api
+        .client
+        .post_json(path, &batch(&[0, 1, 2]), "application/json")
+        .await;
+    assert_eq!(answer.status, 206, "{}", answer.text());
+    let error = json!({ "message": message, "error_code": "rejected_by_filter" });
+    assert_eq!(
+        answer.json(),
+        json!({ "transaction_failures": [{ "error": error, "transaction_index": 1 }] })
+    );
+    let answer = api
+        .client
+        .post_json(path, &batch(&[1, 3]), "application/x-bcs")
+        .await;
+    assert_eq!(answer.status, 206);
+    // rejected_by_filter is number 15 in the interface's list, counted from 0.
+    let expected = (message.clone(), 15u8, None::<u64>, 0u64);
+    assert_eq!(answer.body, bcs::to_bytes(&vec![expected]).unwrap());
+    let answer = api.client.post_json(path, &batch(&[1]), "application/json").await;
+    refused(&answer, (400, "invalid_input"), "nothing of it is taken");
+    assert!(answer.text().contains(&message), "{}", answer.text());
+    api.stop().await;
+}

@@ -1,0 +1,212 @@
+//! Values of the state by their key: what is shown for each kind of key, and what is no key.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor, framework::modules::table::TableInfo,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/experimental/state_values/raw";
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
+const OWNER: AccountAddress = AccountAddress::from_low_u64(0x57a7e);
+const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
+const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
+
+/// A state key as a client writes it: the enum of the reference in BCS.
+#[derive(Serialize)]
+enum Key {
+    AccessPath(AccountAddress, Bytes),
+    TableItem(AccountAddress, Bytes),
+}
+
+/// What stands under a key, as a client reads it.
+fn stored(value: &[u8]) -> Vec<u8> {
+    bcs::to_bytes(&(0u8, Bytes::copy_from_slice(value))).unwrap()
+}
+
+/// The path of what lies at an address: its kind and its name.
+fn path(kind: u8, name: &impl Serialize) -> Bytes {
+    let mut path = vec![kind];
+    path.extend(bcs::to_bytes(name).unwrap());
+    path.into()
+}
+
+fn body(key: &impl Serialize) -> Value {
+    json!({ "key": format!("0x{}", hex::encode(bcs::to_bytes(key).unwrap())) })
+}
+
+fn tag(text: &str) -> StructTag {
+    text.parse().unwrap()
+}
+
+/// A resource that the framework knows, one that it does not, a group, and an item of each table.
+fn state() -> Vec<(StateKey, Bytes)> {
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let info_tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let info = TableInfo {
+        key_type: "u64".to_owned(),
+        value_type: "address".to_owned(),
+    };
+    let info = Bytes::from(bcs::to_bytes(&info).unwrap());
+    let address = Bytes::from(bcs::to_bytes(&OWNER).unwrap());
+    vec![
+        (StateKey::resource(&TYPED, &info_tag), info),
+        (
+            StateKey::resource(&OWNER, &tag("0x9::no::Thing")),
+            Bytes::from_static(b"\x01\x02"),
+        ),
+        (
+            StateKey::resource_group(&OWNER, &tag("0x9::no::Group")),
+            Bytes::from_static(b"\0"),
+        ),
+        (StateKey::table_item(&TYPED, b"\x05"), address.clone()),
+        (StateKey::table_item(&UNTYPED, b"\x05"), address),
+    ]
+}
+
+async fn start() -> TestApi {
+    TestApi::start(Settings {
+        more_state: state(),
+        ..Settings::default()
+    })
+    .await
+}
+
+async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
+    api.client.post_json(PATH, body, accept).await
+}
+
+#[actix_web::test]
+async fn a_value_is_shown_by_what_its_key_names() {
+    let api = start().await;
+    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let info_tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let item = Bytes::from_static(b"\x05");
+    let rows = [
+        (
+            Key::AccessPath(TYPED, path(1, &info_tag)),
+            json!({ "key_type": "u64", "value_type": "address" }),
+            bcs::to_bytes(&("u64", "address")).unwrap(),
+        ),
+        (
+            Key::AccessPath(OWNER, path(1, &tag("0x9::no::Thing"))),
+            json!("0x0102"),
+            vec![1, 2],
+        ),
+        (
+            Key::AccessPath(OWNER, path(2, &tag("0x9::no::Group"))),
+            json!("0x00"),
+            vec![0],
+        ),
+        (
+            Key::TableItem(TYPED, item.clone()),
+            json!(OWNER.to_string()),
+            OWNER.as_bytes().to_vec(),
+        ),
+        (
+            Key::TableItem(UNTYPED, item),
+            json!(OWNER.to_long_hex()),
+            OWNER.as_bytes().to_vec(),
+        ),
+    ];
+    for (key, shown, bytes) in rows {
+        let body = body(&key);
+        assert_eq!(good(&ask(&api, &body, JSON).await), shown, "{body}");
+        assert_eq!(good_bcs(&ask(&api, &body, BCS).await), stored(&bytes), "{body}");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_not_there_is_named_with_the_version() {
+    let api = start().await;
+    let missing = body(&Key::TableItem(TYPED, Bytes::from_static(b"\x06")));
+    let answer = ask(&api, &missing, BCS).await;
+    refused(&answer, (404, "state_value_not_found"), "another item");
+    let key = missing["key"].as_str().unwrap();
+    let message = format!("State Value not found by State key({key}) and Ledger version(0)");
+    assert_eq!(answer.json()["message"], message);
+    assert_eq!(answer.headers["x-node-ledger-version"], "0");
+    let answer = api
+        .client
+        .post_json(&format!("{PATH}?ledger_version=9"), &missing, JSON)
+        .await;
+    refused(&answer, (404, "version_not_found"), "a version to come");
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
+    let api = TestApi::start(Settings::with_window(4)).await;
+    let fee = tag("0x1::account::Account");
+    let key = body(&Key::AccessPath(Transfer::new(0, 0).sender(), path(1, &fee)));
+    let mut newest = 0;
+    for number in 0..8 {
+        let committed = api.commit(&Transfer::new(0, number)).await;
+        let version: u64 = committed["version"].as_str().unwrap().parse().unwrap();
+        let at = |version: u64| format!("{PATH}?ledger_version={version}");
+        for (version, expected) in [(version, number + 1), (version - 1, number)] {
+            let answer = api.client.post_json(&at(version), &key, JSON).await;
+            assert_eq!(good(&answer)["sequence_number"], expected.to_string());
+        }
+        newest = version;
+    }
+    // Older versions go while the node is asked; what is read of them is whole until then.
+    let missing = body(&Key::TableItem(TYPED, Bytes::new()));
+    loop {
+        let path = format!("{PATH}?ledger_version=1");
+        let gone = api.client.post_json(&path, &missing, JSON).await;
+        if gone.status == 410 {
+            refused(&gone, (410, "version_pruned"), "before the window");
+            assert_eq!(gone.json()["message"], "Ledger version(1) has been pruned");
+            break;
+        }
+        refused(&gone, (404, "state_value_not_found"), "not pruned yet");
+    }
+    good(
+        &api.client
+            .post_json(&format!("{PATH}?ledger_version={newest}"), &key, JSON)
+            .await,
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_no_key() {
+    let api = start().await;
+    let syntax = (400, "web_framework_error");
+    let input = (400, "invalid_input");
+    let hex_of = |bytes: &[u8]| json!({ "key": format!("0x{}", hex::encode(bytes)) });
+    let whole = bcs::to_bytes(&Key::AccessPath(OWNER, path(1, &tag("0x9::no::Thing")))).unwrap();
+    let longer = [&whole[..], &[0]].concat();
+    // A vector of a vector of a vector ...
+    let deep = [&[1][..], OWNER.as_bytes(), b"\x01m\x01S\x01", &[6; 20_000]].concat();
+    let deep = Key::AccessPath(OWNER, deep.into());
+    let rows = [
+        (json!({}), syntax),
+        (json!({ "key": 5 }), syntax),
+        (json!({ "key": "0x0" }), syntax),
+        (json!({ "key": "" }), input),
+        (hex_of(&[]), input),
+        (hex_of(&[0]), input),
+        (hex_of(&[2; 40]), input),
+        (hex_of(&whole[..whole.len() - 1]), input),
+        (hex_of(&longer), input),
+        (body(&Key::AccessPath(OWNER, Bytes::new())), input),
+        (body(&Key::AccessPath(OWNER, path(3, &0u8))), input),
+        // The storage encoding of an item has no length before the item's key.
+        (hex_of(StateKey::table_item(&TYPED, b"\x05").as_bytes()), input),
+        (body(&deep), input),
+    ];
+    for (body, expected) in rows {
+        let answer = ask(&api, &body, BCS).await;
+        let text: String = body.to_string().chars().take(200).collect();
+        refused(&answer, expected, &text);
+    }
+    still_works(&api).await;
+    api.stop().await;
+}

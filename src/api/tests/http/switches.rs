@@ -1,0 +1,184 @@
+//! Parts of the interface that the operator turned off.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use ledger_api::{ApiConfig, SwitchChange, SwitchSettings};
+use serde_json::{Value, json};
+
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
+
+async fn with_switches(switches: SwitchSettings) -> TestApi {
+    let settings = Settings::default();
+    let api = ApiConfig {
+        switches,
+        ..settings.api
+    };
+    TestApi::start(Settings { api, ..settings }).await
+}
+
+/// The answer says that this setting turned it off.
+fn off(answer: &Answer, setting: &str, what: &str) {
+    refused(answer, (403, "api_disabled"), what);
+    let body = json!({
+        "message": format!("disabled on this node: {setting} is false"),
+        "error_code": "api_disabled",
+    });
+    assert_eq!(answer.json(), body, "{what}");
+}
+
+/// A transfer in JSON without a signature, as `encode_submission` takes it.
+fn unsigned(api: &TestApi) -> Value {
+    let mut body = Transfer::new(0, 0).json(&api.chain);
+    body.as_object_mut().unwrap().remove("signature");
+    body
+}
+
+/// A transfer in JSON with a signature of zeros, as `simulate` takes it.
+fn with_zeros(api: &TestApi) -> Value {
+    let mut body = Transfer::new(0, 0).json(&api.chain);
+    body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
+    body
+}
+
+#[actix_web::test]
+async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
+    let on = SwitchSettings::default();
+    let rows = [
+        (
+            SwitchSettings {
+                submission_enabled: false,
+                ..on
+            },
+            "api.submission_enabled",
+            vec!["transactions", "transactions/batch"],
+        ),
+        (
+            SwitchSettings {
+                simulation_enabled: false,
+                ..on
+            },
+            "api.simulation_enabled",
+            vec!["transactions/simulate"],
+        ),
+        (
+            SwitchSettings {
+                encode_submission_enabled: false,
+                ..on
+            },
+            "api.encode_submission_enabled",
+            vec!["transactions/encode_submission"],
+        ),
+    ];
+    for (switches, setting, closed) in rows {
+        let api = with_switches(switches).await;
+        let bodies = [
+            ("transactions", Transfer::new(0, 0).json(&api.chain), 202),
+            (
+                "transactions/batch",
+                json!([Transfer::new(1, 0).json(&api.chain)]),
+                202,
+            ),
+            ("transactions/simulate", with_zeros(&api), 200),
+            ("transactions/encode_submission", unsigned(&api), 200),
+        ];
+        for (path, body, status) in bodies {
+            let url = format!("/v1/{path}");
+            let answer = api.client.post_json(&url, &body, JSON).await;
+            if closed.contains(&path) {
+                off(&answer, setting, path);
+                // Told before the body is read: this one has no length, no type and no end.
+                let headless = api.client.send("POST", &url, &[], None).await;
+                off(&headless, setting, path);
+            } else {
+                assert_eq!(answer.status, status, "{setting}, {path}: {}", answer.text());
+            }
+        }
+        good(&api.client.get("/v1").await);
+        api.stop().await;
+    }
+}
+
+#[actix_web::test]
+async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node() {
+    let api = with_switches(SwitchSettings {
+        json_output_enabled: false,
+        ..SwitchSettings::default()
+    })
+    .await;
+    let setting = "api.json_output_enabled";
+    let asked = [
+        "/v1",
+        "/v1/",
+        "/v1/estimate_gas_price",
+        "/v1/transactions",
+        "/v1/transactions/by_version/0",
+        "/v1/accounts/0x1",
+        "/v1/accounts/0x1/modules",
+        "/v1/blocks/by_height/0",
+    ];
+    for path in asked {
+        off(&api.client.get(path).await, setting, path);
+        good_bcs(&api.client.get_bcs(path).await);
+    }
+    let missing = api.client.get_bcs("/v1/blocks/by_height/9").await;
+    refused(&missing, (404, "block_not_found"), "an error, always in JSON");
+    let submission = Transfer::new(0, 0).json(&api.chain);
+    let answer = api.client.post_json("/v1/transactions", &submission, JSON).await;
+    off(&answer, setting, "the answer would be JSON");
+    // What is sent may be JSON all the same.
+    let answer = api.client.post_json("/v1/transactions", &submission, BCS).await;
+    assert_eq!((answer.status, &answer.body[..]), (202, &b""[..]));
+    for path in ["/v1/-/healthy", "/v1/info", "/v1/spec.json"] {
+        let answer = api.client.get(path).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn without_bcs_there_is_json() {
+    let api = with_switches(SwitchSettings {
+        bcs_output_enabled: false,
+        ..SwitchSettings::default()
+    })
+    .await;
+    for path in ["/v1", "/v1/transactions", "/v1/accounts/0x1"] {
+        off(&api.client.get_bcs(path).await, "api.bcs_output_enabled", path);
+        good(&api.client.get(path).await);
+    }
+    assert_eq!(api.client.get_bcs("/v1/-/healthy").await.status, 200);
+    // Submissions come as BCS and are answered in JSON.
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
+    let api = TestApi::start(Settings::default()).await;
+    let change = |text: &str| serde_json::from_str::<SwitchChange>(text).unwrap();
+    assert_eq!(api.state.switches(), SwitchSettings::default());
+    api.state.change_switches(&change(
+        r#"{"submission_enabled": false, "bcs_output_enabled": false}"#,
+    ));
+    let expected = SwitchSettings {
+        submission_enabled: false,
+        bcs_output_enabled: false,
+        ..SwitchSettings::default()
+    };
+    assert_eq!(api.state.switches(), expected);
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    let answer = api.client.submit_bcs(&signed).await;
+    off(&answer, "api.submission_enabled", "turned off");
+    api.state
+        .change_switches(&change(r#"{"submission_enabled": true}"#));
+    still_works(&api).await;
+    off(
+        &api.client.get_bcs("/v1").await,
+        "api.bcs_output_enabled",
+        "stays",
+    );
+    for wrong in [r#"{"submission": true}"#, r#"{"submission_enabled": 1}"#] {
+        assert!(serde_json::from_str::<SwitchChange>(wrong).is_err(), "{wrong}");
+    }
+    api.stop().await;
+}
