@@ -8,7 +8,8 @@ use actix_web::{
     body::MessageBody,
     dev::{ServiceRequest, ServiceResponse},
     http::header::{
-        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_EXPOSE_HEADERS, HeaderName, ORIGIN, VARY,
+        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
+        ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
     },
     middleware::Next,
 };
@@ -41,13 +42,34 @@ pub async fn for_pages_only(
     let is_of_page = request.headers().contains_key(ORIGIN);
     let mut response = next.call(request).await?;
     if !is_of_page {
-        for name in [
-            ACCESS_CONTROL_ALLOW_CREDENTIALS,
-            ACCESS_CONTROL_EXPOSE_HEADERS,
-            VARY,
-        ] {
-            response.headers_mut().remove(name);
-        }
+        let headers = response.headers_mut();
+        headers.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
+        headers.remove(ACCESS_CONTROL_EXPOSE_HEADERS);
+        keep_other_vary(headers);
     }
     Ok(response)
+}
+
+/// Takes out of `Vary` what [`cors`] wrote there, and leaves what follows from the rest of the request.
+fn keep_other_vary(headers: &mut HeaderMap) {
+    let Some(vary) = headers.remove(VARY).next() else {
+        return;
+    };
+    let of_cors = [
+        ORIGIN,
+        ACCESS_CONTROL_REQUEST_METHOD,
+        ACCESS_CONTROL_REQUEST_HEADERS,
+    ];
+    let is_other = |name: &&str| {
+        !of_cors
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known.as_str()))
+    };
+    let names = vary.to_str().unwrap_or_default().split(',').map(str::trim);
+    let kept: Vec<_> = names.filter(is_other).collect();
+    if !kept.is_empty()
+        && let Ok(value) = HeaderValue::from_str(&kept.join(", "))
+    {
+        headers.insert(VARY, value);
+    }
 }

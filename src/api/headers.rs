@@ -4,7 +4,7 @@
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger::{LedgerInfo, Vendor};
 
-/// The names of the ledger headers on one chain.
+/// The names of the ledger headers on one chain, and of the header by which clients name themselves.
 #[derive(Debug)]
 pub(crate) struct LedgerHeaders {
     chain_id: HeaderName,
@@ -16,6 +16,7 @@ pub(crate) struct LedgerHeaders {
     oldest_block_height: HeaderName,
     gas_used: HeaderName,
     cursor: HeaderName,
+    client: HeaderName,
 }
 
 impl LedgerHeaders {
@@ -38,10 +39,16 @@ impl LedgerHeaders {
             oldest_block_height: name("oldest-block-height"),
             gas_used: name("gas-used"),
             cursor: name("cursor"),
+            client: name("client"),
         }
     }
 
-    /// All of them.
+    /// The header by which clients name themselves.
+    pub fn client(&self) -> &HeaderName {
+        &self.client
+    }
+
+    /// All that answers have.
     pub fn names(&self) -> [HeaderName; 9] {
         [
             &self.chain_id,

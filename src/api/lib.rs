@@ -10,6 +10,7 @@
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
 //! | what pages of other origins may do | `cors.rs` |
+//! | which answers are compressed; what is logged of requests | `compression.rs`, `trace.rs` |
 //! | what an operator can turn off | `switches.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
@@ -20,6 +21,7 @@ mod admission;
 mod answer;
 mod body;
 mod call;
+mod compression;
 mod connection;
 mod cors;
 mod decimal;
@@ -38,6 +40,7 @@ mod routes;
 mod state;
 mod switches;
 mod tables;
+mod trace;
 mod wire;
 
 pub use connection::remember_connection;

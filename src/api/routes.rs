@@ -7,6 +7,7 @@ use crate::{
     admission,
     answer::Reply,
     call::Call,
+    compression,
     cors::{cors, for_pages_only},
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
@@ -18,6 +19,7 @@ use crate::{
     openapi::{Operation, operations},
     state::ApiState,
     switches::Switch,
+    trace,
 };
 use actix_web::{
     HttpResponse,
@@ -247,14 +249,22 @@ pub(crate) fn table() -> Vec<Route> {
 /// Adds the interface below `/v1` to an actix app, and answers with the error body wherever the
 /// app has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
-    let admission_state = state.clone();
+    let (compression_state, admission_state) = (state.clone(), state.clone());
+    let client_header = state.headers().client().clone();
     let mut scope = web::scope("/v1")
+        .wrap(from_fn(move |request, next| {
+            compression::compress(compression_state.clone(), request, next)
+        }))
+        // Around compression: a request keeps its place until its answer was sent in whatever form.
         .wrap(from_fn(move |request, next| {
             admission::admit(admission_state.clone(), request, next)
         }))
         // Around admission: what a browser asks before its request takes no place.
         .wrap(cors(state.headers().names()))
         .wrap(from_fn(for_pages_only))
+        .wrap(from_fn(move |request, next| {
+            trace::trace(client_header.clone(), request, next)
+        }))
         .default_service(unknown_route());
     for (path, routes) in by_path(table()) {
         scope = scope.service(resource(path, routes, state));

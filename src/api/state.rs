@@ -1,6 +1,7 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
 use crate::{
+    compression::Compressors,
     error::Problem,
     headers::LedgerHeaders,
     large::LargeAnswers,
@@ -22,6 +23,8 @@ pub struct ApiConfig {
     pub max_in_flight: usize,
     /// How many requests of one connection may be in flight at once; above it the answer is 503.
     pub max_streams_per_connection: usize,
+    /// Whether answers are compressed for clients that take it.
+    pub compression_enabled: bool,
     /// What is on, until [`ApiState::change_switches`] changes it.
     pub switches: SwitchSettings,
 }
@@ -33,6 +36,7 @@ impl Default for ApiConfig {
             max_body_bytes: 8 * 1024 * 1024,
             max_in_flight: 20_000,
             max_streams_per_connection: 128,
+            compression_enabled: true,
             switches: SwitchSettings::default(),
         }
     }
@@ -53,6 +57,7 @@ struct Shared {
     document: WrittenDocument,
     in_flight: Arc<Semaphore>,
     large_answers: LargeAnswers,
+    compressors: Compressors,
 }
 
 impl ApiState {
@@ -68,6 +73,7 @@ impl ApiState {
             switches: Switches::new(config.switches),
             config,
             large_answers: LargeAnswers::default(),
+            compressors: Compressors::default(),
         }))
     }
 
@@ -120,6 +126,11 @@ impl ApiState {
     /// The places of answers that are large.
     pub(crate) fn large_answers(&self) -> &LargeAnswers {
         &self.0.large_answers
+    }
+
+    /// The places of compressors of answers.
+    pub(crate) fn compressors(&self) -> &Compressors {
+        &self.0.compressors
     }
 
     /// Takes a place among the requests in flight, or `None` where all are taken. It is given back

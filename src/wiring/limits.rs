@@ -57,6 +57,7 @@ pub fn api_config(settings: &Settings) -> ApiConfig {
         max_body_bytes: settings.api.max_body_bytes,
         max_in_flight: settings.api.max_in_flight,
         max_streams_per_connection: settings.api.max_streams_per_connection,
+        compression_enabled: settings.api.compression_enabled,
         switches: SwitchSettings {
             json_output_enabled: settings.api.json_output_enabled,
             bcs_output_enabled: settings.api.bcs_output_enabled,
