@@ -21,7 +21,6 @@ async fn paths_and_queries() {
         ("/v1/accounts".into(), UNKNOWN_ROUTE),
         ("/v1/accounts/0x1/".into(), UNKNOWN_ROUTE),
         ("/v2".into(), UNKNOWN_ROUTE),
-        ("/".into(), UNKNOWN_ROUTE),
         ("/v1/-/healthy?duration_secs=soon".into(), SYNTAX),
         ("/v1/-/healthy?duration_secs=%2B9999".into(), SYNTAX),
         (

@@ -1,6 +1,7 @@
 //! A client that writes HTTP/1.1 by hand, so that a test decides on every byte; one connection per
 //! request.
 
+use super::contract::assert_declared;
 use ledger::{Chain, HashValue, SignedTransaction};
 use serde_json::Value;
 use std::{collections::HashMap, net::SocketAddr};
@@ -9,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Sends requests to one address.
+/// Sends requests to one address, and holds every answer against the document of the interface.
 #[derive(Clone)]
 pub struct Client {
     address: SocketAddr,
@@ -101,12 +102,26 @@ impl Client {
         TcpStream::connect(self.address).await.unwrap()
     }
 
+    /// Holds an answer against the document of the interface, where `request` begins as a request does.
+    pub(super) fn assert_declared(&self, request: &[u8], answer: &Answer) {
+        let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let words: Vec<_> = line
+            .split(|byte| *byte == b' ')
+            .map(String::from_utf8_lossy)
+            .collect();
+        if let [method, target, _] = words.as_slice() {
+            assert_declared(&self.vendor, method, target, answer);
+        }
+    }
+
     /// Sends the bytes as they are and reads one answer.
     pub async fn raw(&self, request: &[u8]) -> Answer {
         let mut stream = self.connect().await;
         // A server that answers early may close before all is written; the answer is there to read.
         let _ = stream.write_all(request).await;
-        Answer::read(&mut stream).await
+        let answer = Answer::read(&mut stream).await;
+        self.assert_declared(request, &answer);
+        answer
     }
 
     /// A request with these header lines; a body gets its length, no body none.

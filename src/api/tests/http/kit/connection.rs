@@ -8,6 +8,8 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 pub struct Connection {
     client: Client,
     stream: TcpStream,
+    /// The head of the last request.
+    sent: Vec<u8>,
 }
 
 impl Connection {
@@ -15,6 +17,7 @@ impl Connection {
         Self {
             stream: client.connect().await,
             client: client.clone(),
+            sent: Vec::new(),
         }
     }
 
@@ -27,13 +30,16 @@ impl Connection {
             body.len()
         )
         .into_bytes();
+        self.sent.clone_from(&request);
         request.extend(body);
         self.stream.write_all(&request).await.unwrap();
     }
 
     /// The answer to what was sent last.
     pub async fn answer(&mut self) -> Answer {
-        Answer::read(&mut self.stream).await
+        let answer = Answer::read(&mut self.stream).await;
+        self.client.assert_declared(&self.sent, &answer);
+        answer
     }
 
     /// Submits the transaction.

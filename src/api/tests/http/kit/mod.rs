@@ -3,6 +3,7 @@
 
 mod client;
 mod connection;
+mod contract;
 mod refusal;
 mod signer;
 mod transfer;

@@ -1,0 +1,150 @@
+//! Holds every answer that a test gets against the document of the interface: its status is declared for the
+//! route, its body fits the schema, its headers are those that are declared.
+
+use super::Answer;
+use jsonschema::Validator;
+use ledger::Vendor;
+use ledger_api::openapi_document;
+use serde_json::{Value, json};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+/// The document of the chains with one vendor word, and the validators that were needed of it.
+struct Contract {
+    document: Value,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+/// Asserts that `answer` is one that the document allows to a request with this method and target.
+pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer) {
+    let path = target.split('?').next().unwrap_or_default();
+    let Some(path) = path.strip_prefix("/v1") else {
+        return;
+    };
+    // What a browser asks before its request, and what the HTTP layer refuses before any route.
+    if method == "OPTIONS" || (answer.status >= 400 && !answer.headers.contains_key("content-type")) {
+        return;
+    }
+    let contract = of_vendor(vendor);
+    let what = format!("{method} {target} {}", answer.status);
+    let error = json!({"$ref": "#/components/schemas/ErrorBody"});
+    let Some((template, methods)) = contract.route(path) else {
+        assert!(answer.status >= 400, "{what}: no route of the document");
+        return contract.assert_fits("", &error, answer, &what);
+    };
+    let Some(operation) = methods.get(method.to_ascii_lowercase()) else {
+        assert!(
+            [405, 414, 503].contains(&answer.status),
+            "{what}: not in the document"
+        );
+        // An answer to HEAD has no body.
+        return match method {
+            "HEAD" => (),
+            _ => contract.assert_fits("", &error, answer, &what),
+        };
+    };
+    let response = &operation["responses"][answer.status.to_string()];
+    assert!(response.is_object(), "{what} is not declared: {}", answer.text());
+    contract.assert_headers(vendor, response, answer, &what);
+    contract.assert_body(response, template, answer, &what);
+}
+
+fn of_vendor(vendor: &str) -> Arc<Contract> {
+    static CONTRACTS: OnceLock<Mutex<HashMap<String, Arc<Contract>>>> = OnceLock::new();
+    let mut contracts = CONTRACTS.get_or_init(Mutex::default).lock().unwrap();
+    let contract = contracts.entry(vendor.to_owned()).or_insert_with(|| {
+        let word: Vendor = vendor.to_ascii_uppercase().parse().unwrap();
+        Arc::new(Contract {
+            document: openapi_document(&word),
+            validators: Mutex::default(),
+        })
+    });
+    Arc::clone(contract)
+}
+
+impl Contract {
+    /// The methods of the route that fits a path below `/v1`; names before parameters.
+    fn route(&self, path: &str) -> Option<(&str, &Value)> {
+        let path = if path.is_empty() { "/" } else { path };
+        let fits = |template: &str| {
+            let mut parts = path.split('/');
+            let same = template.split('/').all(|expected| {
+                let part = parts.next();
+                let is_parameter = expected.starts_with('{');
+                part.is_some_and(|part| part == expected || (is_parameter && !part.is_empty()))
+            });
+            same && parts.next().is_none()
+        };
+        let routes = self.document["paths"].as_object().unwrap().iter();
+        let fitting = routes.filter(|(template, _)| fits(template));
+        let best = fitting.min_by_key(|(template, _)| template.matches('{').count());
+        best.map(|(template, methods)| (template.as_str(), methods))
+    }
+
+    fn assert_headers(&self, vendor: &str, response: &Value, answer: &Answer, what: &str) {
+        let declared = response["headers"].as_object().unwrap();
+        for (name, header) in declared {
+            let header = match header["$ref"].as_str() {
+                Some(reference) => self.document.pointer(&reference[1..]).unwrap(),
+                None => header,
+            };
+            let value = answer.headers.get(&name.to_ascii_lowercase());
+            let required = header["required"] == true;
+            assert!(
+                value.is_some() || !required,
+                "{what}: the header {name} is missing"
+            );
+            if let (Some(value), "integer") = (value, header["schema"]["type"].as_str().unwrap()) {
+                assert!(value.parse::<u64>().is_ok(), "{what}: {name} is {value}");
+            }
+        }
+        let ours = format!("x-{vendor}-");
+        for name in answer.headers.keys().filter(|name| name.starts_with(&ours)) {
+            assert!(
+                declared.contains_key(name),
+                "{what}: the header {name} is not declared"
+            );
+        }
+    }
+
+    fn assert_body(&self, response: &Value, template: &str, answer: &Answer, what: &str) {
+        let media_type = answer
+            .headers
+            .get("content-type")
+            .map(String::as_str)
+            .unwrap_or_default();
+        let essence = media_type.split(';').next().unwrap_or_default();
+        let content = &response["content"][essence];
+        assert!(content.is_object(), "{what}: {media_type:?} is not declared");
+        if essence == "application/json" {
+            let key = format!("{} {template}", what.split(' ').next().unwrap_or_default());
+            self.assert_fits(&key, &content["schema"], answer, what);
+        }
+    }
+
+    /// The body fits the schema, which is the one of the route `key` at this status.
+    fn assert_fits(&self, key: &str, schema: &Value, answer: &Answer, what: &str) {
+        if answer.headers.contains_key("content-encoding") {
+            return;
+        }
+        let key = format!("{key} {}", answer.status);
+        let validator = {
+            let mut validators = self.validators.lock().unwrap();
+            Arc::clone(validators.entry(key).or_insert_with(|| {
+                let schema = json!({"allOf": [schema], "components": self.document["components"]});
+                Arc::new(jsonschema::draft202012::new(&schema).unwrap())
+            }))
+        };
+        let body = answer.json();
+        let errors: Vec<_> = validator
+            .iter_errors(&body)
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect();
+        assert!(
+            errors.is_empty(),
+            "{what} does not fit its schema: {errors:?}\n{body}"
+        );
+    }
+}
