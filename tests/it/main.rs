@@ -6,6 +6,7 @@ mod bench;
 mod config;
 mod crash;
 mod faucet;
+mod filter;
 mod http2;
 mod run;
 mod tls;
