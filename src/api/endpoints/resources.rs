@@ -169,3 +169,62 @@ impl std::fmt::Display for Cursor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger::{Genesis, Parameters, StateKey, Vendor, WriteOp, WriteSet};
+    use ledger_store::{Store, StoreOptions, StoreWriter};
+
+    const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+    const HELD: usize = 3;
+
+    /// A ledger with an account of `HELD` resources among more slots without a value than a page looks at.
+    fn nearly_empty(directory: &std::path::Path) -> (StoreWriter, Snapshot) {
+        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        let mut block = genesis.block(&genesis.chain().unwrap());
+        let executed = &mut block.transactions[0];
+        let mut writes: Vec<_> = executed.writes.iter().cloned().collect();
+        writes.extend((0..SLOTS_MAX + HELD).map(|number| {
+            let tag = format!("0x1::made_up::R{number}").parse().unwrap();
+            let operation = if number < HELD {
+                WriteOp::Put(vec![1].into())
+            } else {
+                WriteOp::Delete
+            };
+            (StateKey::resource(&OWNER, &tag), operation)
+        }));
+        writes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        executed.writes = WriteSet::from_ascending(writes);
+        let mut store = Store::open(directory, &StoreOptions { cache_bytes: 1 << 20 }).unwrap();
+        store.initialize(&genesis, &block).unwrap();
+        let (writer, reader) = store.split();
+        (writer, reader.snapshot().unwrap())
+    }
+
+    #[test]
+    fn a_page_of_slots_that_hold_nothing_is_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        // Snapshots can be read while the writer is there.
+        let (_writer, snapshot) = nearly_empty(directory.path());
+        let (mut pages, mut found, mut start) = (0, Vec::new(), None);
+        loop {
+            let asked = Asked {
+                address: OWNER,
+                version: 0,
+                start: start.take(),
+                limit: PAGE.max,
+            };
+            let page = asked.read(&snapshot, &LargeAnswers::default()).unwrap().unwrap();
+            pages += 1;
+            found.extend(page.resources);
+            match page.next {
+                Some(next) => start = Some(next.to_string().parse().unwrap()),
+                None => break,
+            }
+        }
+        assert_eq!(pages, 2);
+        found.dedup();
+        assert_eq!(found.len(), HELD);
+    }
+}

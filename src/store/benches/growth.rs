@@ -29,6 +29,10 @@ const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 30 };
 const VALUE_BYTES: usize = 96;
 /// Look-ups that a time is the mean of.
 const LOOKUPS: u64 = 4_000;
+/// Slots of one account, written over the whole run, that are listed together.
+const MANY_SLOTS: u64 = 10_000;
+/// That account.
+const MANY: u64 = u64::MAX;
 /// Versions of a prune step.
 const PRUNE_VERSIONS: u64 = 5_000;
 
@@ -112,7 +116,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut latencies = Vec::new();
     for commit in 1..=commits {
         let specs = (0..arguments.per_commit).map(|_| transfer(&mut random, arguments.accounts));
-        let block = maker.block(specs.collect());
+        let mut specs: Vec<_> = specs.collect();
+        let many = (commit - 1) * MANY_SLOTS / commits..commit * MANY_SLOTS / commits;
+        let written = many.map(|slot| {
+            (
+                resource_key(MANY, slot),
+                WriteOp::Put(vec![1; VALUE_BYTES].into()),
+            )
+        });
+        specs[0].writes.extend(written);
+        let block = maker.block(specs);
         sample.keep(&block);
         let block = [Arc::new(block)];
         let (started, cpu) = (Instant::now(), cpu_time()?);
@@ -145,6 +158,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     look_up(&reader.snapshot()?, &mut random, &arguments, &sample)?;
+    list_many(&reader.snapshot()?)?;
     reopen(&path, directory.path(), || drop((writer, reader)))?;
     Ok(())
 }
@@ -275,6 +289,17 @@ fn look_up(
         black_box(found);
         Ok(())
     })
+}
+
+/// Lists the account with many slots.
+fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
+    let started = Instant::now();
+    let slots = snapshot.slots(&address(MANY), snapshot.ledger_info().version, None)?;
+    let held = slots.filter(|slot| slot.as_ref().is_ok_and(|slot| slot.held.is_some()));
+    let count = held.count();
+    let elapsed = started.elapsed().as_secs_f64();
+    println!("{:>8.1} ms the {count} slots of one account", elapsed * 1e3);
+    Ok(())
 }
 
 /// Opens the directory after it was closed, and a copy made while it was open, which is what a

@@ -1,189 +1,26 @@
 //! Pages make the whole listing, whatever is committed and pruned while they are read: what is below
 //! the moment of the first page comes out whole, in order and once.
 
+mod expected;
+mod listings;
 mod walk;
 mod writer;
 
-use crate::kit::{Client, Settings, TestApi, Transfer, good, refused};
-use serde_json::{Value, json};
+use crate::kit::{Client, Settings, TestApi, good, refused};
+use expected::Ledger;
+use listings::{account, of_account, places, summaries, transactions, withdrawals};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use walk::{Numbered, Random, Walked, number, version, walk_cursors};
+use walk::{Numbered, Random, newest_version, number, walk_cursors};
 use writer::{MIXED, SEQUENTIAL, Writer};
 
 /// How often each listing is read.
 const WALKS: usize = 4;
 /// How many versions are committed before the first walk: several pages.
 const VERSIONS_MIN: u64 = 250;
-/// The resource with the handle of an account's withdrawals.
-const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
-
-fn account(from: usize) -> String {
-    format!("/v1/accounts/{}", Transfer::new(from, 0).sender())
-}
-
-async fn newest_version(client: &Client) -> u64 {
-    version(&client.get("/v1/info").await)
-}
 
 async fn wait_for(client: &Client, version: u64) {
     while newest_version(client).await < version {}
-}
-
-fn transactions() -> Numbered {
-    Numbered {
-        path: "/v1/transactions".to_owned(),
-        start: "start",
-        number: Some("version"),
-    }
-}
-
-fn places() -> Numbered {
-    Numbered {
-        path: "/v1/transactions/auxiliary_info".to_owned(),
-        start: "start_version",
-        number: None,
-    }
-}
-
-fn of_account(from: usize) -> Numbered {
-    Numbered {
-        path: format!("{}/transactions", account(from)),
-        start: "start",
-        number: Some("sequence_number"),
-    }
-}
-
-fn summaries(from: usize) -> Numbered {
-    Numbered {
-        path: format!("{}/transaction_summaries", account(from)),
-        start: "start_version",
-        number: Some("version"),
-    }
-}
-
-/// The withdrawals of an account, by the handle and by the creation number of the stream.
-async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
-    let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
-    let first = good(&client.get(&format!("{by_handle}?limit=1")).await);
-    let creation_number = number(&first[0]["guid"], "creation_number");
-    [by_handle, format!("{}/events/{creation_number}", account(from))].map(|path| Numbered {
-        path,
-        start: "start",
-        number: Some("sequence_number"),
-    })
-}
-
-/// What the ledger says transaction by transaction.
-struct Ledger(Vec<Value>);
-
-impl Ledger {
-    async fn read(client: &Client) -> Self {
-        let mut all = Vec::new();
-        for version in 0..=newest_version(client).await {
-            let path = format!("/v1/transactions/by_version/{version}");
-            all.push(good(&client.get(&path).await));
-        }
-        Self(all)
-    }
-
-    fn of(&self, from: usize) -> impl Iterator<Item = &Value> {
-        let sender = Transfer::new(from, 0).sender().to_string();
-        self.0.iter().filter(move |one| one["sender"] == sender)
-    }
-
-    /// What a listing should hold: each thing with its version, from a number on.
-    fn expected(&self, listing: &Numbered, from: u64) -> Vec<(u64, Value)> {
-        let all: Vec<(u64, Value)> = match listing.path.rsplit('/').next().unwrap() {
-            "auxiliary_info" => self.places(),
-            "transaction_summaries" => self
-                .of(MIXED)
-                .map(|one| (number(one, "version"), summary(one)))
-                .collect(),
-            "transactions" if listing.number == Some("version") => self
-                .0
-                .iter()
-                .map(|one| (number(one, "version"), one.clone()))
-                .collect(),
-            "transactions" => {
-                let sequential = self
-                    .of(MIXED)
-                    .filter(|one| one.get("replay_protection_nonce").is_none());
-                sequential
-                    .map(|one| (number(one, "version"), one.clone()))
-                    .collect()
-            }
-            _ => self.withdrawals(),
-        };
-        let is_from = |(position, (_, thing)): &(usize, (u64, Value))| match listing.number {
-            Some(member) => number(thing, member) >= from,
-            None => *position as u64 >= from,
-        };
-        all.into_iter()
-            .enumerate()
-            .filter(is_from)
-            .map(|(_, one)| one)
-            .collect()
-    }
-
-    fn places(&self) -> Vec<(u64, Value)> {
-        let mut place = 0;
-        let places = self.0.iter().map(|one| {
-            place = if one["type"] == "block_metadata_transaction" {
-                0
-            } else {
-                place + 1
-            };
-            let place = if one["version"] == "0" { 0 } else { place };
-            (number(one, "version"), json!({ "transaction_index": place }))
-        });
-        places.collect()
-    }
-
-    fn withdrawals(&self) -> Vec<(u64, Value)> {
-        let events = self.0.iter().flat_map(|one| {
-            let events = one["events"].as_array().into_iter().flatten();
-            events.map(|event| (one["version"].clone(), event.clone()))
-        });
-        let sender = Transfer::new(MIXED, 0).sender().to_string();
-        let of_stream = events.filter(|(_, event)| {
-            event["type"] == "0x1::coin::WithdrawEvent" && event["guid"]["account_address"] == sender
-        });
-        let versioned = of_stream.map(|(version, mut event)| {
-            event["version"] = version;
-            (number(&event, "version"), event)
-        });
-        versioned.collect()
-    }
-
-    /// Whether a walk gave what it had to give.
-    fn check(&self, listing: &Numbered, from: u64, walked: &Walked) {
-        let expected = self.expected(listing, from);
-        let due = expected
-            .iter()
-            .filter(|(version, _)| *version <= walked.version)
-            .count();
-        let what = format!("{} from {from}", listing.path);
-        assert!(walked.all.len() >= due, "{what}: {} of {due}", walked.all.len());
-        for (found, (_, expected)) in walked.all.iter().zip(&expected) {
-            assert_eq!(found, expected, "{what}");
-        }
-        assert!(walked.all.len() <= expected.len(), "{what}: more than there is");
-        assert!(!walked.is_pruned, "{what}");
-    }
-}
-
-/// What the summary of a committed transaction must be.
-fn summary(committed: &Value) -> Value {
-    let replay_protector = match committed.get("replay_protection_nonce") {
-        Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
-        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
-    };
-    json!({
-        "sender": committed["sender"],
-        "version": committed["version"],
-        "transaction_hash": committed["hash"],
-        "replay_protector": replay_protector,
-    })
 }
 
 #[actix_web::test]

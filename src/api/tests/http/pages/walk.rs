@@ -57,6 +57,11 @@ pub fn version(answer: &Answer) -> u64 {
     ledger_headers(answer, "node")[1]
 }
 
+/// The newest version.
+pub async fn newest_version(client: &Client) -> u64 {
+    version(&client.get("/v1/info").await)
+}
+
 impl Numbered {
     /// Reads from a number on until what is newer than the first page, while that is being committed.
     pub async fn walk(&self, client: &Client, from: u64, random: &mut Random) -> Walked {

@@ -1,0 +1,121 @@
+//! What each listing should hold, put together from the transactions one by one.
+
+use super::{
+    walk::{Numbered, Walked, newest_version, number},
+    writer::MIXED,
+};
+use crate::kit::{Client, Transfer, good};
+use serde_json::{Value, json};
+
+/// What the ledger says transaction by transaction.
+pub struct Ledger(Vec<Value>);
+
+impl Ledger {
+    pub async fn read(client: &Client) -> Self {
+        let mut all = Vec::new();
+        for version in 0..=newest_version(client).await {
+            let path = format!("/v1/transactions/by_version/{version}");
+            all.push(good(&client.get(&path).await));
+        }
+        Self(all)
+    }
+
+    fn of(&self, from: usize) -> impl Iterator<Item = &Value> {
+        let sender = Transfer::new(from, 0).sender().to_string();
+        self.0.iter().filter(move |one| one["sender"] == sender)
+    }
+
+    /// What a listing should hold: each thing with its version, from a number on.
+    pub fn expected(&self, listing: &Numbered, from: u64) -> Vec<(u64, Value)> {
+        let all: Vec<(u64, Value)> = match listing.path.rsplit('/').next().unwrap() {
+            "auxiliary_info" => self.places(),
+            "transaction_summaries" => self
+                .of(MIXED)
+                .map(|one| (number(one, "version"), summary(one)))
+                .collect(),
+            "transactions" if listing.number == Some("version") => self
+                .0
+                .iter()
+                .map(|one| (number(one, "version"), one.clone()))
+                .collect(),
+            "transactions" => {
+                let sequential = self
+                    .of(MIXED)
+                    .filter(|one| one.get("replay_protection_nonce").is_none());
+                sequential
+                    .map(|one| (number(one, "version"), one.clone()))
+                    .collect()
+            }
+            _ => self.withdrawals(),
+        };
+        let is_from = |(position, (_, thing)): &(usize, (u64, Value))| match listing.number {
+            Some(member) => number(thing, member) >= from,
+            None => *position as u64 >= from,
+        };
+        all.into_iter()
+            .enumerate()
+            .filter(is_from)
+            .map(|(_, one)| one)
+            .collect()
+    }
+
+    fn places(&self) -> Vec<(u64, Value)> {
+        let mut place = 0;
+        let places = self.0.iter().map(|one| {
+            place = if one["type"] == "block_metadata_transaction" {
+                0
+            } else {
+                place + 1
+            };
+            let place = if one["version"] == "0" { 0 } else { place };
+            (number(one, "version"), json!({ "transaction_index": place }))
+        });
+        places.collect()
+    }
+
+    fn withdrawals(&self) -> Vec<(u64, Value)> {
+        let events = self.0.iter().flat_map(|one| {
+            let events = one["events"].as_array().into_iter().flatten();
+            events.map(|event| (one["version"].clone(), event.clone()))
+        });
+        let sender = Transfer::new(MIXED, 0).sender().to_string();
+        let of_stream = events.filter(|(_, event)| {
+            event["type"] == "0x1::coin::WithdrawEvent" && event["guid"]["account_address"] == sender
+        });
+        let versioned = of_stream.map(|(version, mut event)| {
+            event["version"] = version;
+            (number(&event, "version"), event)
+        });
+        versioned.collect()
+    }
+
+    /// Whether a walk gave what it had to give.
+    pub fn check(&self, listing: &Numbered, from: u64, walked: &Walked) {
+        let expected = self.expected(listing, from);
+        let due = expected
+            .iter()
+            .filter(|(version, _)| *version <= walked.version)
+            .count();
+        let what = format!("{} from {from}", listing.path);
+        assert!(walked.all.len() >= due, "{what}: {} of {due}", walked.all.len());
+        for (found, (_, expected)) in walked.all.iter().zip(&expected) {
+            assert_eq!(found, expected, "{what}");
+        }
+        assert!(walked.all.len() <= expected.len(), "{what}: more than there is");
+        assert!(!walked.is_pruned, "{what}");
+    }
+}
+
+/// What the summary of a committed transaction must be.
+fn summary(committed: &Value) -> Value {
+    let replay_protector = match committed.get("replay_protection_nonce") {
+        Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
+        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
+    };
+    json!({
+        "sender": committed["sender"],
+        "version": committed["version"],
+        "transaction_hash": committed["hash"],
+        "replay_protector": replay_protector,
+    })
+}

@@ -1,0 +1,55 @@
+//! The listings that are numbered.
+
+use super::walk::{Numbered, number};
+use crate::kit::{Client, Transfer, good};
+
+/// The resource with the handle of an account's withdrawals.
+const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+
+pub fn account(from: usize) -> String {
+    format!("/v1/accounts/{}", Transfer::new(from, 0).sender())
+}
+
+pub fn transactions() -> Numbered {
+    Numbered {
+        path: "/v1/transactions".to_owned(),
+        start: "start",
+        number: Some("version"),
+    }
+}
+
+pub fn places() -> Numbered {
+    Numbered {
+        path: "/v1/transactions/auxiliary_info".to_owned(),
+        start: "start_version",
+        number: None,
+    }
+}
+
+pub fn of_account(from: usize) -> Numbered {
+    Numbered {
+        path: format!("{}/transactions", account(from)),
+        start: "start",
+        number: Some("sequence_number"),
+    }
+}
+
+pub fn summaries(from: usize) -> Numbered {
+    Numbered {
+        path: format!("{}/transaction_summaries", account(from)),
+        start: "start_version",
+        number: Some("version"),
+    }
+}
+
+/// The withdrawals of an account, by the handle and by the creation number of the stream.
+pub async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
+    let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
+    let first = good(&client.get(&format!("{by_handle}?limit=1")).await);
+    let creation_number = number(&first[0]["guid"], "creation_number");
+    [by_handle, format!("{}/events/{creation_number}", account(from))].map(|path| Numbered {
+        path,
+        start: "start",
+        number: Some("sequence_number"),
+    })
+}
