@@ -49,6 +49,6 @@ pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::submission_json;
 pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
-pub use routes::configure;
+pub use routes::{configure, configure_graphql};
 pub use state::{ApiConfig, ApiState};
 pub use switches::{Switch, SwitchChange, SwitchSettings};

@@ -10,8 +10,8 @@ use crate::{
     compression,
     cors::{cors, for_pages_only},
     endpoints::{
-        accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, health, index, info,
-        listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
+        accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health, index,
+        info, listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
         transactions, view,
     },
     error::ApiError,
@@ -231,6 +231,7 @@ pub(crate) fn table() -> Vec<Route> {
             of::state_values::raw(),
         ),
         route(M::POST, "/view", view::view, of::view::view()),
+        graphql_route(),
         route(
             M::GET,
             "/blocks/by_height/{block_height}",
@@ -246,9 +247,31 @@ pub(crate) fn table() -> Vec<Route> {
     ]
 }
 
+/// The row that [`configure_graphql`] serves by itself.
+fn graphql_route() -> Route {
+    route(
+        Method::POST,
+        "/graphql",
+        graphql::graphql,
+        operations::graphql::graphql(),
+    )
+}
+
 /// Adds the interface below `/v1` to an actix app, and answers with the error body wherever the
 /// app has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
+    let home = web::resource("/").route(web::get().to(spec::home));
+    serve_rows(config, table(), state);
+    config.service(home.default_service(wrong_method("GET")));
+}
+
+/// Adds only the GraphQL query, and answers with the error body everywhere else: clients of a local network
+/// look for an indexer at a port of its own.
+pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
+    serve_rows(config, vec![graphql_route()], state);
+}
+
+fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
     let (compression_state, admission_state) = (state.clone(), state.clone());
     let client_header = state.headers().client().clone();
     let mut scope = web::scope("/v1")
@@ -266,14 +289,10 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
             trace::trace(client_header.clone(), request, next)
         }))
         .default_service(unknown_route());
-    for (path, routes) in by_path(table()) {
+    for (path, routes) in by_path(rows) {
         scope = scope.service(resource(path, routes, state));
     }
-    let home = web::resource("/").route(web::get().to(spec::home));
-    config
-        .service(scope)
-        .service(home.default_service(wrong_method("GET")))
-        .default_service(unknown_route());
+    config.service(scope).default_service(unknown_route());
 }
 
 /// The routes of each path, paths in the order of their first row.

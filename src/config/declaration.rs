@@ -118,6 +118,11 @@ settings! {
         encode_submission_enabled: bool = true, Kind::Boolean, "",
             "Whether /transactions/encode_submission answers; where not, it is refused with 403.";
     }
+    /// A listener with nothing but the interface's GraphQL query.
+    graphql: GraphqlSettings = "graphql" {
+        listen: Option<SocketAddr> = "", Kind::OptionalListen, "",
+            "Where /v1/graphql is served a second time, and nothing else: clients of a local network look for an indexer at port 8090. Empty: nowhere but at api.listen.";
+    }
     /// The faucet's listener, which only a development chain has.
     faucet: FaucetSettings = "faucet" {
         enabled: bool = true, Kind::Boolean, "",

@@ -34,6 +34,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `IP:PORT`; port 0 picks a free one.
     Listen,
+    /// `IP:PORT` as [`Self::Listen`], or the empty text for none.
+    OptionalListen,
     /// A chain's vendor word.
     Vendor,
     /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
@@ -105,7 +107,8 @@ impl Kind {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
             (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
-            (Self::Listen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
+            (Self::OptionalListen, Value::Text(text)) if text.is_empty() => true,
+            (Self::Listen | Self::OptionalListen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
             (Self::FrameworkUpgrades, Value::Text(text)) => FrameworkUpgrade::parse_list(text).is_ok(),
             (Self::SubmissionFilter, Value::Text(text)) => SubmissionFilter::parse_list(text).is_ok(),
@@ -136,6 +139,7 @@ impl fmt::Display for Kind {
             Self::Choice([word]) => write!(f, "\"{word}\""),
             Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
             Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
+            Self::OptionalListen => write!(f, "{}, or \"\" for none", Self::Listen),
             Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
             Self::FrameworkUpgrades => {
                 f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")

@@ -117,3 +117,13 @@ impl FromValue for Option<PathBuf> {
         }
     }
 }
+
+impl FromValue for Option<SocketAddr> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) if text.is_empty() => Some(None),
+            Value::Text(text) => text.parse().ok().map(Some),
+            _ => None,
+        }
+    }
+}

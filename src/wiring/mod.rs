@@ -4,6 +4,7 @@ mod genesis;
 mod ledger;
 mod limits;
 mod listener;
+mod listeners;
 mod service;
 mod tls;
 

@@ -8,6 +8,7 @@ pub(crate) mod blocks;
 pub(crate) mod encode_submission;
 pub(crate) mod events;
 pub(crate) mod gas;
+pub(crate) mod graphql;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod info;

@@ -1,0 +1,154 @@
+//! The one GraphQL query that a node can answer by itself. Clients of this interface have a second source
+//! of data, an indexer with GraphQL, and wait until it has seen what they did (the TypeScript SDK does so
+//! whenever it funds an account; clients-and-peers section 1.5). They ask it how far it is. What the
+//! indexer derives from the ledger and this node also serves is as far as the ledger is; that is the
+//! answer, and everything else that an indexer has is refused.
+
+mod schema;
+mod timestamp;
+
+use crate::{
+    answer::Answer,
+    body,
+    call::Call,
+    error::{ApiError, Problem},
+    format::{Format, JSON},
+};
+use async_graphql::{Pos, Request, Response, Variables};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The largest body, in bytes. The query that is answered has 400 with its variables; reading a query
+/// takes much longer than reading other bodies of the same length.
+pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// How many brackets a query may open. It bounds how deep anything in it is nested before the query is
+/// parsed, which is done by recursion, and how many fields can be asked for under other names. The query
+/// that is answered opens four.
+const BRACKETS_MAX: usize = 16;
+
+/// How many errors an answer lists; the first tells what is wrong.
+const ERRORS_MAX: usize = 4;
+
+/// What every refusal begins with.
+const REFUSAL: &str = "this node serves processor_status only";
+
+/// The body of a request.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GraphqlRequest {
+    /// The text of the query.
+    query: String,
+    /// The values of the query's variables.
+    variables: Option<Value>,
+    /// Which of the query's operations is meant, where it has several.
+    #[serde(rename = "operationName")]
+    operation_name: Option<String>,
+}
+
+/// What was asked for, or why there is nothing.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct GraphqlAnswer {
+    /// The members that were asked for, `null` where there are errors.
+    data: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<GraphqlError>,
+}
+
+/// Why a query has no answer.
+#[derive(Serialize, JsonSchema)]
+struct GraphqlError {
+    message: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+}
+
+/// A place in the text of a query; both from 1.
+#[derive(Serialize, JsonSchema)]
+struct Location {
+    line: usize,
+    column: usize,
+}
+
+/// `POST /v1/graphql`
+pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
+    if call.format() == Format::Bcs {
+        return Err(Problem::BcsNotSupported("graphql").into());
+    }
+    let limit_bytes = BODY_BYTES_MAX.min(call.state.config().max_body_bytes);
+    let (_, body) = body::read(&call.request, &mut call.payload, limit_bytes, &[JSON]).await?;
+    let request: GraphqlRequest = body::parse_json(&body)?;
+    let ledger_info = *call.node().head().ledger_info();
+    let answer = match refused_unread(&request.query) {
+        Some(cause) => GraphqlAnswer::refusal(&cause),
+        None => schema::SCHEMA
+            .execute(request.with_data(ledger_info))
+            .await
+            .into(),
+    };
+    Answer::json(ledger_info, &answer)
+}
+
+/// Why a query is not even parsed. Fragments are refused, as one may name another many times, and that one
+/// the next: few bytes may stand for very many fields.
+fn refused_unread(query: &str) -> Option<String> {
+    if query.contains("...") {
+        return Some("the query has fragments".to_owned());
+    }
+    let brackets = query.matches(['(', '[', '{']).count();
+    (brackets > BRACKETS_MAX).then(|| format!("the query opens {brackets} brackets, at most {BRACKETS_MAX}"))
+}
+
+impl GraphqlRequest {
+    /// The request with what its answer is made of.
+    fn with_data(self, data: impl Send + Sync + 'static) -> Request {
+        let variables = Variables::from_json(self.variables.unwrap_or_default());
+        let request = Request::new(self.query).variables(variables).data(data);
+        match self.operation_name {
+            Some(name) => request.operation_name(name),
+            None => request,
+        }
+    }
+}
+
+impl GraphqlAnswer {
+    fn refusal(cause: &str) -> Self {
+        Self {
+            data: Value::Null,
+            errors: vec![GraphqlError::new(cause, &[])],
+        }
+    }
+}
+
+impl From<Response> for GraphqlAnswer {
+    fn from(response: Response) -> Self {
+        if response.is_ok() {
+            return Self {
+                // Made of values that JSON has.
+                data: response.data.into_json().unwrap_or_default(),
+                errors: Vec::new(),
+            };
+        }
+        let errors = response.errors.iter().take(ERRORS_MAX);
+        Self {
+            data: Value::Null,
+            errors: errors
+                .map(|error| GraphqlError::new(&error.message, &error.locations))
+                .collect(),
+        }
+    }
+}
+
+impl GraphqlError {
+    fn new(cause: &str, places: &[Pos]) -> Self {
+        let locations = places.iter().map(|place| Location {
+            line: place.line,
+            column: place.column,
+        });
+        Self {
+            message: format!("{REFUSAL}: {cause}"),
+            locations: locations.collect(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
+//! is wanted a second one for GraphQL.
+
+use super::{Listener, ListenerOptions, api_config};
+use crate::{
+    admin,
+    commands::Failure,
+    config::Settings,
+    faucet::{self, Faucet},
+};
+use ledger::Genesis;
+use ledger_actors::NodeHandle;
+use ledger_api::ApiState;
+use rustls::ServerConfig;
+use std::{future::pending, net::SocketAddr, time::Duration};
+
+/// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
+/// one that has not ended after 10 s, and the pool must be saved before that.
+const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
+/// How much longer a stop waits, so that answers reach their clients.
+const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
+
+/// Those that run.
+#[derive(Debug)]
+pub struct Listeners {
+    api: Listener,
+    graphql: Option<Listener>,
+    faucet: Option<Listener>,
+    admin: Listener,
+}
+
+impl Listeners {
+    /// Starts them; with `tls`, the interface is served over TLS.
+    ///
+    /// # Errors
+    /// When an address cannot be listened on.
+    pub fn start(
+        settings: &Settings,
+        genesis: &Genesis,
+        node: &NodeHandle,
+        tls: Option<ServerConfig>,
+    ) -> Result<Self, Failure> {
+        let state = ApiState::new(node.clone(), api_config(settings));
+        let served = state.clone();
+        let api = Listener::start(&api_options(settings, tls), move |config| {
+            ledger_api::configure(config, &served);
+        })?;
+        Ok(Self {
+            api,
+            graphql: graphql(settings, &state)?,
+            faucet: faucet(settings, genesis, node)?,
+            admin: admin(settings, node, state)?,
+        })
+    }
+
+    /// Where they listen, as the ready line says it.
+    pub fn ready_words(&self) -> String {
+        let all = [
+            Some(&self.api),
+            self.graphql.as_ref(),
+            self.faucet.as_ref(),
+            Some(&self.admin),
+        ];
+        let words: Vec<_> = all.into_iter().flatten().map(Listener::ready_words).collect();
+        words.join(" ")
+    }
+
+    /// Ends when one of them does, which without [`Self::stop`] is an error.
+    pub async fn ended(&mut self) -> Failure {
+        tokio::select! {
+            failure = self.api.ended() => failure,
+            failure = ended(self.graphql.as_mut()) => failure,
+            failure = ended(self.faucet.as_mut()) => failure,
+            failure = self.admin.ended() => failure,
+        }
+    }
+
+    /// Stops all of them at the same time; see [`Listener::stop`].
+    pub async fn stop(self) {
+        tokio::join!(
+            self.api.stop(),
+            stop(self.graphql),
+            stop(self.faucet),
+            self.admin.stop()
+        );
+    }
+}
+
+fn graphql(settings: &Settings, state: &ApiState) -> Result<Option<Listener>, Failure> {
+    let Some(address) = settings.graphql.listen else {
+        return Ok(None);
+    };
+    let state = state.clone();
+    let options = side_options(settings, "graphql", address);
+    let listener = Listener::start(&options, move |config| {
+        ledger_api::configure_graphql(config, &state);
+    })?;
+    Ok(Some(listener))
+}
+
+fn faucet(settings: &Settings, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, Failure> {
+    let Some(key) = genesis.faucet_key().filter(|_| settings.faucet.enabled) else {
+        return Ok(None);
+    };
+    let faucet = Faucet::start(node.clone(), key, &settings.faucet);
+    let options = side_options(settings, "faucet", settings.faucet.listen);
+    let listener = Listener::start(&options, move |config| faucet::configure(config, &faucet))?;
+    Ok(Some(listener))
+}
+
+fn admin(settings: &Settings, node: &NodeHandle, state: ApiState) -> Result<Listener, Failure> {
+    let admin = admin::Admin::new(node.clone(), state, settings.admin.listen);
+    let options = side_options(settings, "admin", settings.admin.listen);
+    Listener::start(&options, move |config| admin::configure(config, &admin))
+}
+
+async fn ended(listener: Option<&mut Listener>) -> Failure {
+    match listener {
+        Some(listener) => listener.ended().await,
+        None => pending().await,
+    }
+}
+
+async fn stop(listener: Option<Listener>) {
+    if let Some(listener) = listener {
+        listener.stop().await;
+    }
+}
+
+fn api_options(settings: &Settings, tls: Option<ServerConfig>) -> ListenerOptions {
+    ListenerOptions {
+        name: "api",
+        address: settings.api.listen,
+        workers: settings.api.workers,
+        backlog: settings.api.backlog,
+        max_connections: settings.api.max_connections,
+        tls,
+        tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
+        keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
+        client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
+        shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+            + SHUTDOWN_MARGIN,
+    }
+}
+
+/// The other listeners serve few clients, of this machine as a rule: one thread each, and no TLS.
+fn side_options(settings: &Settings, name: &'static str, address: SocketAddr) -> ListenerOptions {
+    ListenerOptions {
+        name,
+        address,
+        workers: 1,
+        ..api_options(settings, None)
+    }
+}
