@@ -235,12 +235,7 @@ impl Wiring<'_> {
         let (actor, jobs) = Committer::new(self.head.clone(), storage.port(), self.failure.clone());
         let committer = arbiters.run(Site::Commit, committer::NAME, capacities.committer, actor);
 
-        let actor = Pruner::new(
-            config.pruner.clone(),
-            ledger_info,
-            storage.port(),
-            committer.port(),
-        );
+        let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.port());
         let pruner = arbiters.run(Site::Storage, pruner::NAME, capacities.pruner, actor);
 
         let price_min = self.chain.parameters().gas_unit_price_min;

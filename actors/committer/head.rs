@@ -107,17 +107,13 @@ impl Head {
         }
     }
 
-    /// The same moment with less of the past.
-    ///
-    /// The oldest version comes from the writer by way of the pruner, two messages after the store
-    /// shows it. In between the Head, and every answer given from it alone, may name an older one than
-    /// a snapshot does, and may still have a transaction of its recent blocks that the store has not:
-    /// the answer is true of the moment that it names.
-    pub(super) fn with_oldest(&self, oldest_version: u64, oldest_block_height: u64) -> Self {
+    /// The same moment without what lies below `oldest_version`, the first of the block of that height.
+    /// What is gone already stays so.
+    fn with_oldest(&self, oldest_version: u64, oldest_block_height: u64) -> Self {
         Self {
             ledger_info: LedgerInfo {
-                oldest_version,
-                oldest_block_height,
+                oldest_version: oldest_version.max(self.ledger_info.oldest_version),
+                oldest_block_height: oldest_block_height.max(self.ledger_info.oldest_block_height),
                 ..self.ledger_info
             },
             facts: self.facts.clone(),
@@ -136,7 +132,8 @@ fn at_tip(before: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
     }
 }
 
-/// Where the newest [`Head`] is found. Only the committer publishes.
+/// Where the newest [`Head`] is found. The committer adds blocks and the store's writer takes the past
+/// away; neither undoes what the other has done.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadCell(Arc<ArcSwap<Head>>);
 
@@ -149,8 +146,34 @@ impl HeadCell {
         self.0.load_full()
     }
 
-    pub(super) fn publish(&self, head: Head) {
-        self.0.store(Arc::new(head));
+    /// Makes `head` the newest moment; gives it as it is shown.
+    pub(super) fn publish(&self, head: &Head) -> Arc<Head> {
+        self.change(|before| {
+            let oldest = before.ledger_info();
+            head.with_oldest(oldest.oldest_version, oldest.oldest_block_height)
+        })
+    }
+
+    /// Hides what lies below `oldest_version`, the first of the block of that height.
+    ///
+    /// The writer calls it when that is durably gone and snapshots do not show so yet: an answer from the
+    /// Head alone, and a snapshot at the Head, then never name an older version than an earlier answer.
+    pub(crate) fn raise_oldest(&self, oldest_version: u64, oldest_block_height: u64) {
+        self.change(|head| head.with_oldest(oldest_version, oldest_block_height));
+    }
+
+    /// Puts in the place of the newest moment what `change` makes of it; called again where another thread
+    /// was faster.
+    fn change(&self, change: impl Fn(&Head) -> Head) -> Arc<Head> {
+        let mut before = self.0.load();
+        loop {
+            let after = Arc::new(change(&before));
+            let found = self.0.compare_and_swap(&*before, Arc::clone(&after));
+            if Arc::ptr_eq(&before, &found) {
+                return after;
+            }
+            before = found;
+        }
     }
 }
 
@@ -219,5 +242,20 @@ mod tests {
         assert!(pruned.committed(&draft(1, 0).checked().hash()).is_none());
         assert!(pruned.committed(&draft(1, 1).checked().hash()).is_some());
         assert_eq!(pruned.ledger_info().oldest_version, 1_001);
+    }
+
+    #[test]
+    fn the_past_that_is_gone_stays_gone_when_a_block_comes_that_was_made_before() {
+        let cell = HeadCell::new(Head::opened(ledger_info(0)));
+        let after = cell.load().with_block(Arc::clone(&indexed(1, 0..2).block));
+        cell.raise_oldest(1_001, 1);
+        let shown = cell.publish(&after);
+        let info = |head: &Head| {
+            let info = head.ledger_info();
+            (info.block_height, info.oldest_block_height, info.oldest_version)
+        };
+        assert_eq!(info(&shown), (1, 1, 1_001));
+        cell.raise_oldest(0, 0);
+        assert_eq!(info(&cell.load()), (1, 1, 1_001));
     }
 }

@@ -28,14 +28,6 @@ pub(crate) struct BlockStored {
     pub(crate) height: u64,
 }
 
-/// What can be read of the past has become less.
-#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
-#[rtype(result = "()")]
-pub(crate) struct OldestChanged {
-    pub(crate) version: u64,
-    pub(crate) block_height: u64,
-}
-
 /// These left the pool unexecuted.
 #[derive(Message, Clone, Debug, PartialEq, Eq)]
 #[rtype(result = "()")]

@@ -29,7 +29,7 @@ use facts::Facts;
 use feed::Feed;
 use ledger::OrderedBlock;
 use messages::{
-    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, OldestChanged,
+    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners,
     Subscribe, SubscribeBlocks, WaitEnd,
 };
 use std::{collections::VecDeque, io, sync::Arc, thread::JoinHandle};
@@ -117,8 +117,7 @@ impl Committer {
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
     fn announce(&mut self, blocks: &[Arc<IndexedBlock>], facts: Facts) {
         let head = self.head.load().after(blocks, facts);
-        let ledger_info = *head.ledger_info();
-        self.head.publish(head);
+        let ledger_info = *self.head.publish(&head).ledger_info();
         for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(&indexed.block));
             if let Some(listeners) = &self.listeners {
@@ -204,15 +203,6 @@ impl Handler<BlockStored> for Committer {
             self.announce(&blocks, facts);
         }
         self.finish_if_done();
-    }
-}
-
-impl Handler<OldestChanged> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, oldest: OldestChanged, _: &mut Self::Context) {
-        let head = self.head.load().with_oldest(oldest.version, oldest.block_height);
-        self.head.publish(head);
     }
 }
 

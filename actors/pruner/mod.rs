@@ -4,7 +4,7 @@ mod window;
 
 use crate::{
     PrunerConfig,
-    committer::messages::{BlockCommitted, OldestChanged},
+    committer::messages::BlockCommitted,
     mailbox::{Port, receives_mail},
     storage::messages::{Prune, PruneDone},
 };
@@ -20,21 +20,14 @@ pub(crate) const NAME: &str = "pruner";
 pub(crate) struct Pruner {
     window: Window,
     storage: Port<Prune>,
-    committer: Port<OldestChanged>,
 }
 
 impl Pruner {
-    /// A pruner of the ledger that `ledger_info` tells of. The committer hears what is gone.
-    pub(crate) fn new(
-        config: PrunerConfig,
-        ledger_info: &LedgerInfo,
-        storage: Port<Prune>,
-        committer: Port<OldestChanged>,
-    ) -> Self {
+    /// A pruner of the ledger that `ledger_info` tells of.
+    pub(crate) fn new(config: PrunerConfig, ledger_info: &LedgerInfo, storage: Port<Prune>) -> Self {
         Self {
             window: Window::new(config, ledger_info),
             storage,
-            committer,
         }
     }
 
@@ -72,10 +65,6 @@ impl Handler<PruneDone> for Pruner {
     type Result = ();
 
     fn handle(&mut self, PruneDone(pruned): PruneDone, _: &mut Self::Context) {
-        self.committer.tell(OldestChanged {
-            version: pruned.oldest_version,
-            block_height: pruned.oldest_block_height,
-        });
         self.window.shrink(pruned.oldest_version);
         // Where only a part of a block could go, the next block is the next occasion.
         if !pruned.done {

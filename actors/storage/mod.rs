@@ -45,7 +45,13 @@ impl Queues {
         listeners: WriterListeners,
         failure: &Failure,
     ) -> io::Result<Vec<JoinHandle<()>>> {
-        let mut threads = vec![threads::spawn_writer(writer, self.writes, listeners, failure)?];
+        let mut threads = vec![threads::spawn_writer(
+            writer,
+            head.clone(),
+            self.writes,
+            listeners,
+            failure,
+        )?];
         for _ in 0..self.readers {
             let (reader, head, reads) = (reader.clone(), head.clone(), self.reads.clone());
             threads.push(threads::spawn_reader(reader, head, reads, failure)?);

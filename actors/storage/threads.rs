@@ -8,7 +8,7 @@ use crate::{
 };
 use crossbeam_channel::Receiver;
 use ledger::ExecutedBlock;
-use ledger_store::{Snapshot, StoreError, StoreReader, StoreWriter};
+use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
 use std::{io, sync::Arc, thread::JoinHandle};
 
 const WRITER_THREAD: &str = "store-writer";
@@ -28,12 +28,17 @@ pub(super) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
 /// written the next gathers. It ends when the other end of `writes` is gone, or by a failure.
 pub(super) fn spawn_writer(
     writer: StoreWriter,
+    head: HeadCell,
     writes: Receiver<Write>,
     listeners: WriterListeners,
     failure: &Failure,
 ) -> io::Result<JoinHandle<()>> {
     let alarm = failure.clone();
-    let mut thread = Writer { writer, listeners };
+    let mut thread = Writer {
+        writer,
+        head,
+        listeners,
+    };
     failure.spawn(WRITER_THREAD, move || {
         while let Ok(first) = writes.recv() {
             if let Err(error) = thread.write(first, &writes) {
@@ -52,6 +57,7 @@ pub(crate) struct WriterListeners {
 
 struct Writer {
     writer: StoreWriter,
+    head: HeadCell,
     listeners: WriterListeners,
 }
 
@@ -72,7 +78,13 @@ impl Writer {
             self.listeners.stored.tell(BlockStored { height });
         }
         for prune in prunes {
-            let pruned = self.writer.prune(prune.below_version, prune.versions_max)?;
+            let hide = |pruned: &Pruned| {
+                self.head
+                    .raise_oldest(pruned.oldest_version, pruned.oldest_block_height);
+            };
+            let pruned = self
+                .writer
+                .prune_telling(prune.below_version, prune.versions_max, hide)?;
             self.listeners.pruned.tell(PruneDone(pruned));
         }
         Ok(())

@@ -36,9 +36,24 @@ impl StoreWriter {
     /// # Errors
     /// When the database fails; the writer is poisoned then.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
+        self.prune_telling(below_version, versions_max, |_| ())
+    }
+
+    /// As [`StoreWriter::prune`]; `tell` hears of what it left when that is durable and readers still
+    /// have the moment before it. Who answers from elsewhere can so be ahead of the snapshots, and no
+    /// client sees the window's lower end go down.
+    ///
+    /// # Errors
+    /// As [`StoreWriter::prune`].
+    pub fn prune_telling(
+        &mut self,
+        below_version: u64,
+        versions_max: u64,
+        tell: impl FnOnce(&Pruned),
+    ) -> Result<Pruned, StoreError> {
         self.check_usable()?;
         let view = self.published.get().ok_or(StoreError::Empty)?;
-        self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max))
+        self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max, tell))
     }
 
     fn prune_step(
@@ -46,6 +61,7 @@ impl StoreWriter {
         view: &View,
         below_version: u64,
         versions_max: u64,
+        tell: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
         let step = next_start(view, target.0, versions_max, self.upkeep.pace.prune_bytes_max)?;
@@ -66,7 +82,9 @@ impl StoreWriter {
         let transaction = self.begin()?;
         let catalog = self.move_base(view, &head, &transaction)?;
         delete_rows(&transaction, old, &head)?;
-        self.finish(transaction, head, Arc::new(catalog), true, view.recent.clone())?;
+        let view = self.make_durable(transaction, head, Arc::new(catalog), true, view.recent.clone())?;
+        tell(&pruned);
+        self.published.set(view);
         Ok(pruned)
     }
 

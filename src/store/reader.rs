@@ -34,7 +34,8 @@ impl StoreReader {
     }
 
     /// The moment of `head`, which is durable: later rows are invisible. What was pruned since is
-    /// gone: the snapshot's own `oldest_version` and `oldest_block_height` tell.
+    /// gone, and what `head` says is pruned is out of reach: the snapshot's own `oldest_version` and
+    /// `oldest_block_height` tell.
     ///
     /// # Errors
     /// [`StoreError::NoSuchMoment`] when `head` is not durable yet or its block is pruned;
@@ -50,8 +51,8 @@ impl StoreReader {
             });
         }
         let info = LedgerInfo {
-            oldest_version: durable.oldest_version,
-            oldest_block_height: durable.oldest_block_height,
+            oldest_version: durable.oldest_version.max(head.oldest_version),
+            oldest_block_height: durable.oldest_block_height.max(head.oldest_block_height),
             ..*head
         };
         Ok(Snapshot::new(view, info))

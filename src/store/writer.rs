@@ -149,7 +149,9 @@ impl StoreWriter {
             Arc::new(catalog)
         };
         let is_same = view.is_some_and(|view| Arc::ptr_eq(&view.catalog, &catalog));
-        self.finish(transaction, head.clone(), catalog, !is_same, recent)
+        let view = self.make_durable(transaction, head.clone(), catalog, !is_same, recent)?;
+        self.published.set(view);
+        Ok(())
     }
 
     /// Begins a durable write.
@@ -161,15 +163,15 @@ impl StoreWriter {
         Ok(transaction)
     }
 
-    /// Writes the head, commits, and shows the new moment to readers.
-    pub(crate) fn finish(
+    /// Writes the head and commits; gives the new moment, which readers are to be shown.
+    pub(crate) fn make_durable(
         &mut self,
         transaction: WriteTransaction,
         head: Head,
         catalog: Arc<Catalog>,
         is_catalog_new: bool,
         recent: [Recent; 4],
-    ) -> Result<(), StoreError> {
+    ) -> Result<View, StoreError> {
         {
             let mut meta = transaction.open_table(META)?;
             meta.insert(META_HEAD, encode(&head)?.as_slice())?;
@@ -179,14 +181,13 @@ impl StoreWriter {
         }
         transaction.commit()?;
         let tables = Tables::open(&self.database.begin_read()?)?;
-        self.published.set(View {
+        Ok(View {
             head,
             tables,
             catalog,
             recent,
             digests: self.digests,
-        });
-        Ok(())
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{OPTIONS, kit::genesis, workload::Workload};
 use crate::{
-    Store, StoreError,
+    Snapshot, Store, StoreError,
     schema::{FORMAT, META, META_FORMAT},
 };
 use ledger::FrameworkUpgrade;
@@ -251,4 +251,29 @@ fn a_moment_outside_the_window() {
         Err(StoreError::NoSuchMoment { .. })
     ));
     assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
+}
+
+/// Whoever answers beside the snapshots is told first, so that no answer has an older end than an earlier one.
+#[test]
+fn what_is_gone_is_told_before_a_snapshot_shows_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut workload) = initialized(directory.path());
+    let (mut writer, reader) = store.split();
+    writer.commit(&workload.grow(9)).unwrap();
+    let bound = workload.blocks[5].first_version;
+    let oldest = |snapshot: Snapshot| snapshot.ledger_info().oldest_version;
+    let mut told = None;
+    let pruned = writer
+        .prune_telling(bound, 1_000, |pruned| {
+            assert_eq!(oldest(reader.snapshot().unwrap()), 0);
+            let mut head = workload.info(9, 0);
+            head.oldest_version = pruned.oldest_version;
+            let ahead = reader.snapshot_at(&head).unwrap();
+            assert!(ahead.transaction(bound - 1).unwrap().is_none());
+            assert_eq!(oldest(ahead), bound);
+            told = Some(*pruned);
+        })
+        .unwrap();
+    assert_eq!(told, Some(pruned));
+    assert_eq!(oldest(reader.snapshot().unwrap()), bound);
 }
