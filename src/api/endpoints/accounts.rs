@@ -13,12 +13,17 @@ use ledger::{
     AccountAddress, AssetType, StateKey, StructTag,
     framework::{self, modules::account::Account},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
 
-#[derive(Serialize)]
-struct AccountJson {
+/// An account.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AccountJson {
+    /// That of its next transaction.
     sequence_number: Text<u64>,
+    /// What its signatures are held against, in hex.
+    #[schemars(regex(pattern = "^0x([0-9a-f]{2})*$"))]
     authentication_key: String,
 }
 

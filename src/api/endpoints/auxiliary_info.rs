@@ -8,6 +8,7 @@ use crate::{
     error::{ApiError, Problem},
 };
 use ledger_store::{Snapshot, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// As for other lists of transactions (rest-behaviour section 3).
@@ -17,8 +18,9 @@ const PAGE: PageSize = PageSize {
 };
 
 /// The place of one transaction.
-#[derive(Serialize)]
-struct AuxiliaryInfoJson {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AuxiliaryInfoJson {
+    /// Counted from 0, the first transaction of the block.
     transaction_index: u32,
 }
 

@@ -15,20 +15,23 @@ use actix_web::http::StatusCode;
 use futures::future::join_all;
 use ledger::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_actors::Accepted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The most transactions of a batch; the reference's number.
 const TRANSACTIONS_MAX: usize = 10;
 
 /// What became of a batch.
-#[derive(Serialize)]
-struct BatchJson {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct BatchJson {
+    /// Those that are not in the pool, in the order of the batch.
     transaction_failures: Vec<FailureJson>,
 }
 
 /// A transaction that is not in the pool.
-#[derive(Serialize)]
-struct FailureJson {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FailureJson {
+    /// Why; as the body of the error that the transaction alone would have been answered with.
     error: ErrorBody,
     /// Its place in the batch, from 0.
     transaction_index: usize,

@@ -11,11 +11,12 @@ use crate::{
     switches::Switch,
 };
 use ledger::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The body: that of a submission without `signature`, and who else signs.
-#[derive(Deserialize)]
-struct EncodeRequest {
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct EncodeRequest {
     #[serde(flatten)]
     transaction: TransactionRequest,
     /// Where it is given, even without an address in it, the transaction is a multi-agent one.

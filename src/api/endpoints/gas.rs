@@ -1,6 +1,30 @@
 //! What a transaction should pay for a gas unit.
 
 use crate::{answer::Answer, call::Call, error::ApiError, wire::GasEstimateBcs};
+use ledger_actors::GasEstimate;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Gas unit prices, in the coin's smallest unit. Numbers, as in the reference.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct GasEstimateJson {
+    /// For who can wait.
+    deprioritized_gas_estimate: u64,
+    /// For who cannot wait long.
+    gas_estimate: u64,
+    /// For who cannot wait.
+    prioritized_gas_estimate: u64,
+}
+
+impl From<GasEstimate> for GasEstimateJson {
+    fn from(estimate: GasEstimate) -> Self {
+        Self {
+            deprioritized_gas_estimate: estimate.deprioritized_gas_estimate,
+            gas_estimate: estimate.gas_estimate,
+            prioritized_gas_estimate: estimate.prioritized_gas_estimate,
+        }
+    }
+}
 
 /// `GET /v1/estimate_gas_price`
 pub(crate) async fn estimate(call: Call) -> Result<Answer, ApiError> {
@@ -9,5 +33,5 @@ pub(crate) async fn estimate(call: Call) -> Result<Answer, ApiError> {
     let bcs = || GasEstimateBcs {
         gas_estimate: estimate.gas_estimate,
     };
-    call.answer(ledger_info, || &estimate, bcs)
+    call.answer(ledger_info, || GasEstimateJson::from(estimate), bcs)
 }

@@ -11,11 +11,14 @@ use crate::{
     decimal::Decimal,
     error::{ApiError, Problem},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-#[derive(Serialize)]
-struct Health {
+/// That all is well.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Health {
+    /// The vendor word of the chain and `-node:ok`.
     message: String,
 }
 

@@ -2,13 +2,15 @@
 
 use crate::{answer::Answer, call::Call, error::ApiError, json::Text, wire::IndexBcs};
 use ledger::LedgerInfo;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What this node is in the words of the interface: it orders blocks itself.
 pub(super) const NODE_ROLE: &str = "validator";
 
-#[derive(Serialize)]
-struct IndexJson {
+/// The ledger at one moment.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct IndexJson {
     chain_id: u8,
     epoch: Text<u64>,
     ledger_version: Text<u64>,

@@ -2,11 +2,15 @@
 
 use super::index::NODE_ROLE;
 use crate::{answer::Answer, call::Call, error::ApiError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct NodeInfo<'a> {
+/// What a node is and runs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct NodeInfo<'a> {
+    /// The number of the chain, as text.
     chain_id: String,
+    /// What the node does: it orders blocks itself.
     node_type: &'static str,
     /// The word that stands in headers, media types and names of this chain.
     vendor: &'a str,

@@ -12,13 +12,15 @@ use crate::{
 use bytes::Bytes;
 use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, TypeTag};
 use ledger_store::{Snapshot, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Display;
 
-/// The body.
-#[derive(Deserialize)]
-struct RawStateValueRequest {
+/// A value by its key.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RawStateValueRequest {
+    /// The key as BCS, in hex.
     key: HexBytes,
 }
 

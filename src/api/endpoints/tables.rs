@@ -12,11 +12,14 @@ use crate::{
 use bytes::Bytes;
 use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, TypeTag};
 use ledger_store::{Snapshot, StoreError};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-#[derive(Deserialize)]
-struct RawItemRequest {
+/// An item by the bytes of its key.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RawItemRequest {
+    /// The key as BCS, in hex.
     key: HexBytes,
 }
 
@@ -52,10 +55,14 @@ pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
     .await
 }
 
-#[derive(Deserialize)]
-struct ItemRequest {
+/// An item by its key in JSON.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ItemRequest {
+    /// The type of the key.
     key_type: String,
+    /// The type of the value.
     value_type: String,
+    /// The key, in the JSON form of its type.
     key: Value,
 }
 

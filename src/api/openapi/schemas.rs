@@ -4,7 +4,11 @@
 //! are closed, so that a member which the schema does not have is an error; bodies may hold more than is
 //! read, as serde skips what it does not know.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use schemars::{
+    JsonSchema, Schema, SchemaGenerator,
+    generate::SchemaSettings,
+    transform::{ReplaceBoolSchemas, Transform},
+};
 use serde_json::{Map, Value};
 
 /// Makes the schema of a type, most often a reference to a component.
@@ -26,6 +30,13 @@ const COMPONENTS: &str = "#/components/schemas/";
 /// What tells the form that is read from the form that is written, where a type has two.
 const READ_SUFFIX: &str = "Input";
 
+/// Writes the schema of any value as an object: readers of documents stumble over `true`.
+fn without_booleans() -> ReplaceBoolSchemas {
+    let mut transform = ReplaceBoolSchemas::default();
+    transform.skip_additional_properties = true;
+    transform
+}
+
 /// Collects the schemas of one document.
 pub(super) struct Schemas {
     written: SchemaGenerator,
@@ -38,6 +49,7 @@ impl Schemas {
             SchemaSettings::draft2020_12().with(|settings| {
                 settings.definitions_path = COMPONENTS.trim_matches('#').into();
                 settings.meta_schema = None;
+                settings.transforms.push(Box::new(without_booleans()));
             })
         };
         Self {
@@ -48,25 +60,29 @@ impl Schemas {
 
     /// The schema of what an answer holds.
     pub fn of_answer(&mut self, schema: SchemaOf) -> Value {
-        schema(&mut self.written).to_value()
+        let mut schema = schema(&mut self.written);
+        without_booleans().transform(&mut schema);
+        schema.to_value()
     }
 
     /// The schema of what a request holds; see [`Self::finish`] for its references.
     pub fn of_request(&mut self, schema: SchemaOf) -> Value {
-        let mut schema = schema(&mut self.read).to_value();
+        let mut schema = schema(&mut self.read);
+        without_booleans().transform(&mut schema);
+        let mut schema = schema.to_value();
         rename_references(&mut schema);
         schema
     }
 
     /// The components that the schemas refer to.
     pub fn finish(mut self) -> Map<String, Value> {
-        let mut components = self.written.take_definitions(false);
+        let mut components = self.written.take_definitions(true);
         let closed_over = components.clone();
         for schema in components.values_mut() {
             inline_extended(schema, &closed_over);
             close(schema);
         }
-        for (name, mut schema) in self.read.take_definitions(false) {
+        for (name, mut schema) in self.read.take_definitions(true) {
             rename_references(&mut schema);
             components.insert(format!("{name}{READ_SUFFIX}"), schema);
         }

@@ -3,6 +3,10 @@
 use super::{
     ErrorCode, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal, refusals, schema,
 };
+use crate::{
+    endpoints::accounts::AccountJson,
+    json::{ModuleJson, ResourceJson},
+};
 
 /// A read of the state at an address.
 fn read(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
@@ -19,7 +23,7 @@ pub(crate) fn account() -> Operation {
         "authentication_key": format!("0x{:064x}", 1),
     });
     let success = Success::ok("The account.")
-        .json(schema::<Value>(), example)
+        .json(schema::<AccountJson>(), example)
         .bcs("The account resource as BCS, as the state stores it.");
     read(
         "get_account",
@@ -38,7 +42,7 @@ pub(crate) fn account() -> Operation {
 /// `GET /v1/accounts/{address}/resources`
 pub(crate) fn resources() -> Operation {
     let success = Success::ok("A page of the resources.")
-        .json(schema::<Vec<Value>>(), json!([resource_example()]))
+        .json(schema::<Vec<ResourceJson>>(), json!([resource_example()]))
         .bcs("A BCS map from the type of a resource to its bytes.")
         .with_cursor()
         .link("next_page", "get_account_resources", NEXT_PAGE);
@@ -71,7 +75,7 @@ fn resource_example() -> Value {
 /// `GET /v1/accounts/{address}/resource/{resource_type}`
 pub(crate) fn resource() -> Operation {
     let success = Success::ok("The resource.")
-        .json(schema::<Value>(), resource_example())
+        .json(schema::<ResourceJson>(), resource_example())
         .bcs("The resource as BCS, as the state stores it.");
     read(
         "get_account_resource",
@@ -121,7 +125,7 @@ fn module_example() -> Value {
 /// `GET /v1/accounts/{address}/module/{module_name}`
 pub(crate) fn module() -> Operation {
     let success = Success::ok("The module.")
-        .json(schema::<Value>(), module_example())
+        .json(schema::<ModuleJson>(), module_example())
         .bcs("The bytecode, which is empty for modules that are part of the node.");
     read(
         "get_account_module",
@@ -146,7 +150,7 @@ pub(crate) fn module() -> Operation {
 /// `GET /v1/accounts/{address}/modules`
 pub(crate) fn modules() -> Operation {
     let success = Success::ok("A page of the modules, ascending by name.")
-        .json(schema::<Vec<Value>>(), json!([module_example()]))
+        .json(schema::<Vec<ModuleJson>>(), json!([module_example()]))
         .bcs("A BCS map from module to bytecode, which is empty for modules that are part of the node.")
         .with_cursor()
         .link("next_page", "get_account_modules", NEXT_PAGE);

@@ -1,6 +1,7 @@
 //! Blocks, by height or by a version in them.
 
-use super::{ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, schema};
+use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, refusal, schema};
+use crate::json::BlockJson;
 
 fn block(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
     let example = json!({
@@ -11,7 +12,7 @@ fn block(id: &'static str, summary: &'static str, description: &'static str) -> 
         "last_version": "0",
     });
     let success = Success::ok("The block.")
-        .json(schema::<Value>(), example)
+        .json(schema::<BlockJson<'static>>(), example)
         .bcs("A BCS struct with the same members; `transactions` is an option of a vector of transactions on chain.")
         .link("first_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/first_version")])
         .link("its_transactions", "get_transactions", &[("start", "$response.body#/first_version")])

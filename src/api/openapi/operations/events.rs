@@ -1,8 +1,9 @@
 //! Streams of events.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, json, never, parameter, refusal, refusals, schema,
 };
+use crate::json::VersionedEventJson;
 
 fn events(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
     let example = json!([{
@@ -13,7 +14,7 @@ fn events(id: &'static str, summary: &'static str, description: &'static str) ->
         "data": {"amount": "7"},
     }]);
     let success = Success::ok("The events, ascending by sequence number.")
-        .json(schema::<Vec<Value>>(), example)
+        .json(schema::<Vec<VersionedEventJson<'static>>>(), example)
         .bcs("A BCS vector of structs: the version of the transaction, and the event.")
         .link(
             "first_transaction",

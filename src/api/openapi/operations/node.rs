@@ -1,6 +1,7 @@
 //! The node: its ledger, its health, its prices.
 
-use super::{ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, schema};
+use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, refusal, schema};
+use crate::endpoints::{gas::GasEstimateJson, health::Health, index::IndexJson, info::NodeInfo};
 
 /// `GET /v1`
 pub(crate) fn index() -> Operation {
@@ -15,7 +16,7 @@ pub(crate) fn index() -> Operation {
         "block_height": "2",
     });
     let success = Success::ok("The facts about the ledger.")
-        .json(schema::<Value>(), example)
+        .json(schema::<IndexJson>(), example)
         .bcs("The same facts as a BCS struct, in the order of the interface; `node_role` is an enum of one byte.")
         .link("newest_block", "get_block_by_height", &[("block_height", "$response.body#/block_height")])
         .link("newest_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/ledger_version")]);
@@ -38,7 +39,7 @@ pub(crate) fn info() -> Operation {
         "software_version": "0.1.0",
     });
     let success = Success::ok("The facts about the node.")
-        .json(schema::<Value>(), example)
+        .json(schema::<NodeInfo<'static>>(), example)
         .bcs("The same facts as a BCS struct of strings.");
     Operation::new(
         "get_node_info",
@@ -60,7 +61,7 @@ pub(crate) fn healthy() -> Operation {
         4_000_000_000_u32,
     );
     let success = Success::ok("The node is healthy.")
-        .json(schema::<Value>(), json!({"message": "node-node:ok"}))
+        .json(schema::<Health>(), json!({"message": "node-node:ok"}))
         .bcs("The message as a BCS struct of one string.");
     Operation::new(
         "check_health",
@@ -87,7 +88,7 @@ pub(crate) fn gas_price() -> Operation {
         "prioritized_gas_estimate": 150,
     });
     let success = Success::ok("The prices, in the coin's smallest unit per gas unit.")
-        .json(schema::<Value>(), example)
+        .json(schema::<GasEstimateJson>(), example)
         .bcs("A BCS struct of one u64: `gas_estimate`.");
     Operation::new(
         "estimate_gas_price",

@@ -3,6 +3,7 @@
 use super::{
     ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
 };
+use crate::endpoints::state_values::RawStateValueRequest;
 
 /// `POST /v1/experimental/state_values/raw`
 pub(crate) fn raw() -> Operation {
@@ -20,7 +21,7 @@ pub(crate) fn raw() -> Operation {
     )
     .parameter(parameter::ledger_version())
     .json_body(
-        schema::<Value>(),
+        schema::<RawStateValueRequest>(),
         json!({"key": format!("0x01{:064x}2000{:062x}", 7, 5)}),
     )
     .answers(success)

@@ -4,6 +4,10 @@ use super::{
     ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal, refusals,
     schema, transactions::committed_example,
 };
+use crate::{
+    endpoints::{batch::BatchJson, encode_submission::EncodeRequest},
+    json::{HexBytes, PendingJson, SubmitRequest, TransactionJson},
+};
 
 /// What a client signs, in the form of the examples: a transfer between two accounts.
 fn unsigned_example() -> Value {
@@ -73,7 +77,7 @@ pub(crate) fn submit() -> Operation {
         StatusCode::ACCEPTED,
         "The pending transaction. It is in the pool, not in a block yet.",
     )
-    .json(schema::<Value>(), pending)
+    .json(schema::<PendingJson<'static>>(), pending)
     .bcs("Nothing: the body is empty.")
     .link(
         "by_hash",
@@ -93,7 +97,7 @@ pub(crate) fn submit() -> Operation {
          form of the transaction behind a prefix of the chain; a transaction in JSON is brought into that form by the \
          node, for the chain that it serves. Submitting the same transaction again is 202 again while it is pending.",
     )
-    .json_body(schema::<Value>(), signed_example())
+    .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .answers(success)
     .refuses(refusals::SUBMISSION)
@@ -112,13 +116,13 @@ pub(crate) fn batch() -> Operation {
         "transaction_index": 1,
     }]});
     let all = Success::new(StatusCode::ACCEPTED, "All are in the pool.")
-        .json(schema::<Value>(), json!({"transaction_failures": []}))
+        .json(schema::<BatchJson>(), json!({"transaction_failures": []}))
         .bcs("An empty BCS vector.");
     let some = Success::new(
         StatusCode::PARTIAL_CONTENT,
         "Some are in the pool; the others are named, each with its error.",
     )
-    .json(schema::<Value>(), failed)
+    .json(schema::<BatchJson>(), failed)
     .bcs("A BCS vector of the failures.");
     Operation::new(
         "submit_batch_transactions",
@@ -127,7 +131,7 @@ pub(crate) fn batch() -> Operation {
         "Up to 10 transactions, each as if it were submitted alone, in their order: what is wrong with one does not \
          hold up the others. `transaction_index` counts from 0.",
     )
-    .json_body(schema::<Vec<Value>>(), json!([signed_example()]))
+    .json_body(schema::<Vec<SubmitRequest>>(), json!([signed_example()]))
     .bcs_body(Media::SignedTransactionBcs, "A BCS vector of signed transactions.")
     .answers(all)
     .answers(some)
@@ -160,7 +164,10 @@ pub(crate) fn batch() -> Operation {
 pub(crate) fn simulate() -> Operation {
     let flag = |name, description| parameter::query(name, description, parameter::flag(), true);
     let success = Success::ok("One transaction in an array, as if it were committed at the newest version.")
-        .json(schema::<Vec<Value>>(), json!([committed_example()]))
+        .json(
+            schema::<Vec<TransactionJson<'static>>>(),
+            json!([committed_example()]),
+        )
         .bcs("A BCS vector of one transaction on chain.")
         .with_gas_used();
     Operation::new(
@@ -179,7 +186,7 @@ pub(crate) fn simulate() -> Operation {
         "estimate_prioritized_gas_unit_price",
         "Whether the node fills in `gas_unit_price`: the price of who cannot wait.",
     ))
-    .json_body(schema::<Value>(), signed_example())
+    .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .answers(success)
     .refuses(refusals::SUBMISSION)
@@ -205,7 +212,7 @@ pub(crate) fn simulate() -> Operation {
 
 /// `POST /v1/transactions/encode_submission`
 pub(crate) fn encode() -> Operation {
-    let success = Success::ok("The bytes to sign, in hex.").json(schema::<String>(), json!("0xb5e97db0"));
+    let success = Success::ok("The bytes to sign, in hex.").json(schema::<HexBytes>(), json!("0xb5e97db0"));
     Operation::new(
         "encode_submission",
         Tag::Transactions,
@@ -214,7 +221,7 @@ pub(crate) fn encode() -> Operation {
          another transaction. `secondary_signers` makes it a multi-agent transaction and `fee_payer_address` a \
          sponsored one.",
     )
-    .json_body(schema::<Value>(), unsigned_example())
+    .json_body(schema::<EncodeRequest>(), unsigned_example())
     .answers(success)
     .refuses(&[
         refusal(

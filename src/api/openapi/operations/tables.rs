@@ -3,6 +3,7 @@
 use super::{
     ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
 };
+use crate::endpoints::tables::{ItemRequest, RawItemRequest};
 
 /// The handle of the table in examples: that of the paired assets of coins.
 const HANDLE: &str = "0x7";
@@ -36,7 +37,7 @@ pub(crate) fn item() -> Operation {
         "The key is written as JSON of `key_type` and the value read as one of `value_type`; both types are those \
          that the request names, whatever types the table has.",
     )
-    .json_body(schema::<Value>(), request)
+    .json_body(schema::<ItemRequest>(), request)
     .answers(success)
     .refuses(&[refusal(
         StatusCode::BAD_REQUEST,
@@ -57,7 +58,7 @@ pub(crate) fn raw_item() -> Operation {
          recorded when it was made, or is its bytes in hex where it recorded none.",
     )
     .json_body(
-        schema::<Value>(),
+        schema::<RawItemRequest>(),
         json!({"key": "0x0000000000000000000000000000000000000000000000000000000000000005"}),
     )
     .answers(success)

@@ -3,6 +3,10 @@
 use super::{
     ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
 };
+use crate::{
+    endpoints::auxiliary_info::AuxiliaryInfoJson,
+    json::{SummaryJson, TransactionJson},
+};
 
 /// The transaction of the examples: a state checkpoint, the shortest there is.
 pub(super) fn committed_example() -> Value {
@@ -24,7 +28,7 @@ pub(super) fn committed_example() -> Value {
 
 fn one(success: Success) -> Success {
     success
-        .json(schema::<Value>(), committed_example())
+        .json(schema::<TransactionJson<'static>>(), committed_example())
         .bcs("A BCS enum: a transaction on chain with all that it did, or a pending one as it was signed.")
         .link(
             "by_version",
@@ -118,7 +122,10 @@ pub(crate) fn by_version() -> Operation {
 
 fn listing(success: Success) -> Success {
     success
-        .json(schema::<Vec<Value>>(), json!([committed_example()]))
+        .json(
+            schema::<Vec<TransactionJson<'static>>>(),
+            json!([committed_example()]),
+        )
         .bcs("A BCS vector of transactions on chain.")
         .link(
             "first_by_version",
@@ -209,7 +216,7 @@ pub(crate) fn summaries() -> Operation {
         "replay_protector": {"type": "sequence_number", "sequence_number": "0"},
     }]);
     let success = Success::ok("The summaries.")
-        .json(schema::<Vec<Value>>(), example)
+        .json(schema::<Vec<SummaryJson>>(), example)
         .bcs("A BCS vector of an enum of one variant with the same members.")
         .link(
             "first_by_hash",
@@ -259,7 +266,10 @@ pub(crate) fn summaries() -> Operation {
 /// `GET /v1/transactions/auxiliary_info`
 pub(crate) fn auxiliary_info() -> Operation {
     let success = Success::ok("The place of each transaction in its block, from 0, ascending by version.")
-        .json(schema::<Vec<Value>>(), json!([{"transaction_index": 0}]))
+        .json(
+            schema::<Vec<AuxiliaryInfoJson>>(),
+            json!([{"transaction_index": 0}]),
+        )
         .bcs("A BCS vector of an enum whose second variant holds the place as a u32.");
     Operation::new(
         "get_auxiliary_info",

@@ -3,6 +3,7 @@
 use super::{
     ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
 };
+use crate::json::CallRequest;
 
 /// `POST /v1/view`
 pub(crate) fn view() -> Operation {
@@ -23,7 +24,7 @@ pub(crate) fn view() -> Operation {
          used as much gas as a transaction may. What it used stands in `X-{VENDOR}-GAS-USED`; nobody pays for it.",
     )
     .parameter(parameter::ledger_version())
-    .json_body(schema::<Value>(), request)
+    .json_body(schema::<CallRequest>(), request)
     .bcs_body(
         Media::ViewFunctionBcs,
         "A call in BCS: module, function, type arguments, and a vector with the BCS bytes of each argument.",
