@@ -4,7 +4,11 @@ use crate::{
     chain::{History, RECORD_KEY, STORE},
     kit::{Answer, Transfer},
 };
+use ledger::AccountAddress;
 use serde_json::{Value, json};
+
+/// What answers in JSON only.
+pub const JSON_ONLY: [&str; 2] = ["POST /graphql", "POST /transactions/encode_submission"];
 
 /// A request that is answered well.
 pub struct Example {
@@ -57,10 +61,13 @@ pub fn reads(history: &History) -> Vec<Example> {
     let get = Example::get;
     let (sender, hash) = (history.sender(), history.transfers[0]["hash"].as_str().unwrap());
     let mut examples = vec![
-        get("GET ", "/v1"),
-        get("GET /", "/v1/"),
+        get("GET /", "/v1"),
         get("GET /-/healthy", "/v1/-/healthy"),
         get("GET /info", "/v1/info"),
+        get("GET /spec", "/v1/spec"),
+        get("GET /spec.json", "/v1/spec.json"),
+        get("GET /spec.yaml", "/v1/spec.yaml"),
+        get("GET /spec/{part}", "/v1/spec/page.css"),
         get("GET /estimate_gas_price", "/v1/estimate_gas_price"),
         get("GET /transactions", "/v1/transactions"),
         get(
@@ -82,6 +89,10 @@ pub fn reads(history: &History) -> Vec<Example> {
         get("GET /blocks/by_height/{block_height}", "/v1/blocks/by_height/1"),
         get("GET /blocks/by_version/{version}", "/v1/blocks/by_version/2"),
         get("GET /accounts/{address}", "/v1/accounts/0xb0b"),
+        get(
+            "GET /accounts/{address}/resources",
+            "/v1/accounts/0xb0b/resources",
+        ),
         get(
             "GET /accounts/{address}/resource/{resource_type}",
             &format!("/v1/accounts/0xb0b/resource/{STORE}"),
@@ -116,7 +127,7 @@ pub fn reads(history: &History) -> Vec<Example> {
     examples
 }
 
-fn posted_reads(history: &History) -> [Example; 3] {
+fn posted_reads(history: &History) -> [Example; 5] {
     let (table, post) = (&history.table, Example::post);
     [
         post(
@@ -134,6 +145,16 @@ fn posted_reads(history: &History) -> [Example; 3] {
             json!({ "key": RECORD_KEY }),
         ),
         post(
+            "POST /experimental/state_values/raw",
+            "/v1/experimental/state_values/raw",
+            json!({ "key": state_key(history) }),
+        ),
+        post(
+            "POST /graphql",
+            "/v1/graphql",
+            json!({ "query": "{ processor_status { last_success_version } }" }),
+        ),
+        post(
             "POST /view",
             "/v1/view",
             json!({
@@ -143,6 +164,18 @@ fn posted_reads(history: &History) -> [Example; 3] {
             }),
         ),
     ]
+}
+
+/// The key of the record in the state: an item, its table, the item's key with its length before it.
+fn state_key(history: &History) -> String {
+    let table: AccountAddress = history.table.parse().unwrap();
+    let key = hex::decode(&RECORD_KEY[2..]).unwrap();
+    format!(
+        "0x01{}{:02x}{}",
+        &table.to_long_hex()[2..],
+        key.len(),
+        &RECORD_KEY[2..]
+    )
 }
 
 /// The examples that bring a transaction, in an order in which each is taken.

@@ -39,3 +39,5 @@ mod s6_events;
 mod s7_errors;
 mod s8_limits;
 mod s9_versioning;
+
+mod table;

@@ -81,6 +81,8 @@ impl Row {
         let Some(path) = path.strip_prefix("/v1") else {
             return false;
         };
+        // The ledger information has two paths, with and without a slash at the end.
+        let path = if path.is_empty() { "/" } else { path };
         let (pattern, path) = (pattern.split('/'), path.split('/'));
         pattern.clone().count() == path.clone().count()
             && pattern

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, NEWEST, Pruned},
-    examples,
+    examples::{self, JSON_ONLY},
     kit::{Settings, good, ledger_headers},
     rows::{elements, number, row},
 };
@@ -13,6 +13,9 @@ async fn seven_headers_are_on_every_success() {
     let history = History::start().await;
     for accept in ["application/json", "application/x-bcs"] {
         for example in examples::reads(&history) {
+            if accept == "application/x-bcs" && JSON_ONLY.contains(&example.route) {
+                continue;
+            }
             let answer = example.ask(&history, accept).await;
             row(example.route, 200, "-").holds(&answer, example.route);
         }

@@ -76,6 +76,14 @@ async fn parameters_of_another_type_do_not_read() {
             row("GET /accounts/{address}/transactions", 400, "web_framework_error"),
             "accounts/0x1/transactions?start=-1",
         ),
+        (
+            row("GET /accounts/{address}/resources", 400, "web_framework_error"),
+            "accounts/0x1/resources?limit=x",
+        ),
+        (
+            syntax("GET /accounts/{address}/resources"),
+            "accounts/0x1/resources?start=zz",
+        ),
     ] {
         row.get(&history.api, &format!("/v1/{path}")).await;
     }
@@ -116,10 +124,19 @@ async fn values_that_make_no_sense() {
             row("GET /accounts/{address}/transactions", 400, "invalid_input"),
             "accounts/0x1/transactions?limit=0",
         ),
+        (
+            row("GET /accounts/{address}/resources", 400, "invalid_input"),
+            "accounts/0x1/resources?limit=0",
+        ),
     ] {
         row.get(&history.api, &format!("/v1/{path}")).await;
     }
     let api = &history.api;
+    let page = api.client.get("/v1/accounts/0x1/resources?limit=1").await;
+    let cursor = &page.headers["x-node-cursor"];
+    row("GET /accounts/{address}/resources", 400, "invalid_input")
+        .get(api, &format!("/v1/accounts/0xb0b/resources?start={cursor}"))
+        .await;
     let submission = Transfer::new(3, 0).json(&api.chain);
     let unknown = changed(&submission, "/payload/function", json!("0x1::coin::nothing"));
     row("POST /transactions/batch", 400, "invalid_input")
@@ -192,6 +209,14 @@ async fn what_is_not_there_is_not_found() {
             row("GET /accounts/{address}/modules", 404, "version_not_found"),
             format!("accounts/0x1/modules?{future}"),
         ),
+        (
+            row("GET /accounts/{address}/resources", 404, "version_not_found"),
+            format!("accounts/0x1/resources?{future}"),
+        ),
+        (
+            row("GET /spec/{part}", 404, "web_framework_error"),
+            "spec/nothing".to_owned(),
+        ),
     ] {
         row.get(&history.api, &format!("/v1/{path}")).await;
     }
@@ -215,6 +240,55 @@ async fn what_is_not_there_is_not_found() {
         row.post(&history.api, &path, &body).await;
     }
     history.api.stop().await;
+}
+
+/// Whatever lies in the state is read by its key.
+#[actix_web::test]
+async fn values_of_the_state_are_read_by_their_key() {
+    let history = History::start().await;
+    let path = "/v1/experimental/state_values/raw";
+    let examples = examples::reads(&history);
+    let mut examples = examples.iter();
+    let example = examples.find(|example| example.path == path).unwrap();
+    let body = example.body.as_ref().unwrap();
+    let value = row("POST /experimental/state_values/raw", 200, "-")
+        .post(&history.api, path, body)
+        .await;
+    assert_eq!(value.json()["content"], "0xab");
+    let before = row(
+        "POST /experimental/state_values/raw",
+        404,
+        "state_value_not_found",
+    )
+    .post(&history.api, &format!("{path}?ledger_version=1"), body)
+    .await;
+    let words = format!(
+        "State key({}) and Ledger version(1)",
+        body["key"].as_str().unwrap()
+    );
+    assert!(before.text().contains(&words), "{}", before.text());
+    row("POST /experimental/state_values/raw", 404, "version_not_found")
+        .post(&history.api, &format!("{path}?ledger_version=19"), body)
+        .await;
+    row("POST /experimental/state_values/raw", 400, "invalid_input")
+        .post(&history.api, path, &json!({ "key": "0xff" }))
+        .await;
+    history.api.stop().await;
+}
+
+/// A query is answered in JSON only.
+#[actix_web::test]
+async fn queries_are_answered_in_json_only() {
+    let api = TestApi::start(Settings::default()).await;
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/x-bcs"),
+    ];
+    let body = br#"{ "query": "{ processor_status { processor } }" }"#;
+    row("POST /graphql", 400, "bcs_not_supported")
+        .send(&api, "/v1/graphql", &headers, Some(body))
+        .await;
+    api.stop().await;
 }
 
 /// A ledger that is older than the asker allows is 503, and does not ask to come again: it may stay so.
@@ -271,6 +345,23 @@ async fn what_is_not_executed_is_refused() {
         assert_eq!(answer.json()["vm_error_code"], 26);
     }
     api.stop().await;
+}
+
+/// A simulation and what to sign are answers with 200, a batch of which all are taken with 202.
+#[actix_web::test]
+async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
+    let history = History::start().await;
+    for example in examples::submissions(&history) {
+        let row = match example.route {
+            "POST /transactions/simulate" => row("POST /transactions/simulate", 200, "-"),
+            "POST /transactions/encode_submission" => row("POST /transactions/encode_submission", 200, "-"),
+            "POST /transactions/batch" => row("POST /transactions/batch", 202, "-"),
+            _ => row("POST /transactions", 202, "-"),
+        };
+        row.post(&history.api, &example.path, example.body.as_ref().unwrap())
+            .await;
+    }
+    history.api.stop().await;
 }
 
 /// A batch of which only some are taken is 206, and lists the others.

@@ -2,6 +2,9 @@
 //! `companions`; here is what holds for every route, and each code once by its status.
 
 mod body;
+mod broken_store;
 mod companions;
 mod pruned;
 mod requests;
+mod switched_off;
+mod taken_by_a_block;

@@ -44,6 +44,11 @@ async fn reads_below_the_window_are_gone() {
             state,
         ),
         (
+            row("GET /accounts/{address}/resources", 410, "version_pruned"),
+            format!("/v1/accounts/{sender}/resources"),
+            state,
+        ),
+        (
             row(
                 "GET /accounts/{address}/balance/{asset_type}",
                 410,
@@ -107,6 +112,11 @@ async fn calls_below_the_window_are_gone() {
             row("POST /tables/{table_handle}/raw_item", 410, "version_pruned"),
             "/v1/tables/0xdead/raw_item",
             json!({ "key": "0x" }),
+        ),
+        (
+            row("POST /experimental/state_values/raw", 410, "version_pruned"),
+            "/v1/experimental/state_values/raw",
+            json!({ "key": format!("0x01{}00", "00".repeat(32)) }),
         ),
         (
             row("POST /view", 410, "version_pruned"),

@@ -3,9 +3,17 @@
 use crate::{
     chain::History,
     examples,
-    kit::{BODY_BYTES_MAX, Settings, TestApi},
+    kit::{Answer, BODY_BYTES_MAX, Settings, TestApi},
     rows::row,
 };
+use actix_web::{
+    App,
+    body::to_bytes,
+    dev::Payload,
+    test::{TestRequest, call_service, init_service},
+};
+use futures::stream;
+use ledger_api::configure;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -14,10 +22,7 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 async fn another_method_is_405() {
     let history = History::start().await;
     for example in examples::all(&history) {
-        for method in ["DELETE", "PUT", "PATCH", "HEAD"] {
-            if method == "HEAD" {
-                continue;
-            }
+        for method in ["DELETE", "PUT", "PATCH"] {
             let answer = history
                 .api
                 .client
@@ -134,6 +139,60 @@ async fn a_body_that_does_not_read_is_400() {
         row(post.route, 400, "web_framework_error")
             .send(&history.api, &post.path, &[JSON], Some(b"{\"key\":\"\xff\"}"))
             .await;
+    }
+    history.api.stop().await;
+}
+
+/// A path whose parameter is empty is no route.
+#[actix_web::test]
+async fn an_empty_parameter_of_a_path_is_404() {
+    let history = History::start().await;
+    for with_path in examples::all(&history) {
+        let (method, pattern) = with_path.route.split_once(' ').unwrap();
+        let parts = pattern.split('/').zip(with_path.path["/v1".len()..].split('/'));
+        let parts: Vec<_> = parts.collect();
+        for (place, (name, _)) in parts.iter().enumerate() {
+            if !name.starts_with('{') {
+                continue;
+            }
+            let given = parts.iter().enumerate();
+            let given: Vec<_> = given
+                .map(|(other, (_, part))| if other == place { "" } else { part })
+                .collect();
+            let path = format!("/v1{}", given.join("/"));
+            let body = (method == "POST").then_some(&b"{}"[..]);
+            row(with_path.route, 404, "web_framework_error")
+                .send(&history.api, &path, &[JSON], body)
+                .await;
+        }
+    }
+    history.api.stop().await;
+}
+
+/// A body that does not arrive in time is 408.
+#[actix_web::test]
+async fn a_body_that_does_not_arrive_is_408() {
+    let history = History::start().await;
+    let app = init_service(App::new().configure(|config| configure(config, &history.api.state))).await;
+    let posts = examples::posts(&history);
+    // From here on time passes where nothing else happens.
+    tokio::time::pause();
+    for post in posts {
+        let request = TestRequest::post()
+            .uri(&post.path)
+            .insert_header(JSON)
+            .insert_header(("content-length", "9"))
+            .to_request();
+        let never: Payload = Payload::Stream {
+            payload: Box::pin(stream::pending()),
+        };
+        let answer = call_service(&app, request.replace_payload(never).0).await;
+        let answer = Answer {
+            status: answer.status().as_u16(),
+            headers: [("content-type".to_owned(), "application/json".to_owned())].into(),
+            body: to_bytes(answer.into_body()).await.unwrap().to_vec(),
+        };
+        row(post.route, 408, "web_framework_error").holds(&answer, post.route);
     }
     history.api.stop().await;
 }

@@ -1,0 +1,139 @@
+//! What an operator lets in and turns off: `rejected_by_filter` and `api_disabled`.
+
+use crate::{
+    chain::History,
+    examples::{self, JSON_ONLY},
+    kit::{Settings, TestApi, Transfer, ledger_headers},
+    rows::row,
+};
+use ledger_actors::SubmissionFilter;
+use ledger_api::SwitchChange;
+use serde_json::json;
+
+/// Which routes answer whatever output is turned off: they tell about the node, not about the ledger.
+const ALWAYS_ANSWER: [&str; 6] = [
+    "GET /-/healthy",
+    "GET /info",
+    "GET /spec",
+    "GET /spec.json",
+    "GET /spec.yaml",
+    "GET /spec/{part}",
+];
+
+/// Without output in JSON every answer in it is 403, and one in BCS goes on.
+#[actix_web::test]
+async fn answers_in_json_can_be_turned_off() {
+    let history = History::start().await;
+    let examples = examples::all(&history);
+    history.api.state.change_switches(&SwitchChange {
+        json_output_enabled: Some(false),
+        ..SwitchChange::default()
+    });
+    for example in examples {
+        let answer = example.ask(&history, "application/json").await;
+        if ALWAYS_ANSWER.contains(&example.route) {
+            row(example.route, 200, "-").holds(&answer, example.route);
+        } else {
+            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+            let words = "api.json_output_enabled";
+            assert!(answer.text().contains(words), "{}", answer.text());
+        }
+    }
+    let in_bcs = history.api.client.get_bcs("/v1").await;
+    assert_eq!(in_bcs.status, 200);
+    history.api.stop().await;
+}
+
+/// Without output in BCS every answer in it is 403, and one in JSON goes on.
+#[actix_web::test]
+async fn answers_in_bcs_can_be_turned_off() {
+    let history = History::start().await;
+    history.api.state.change_switches(&SwitchChange {
+        bcs_output_enabled: Some(false),
+        ..SwitchChange::default()
+    });
+    for example in examples::reads(&history) {
+        if ![&ALWAYS_ANSWER[..], &JSON_ONLY].concat().contains(&example.route) {
+            let answer = example.ask(&history, "application/x-bcs").await;
+            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+        }
+        let answer = example.ask(&history, "application/json").await;
+        row(example.route, 200, "-").holds(&answer, example.route);
+    }
+    history.api.stop().await;
+}
+
+/// Submission, simulation and encoding are turned off one by one.
+#[actix_web::test]
+async fn submission_simulation_and_encoding_can_be_turned_off() {
+    let history = History::start().await;
+    let off = Some(false);
+    for (change, routes, setting) in [
+        (
+            SwitchChange {
+                submission_enabled: off,
+                ..SwitchChange::default()
+            },
+            &["POST /transactions", "POST /transactions/batch"][..],
+            "api.submission_enabled",
+        ),
+        (
+            SwitchChange {
+                simulation_enabled: off,
+                ..SwitchChange::default()
+            },
+            &["POST /transactions/simulate"],
+            "api.simulation_enabled",
+        ),
+        (
+            SwitchChange {
+                encode_submission_enabled: off,
+                ..SwitchChange::default()
+            },
+            &["POST /transactions/encode_submission"],
+            "api.encode_submission_enabled",
+        ),
+    ] {
+        history.api.state.change_switches(&change);
+        for example in examples::submissions(&history) {
+            if routes.contains(&example.route) {
+                let answer = example.ask(&history, "application/json").await;
+                row(example.route, 403, "api_disabled").holds(&answer, example.route);
+                assert!(answer.text().contains(setting), "{}", answer.text());
+            }
+        }
+    }
+    history.api.stop().await;
+}
+
+/// A submission that a rule of the filter denies is 403 and leaves nothing behind; others are taken.
+#[actix_web::test]
+async fn a_submission_that_the_filter_denies_is_403() {
+    let sender = Transfer::new(0, 0).sender();
+    let rule = format!("deny sender {sender}");
+    let mut settings = Settings::default();
+    settings.node.filter = SubmissionFilter::parse(&[rule]).unwrap();
+    let api = TestApi::start(settings).await;
+    let denied = Transfer::new(0, 0);
+    let answer = row("POST /transactions", 403, "rejected_by_filter")
+        .post(&api, "/v1/transactions", &denied.json(&api.chain))
+        .await;
+    ledger_headers(&answer, "node");
+    // A batch of which nothing is taken is an error of its own, whatever is wrong with each.
+    row("POST /transactions/batch", 400, "invalid_input")
+        .post(&api, "/v1/transactions/batch", &json!([denied.json(&api.chain)]))
+        .await;
+    let path = format!(
+        "/v1/transactions/by_hash/{}",
+        denied.sign(&api.chain).hash(api.chain.vendor())
+    );
+    row(
+        "GET /transactions/by_hash/{txn_hash}",
+        404,
+        "transaction_not_found",
+    )
+    .get(&api, &path)
+    .await;
+    assert_eq!(api.commit(&Transfer::new(1, 0)).await["success"], true);
+    api.stop().await;
+}
