@@ -4,17 +4,22 @@ use super::{CommittedJson, Text, TransactionJson};
 use crate::tables::TableTypes;
 use ledger::{BlockInfo, Chain, HashValue};
 use ledger_store::StoredTransaction;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A block, with its transactions where they were asked for.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Block")]
 pub(crate) struct BlockJson<'a> {
     block_height: Text<u64>,
     block_hash: Text<HashValue>,
+    /// In microseconds since the Unix epoch.
     block_timestamp: Text<u64>,
     first_version: Text<u64>,
     last_version: Text<u64>,
+    /// In order of their versions; only where they were asked for. A large block shows its first ones.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<TransactionJson>")]
     transactions: Option<Vec<TransactionJson<'a>>>,
 }
 

@@ -1,15 +1,22 @@
 //! A call of a function as a client writes it, in a payload or as the body of a view.
 
+use super::text_schema::function_schema;
 use crate::error::Problem;
 use ledger::{Chain, EntryFunction, FormError};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A call of a function.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Call")]
 pub(crate) struct CallRequest {
+    /// Address, module and name, as `0x1::coin::balance`.
+    #[schemars(schema_with = "function_schema")]
     function: String,
+    /// A type for each type parameter of the function, as `0x1::string::String`.
     type_arguments: Vec<String>,
+    /// A value for each parameter, in the JSON form of its type; signers are left out.
     arguments: Vec<Value>,
 }
 

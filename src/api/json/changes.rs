@@ -1,18 +1,20 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
-use super::{Text, hex_text, value_or_hex};
+use super::{Text, hex_text, text_schema::hex_text_schema, value_or_hex};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
     WriteSet, state::group_members,
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
 /// A change of the state.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "WriteSetChange")]
 pub(crate) enum ChangeJson {
     WriteResource {
         address: Text<AccountAddress>,
@@ -36,23 +38,35 @@ pub(crate) enum ChangeJson {
     },
     WriteTableItem {
         state_key_hash: Text<HashValue>,
+        /// The address of the table, all digits.
+        #[schemars(schema_with = "handle_schema")]
         handle: String,
+        #[schemars(schema_with = "hex_text_schema")]
         key: String,
+        #[schemars(schema_with = "hex_text_schema")]
         value: String,
+        /// Only where the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "ItemJson")]
         data: Option<ItemJson>,
     },
     DeleteTableItem {
         state_key_hash: Text<HashValue>,
+        /// The address of the table, all digits.
+        #[schemars(schema_with = "handle_schema")]
         handle: String,
+        #[schemars(schema_with = "hex_text_schema")]
         key: String,
+        /// Only where the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "DeletedItemJson")]
         data: Option<DeletedItemJson>,
     },
 }
 
 /// An item of a table whose types are known.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TableItem")]
 pub(crate) struct ItemJson {
     key: Value,
     key_type: Text<TypeTag>,
@@ -61,25 +75,37 @@ pub(crate) struct ItemJson {
 }
 
 /// What is known of an item that is gone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeletedTableItem")]
 pub(crate) struct DeletedItemJson {
     key: Value,
     key_type: Text<TypeTag>,
 }
 
 /// A resource.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MoveResource")]
 pub(crate) struct ResourceJson {
     r#type: Text<StructTag>,
+    /// In the JSON form of the type; hex where the framework does not know it.
     data: Value,
 }
 
 /// A module: its bytecode and, where the framework declares it, its ABI.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MoveModule")]
 pub(crate) struct ModuleJson {
+    #[schemars(schema_with = "hex_text_schema")]
     bytecode: String,
+    /// The functions and structs that the module declares.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     abi: Option<Value>,
+}
+
+/// An address with all of its digits.
+fn handle_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "format": "hex", "pattern": "^0x[0-9a-f]{64}$"})
 }
 
 impl ModuleJson {

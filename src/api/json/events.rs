@@ -4,19 +4,24 @@
 use super::{Text, value_or_hex};
 use crate::decimal::Decimal;
 use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An event of a transaction.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Event")]
 pub(crate) struct EventJson<'a> {
     guid: GuidJson,
     sequence_number: Text<u64>,
     r#type: Text<&'a TypeTag>,
+    /// In the JSON form of the type; hex where the framework does not know it.
     data: Value,
 }
 
-#[derive(Serialize)]
+/// The stream of an event; 0 and `0x0` for events of modules, which have none.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventGuid")]
 struct GuidJson {
     creation_number: Text<u64>,
     account_address: Text<AccountAddress>,
@@ -49,7 +54,8 @@ impl<'a> EventJson<'a> {
 }
 
 /// An event in a listing.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VersionedEvent")]
 pub(crate) struct VersionedEventJson<'a> {
     version: Text<u64>,
     #[serde(flatten)]

@@ -14,6 +14,7 @@ mod request;
 mod signature;
 mod submission;
 mod summary;
+mod text_schema;
 mod transaction;
 
 pub(crate) use block::BlockJson;

@@ -1,7 +1,10 @@
 //! What a transaction does (interface section 2.2). The newer wire form is shown as the older one
 //! with the nonce beside it, as in the reference: JSON has one form of each call.
 
-use super::{Text, hex_text};
+use super::{
+    Text, hex_text,
+    text_schema::{function_schema, hex_text_schema},
+};
 use ledger::{
     AccountAddress, Chain, EntryFunction, Identifier, ModuleId, TypeTag,
     transaction::{
@@ -9,17 +12,21 @@ use ledger::{
         TransactionPayload,
     },
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A payload.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "TransactionPayload")]
 pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "entry_function_payload")]
     EntryFunction {
         function: FunctionName<'a>,
         type_arguments: Vec<Text<&'a TypeTag>>,
+        /// Each in the JSON form of its type; all of them in hex where the function is not known.
         arguments: Vec<Value>,
     },
     #[serde(rename = "script_payload")]
@@ -33,7 +40,9 @@ pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "multisig_payload")]
     Multisig {
         multisig_address: Text<AccountAddress>,
+        /// Only where the transaction says what to call, and not the account's own proposal.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "PayloadJson")]
         transaction_payload: Option<Box<PayloadJson<'a>>>,
     },
     /// The newer wire form may call nothing at all.
@@ -42,8 +51,9 @@ pub(crate) enum PayloadJson<'a> {
 }
 
 /// The bytes of a program, without an ABI: the ledger does not read them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Bytecode {
+    #[schemars(schema_with = "hex_text_schema")]
     bytecode: String,
 }
 
@@ -53,6 +63,16 @@ pub(crate) struct FunctionName<'a>(&'a ModuleId, &'a Identifier);
 impl Serialize for FunctionName<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{}::{}", self.0, self.1))
+    }
+}
+
+impl JsonSchema for FunctionName<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "MoveFunctionId".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        function_schema(generator)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Text, payload::PayloadJson, signature::SignatureJson};
 use ledger::{AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What an orderless transaction shows for a sequence number, whatever its client sent: the number
@@ -10,16 +11,22 @@ use serde::Serialize;
 const ORDERLESS_SEQUENCE_NUMBER: u64 = u64::MAX;
 
 /// The fields that a client signed, and how.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SignedFields")]
 pub(crate) struct RequestJson<'a> {
     sender: Text<AccountAddress>,
+    /// 18446744073709551615 where a nonce protects the transaction.
     sequence_number: Text<u64>,
+    /// In gas units.
     max_gas_amount: Text<u64>,
+    /// In the smallest unit of the coin.
     gas_unit_price: Text<u64>,
     expiration_timestamp_secs: Text<u64>,
     payload: PayloadJson<'a>,
     signature: SignatureJson,
+    /// Only where a nonce protects the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Text<u64>")]
     replay_protection_nonce: Option<Text<u64>>,
 }
 
@@ -53,7 +60,8 @@ pub fn submission_json(chain: &Chain, transaction: &SignedTransaction) -> String
 }
 
 /// A pending transaction as the answer to its submission shows it: without `type`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PendingTransaction")]
 pub(crate) struct PendingJson<'a> {
     hash: Text<HashValue>,
     #[serde(flatten)]

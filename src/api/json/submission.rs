@@ -9,10 +9,11 @@ use ledger::{
         ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
     },
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The body of a submission.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct SubmitRequest {
     #[serde(flatten)]
     transaction: TransactionRequest,
@@ -20,20 +21,23 @@ pub(crate) struct SubmitRequest {
 }
 
 /// What a client signs, or is about to sign.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct TransactionRequest {
     sender: Text<AccountAddress>,
     sequence_number: Decimal<u64>,
+    /// In gas units.
     max_gas_amount: Decimal<u64>,
+    /// In the smallest unit of the coin.
     gas_unit_price: Decimal<u64>,
     expiration_timestamp_secs: Decimal<u64>,
     payload: SubmittedPayload,
+    /// Makes the transaction orderless: `sequence_number` has no meaning then.
     replay_protection_nonce: Option<Decimal<u64>>,
 }
 
 /// What is to be done. Kinds that the ledger does not execute are known by name, so that the
 /// refusal can name them.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type")]
 enum SubmittedPayload {
     #[serde(rename = "entry_function_payload")]
@@ -52,7 +56,7 @@ enum SubmittedPayload {
 }
 
 /// What a multisig account is to do, where the transaction says so and not the account's own proposal.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type")]
 enum MultisigCall {
     #[serde(rename = "entry_function_payload")]

@@ -3,10 +3,12 @@
 use super::Text;
 use ledger::{AccountAddress, HashValue, ReplayProtector};
 use ledger_store::TransactionSummary;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A summary.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TransactionSummary")]
 pub(crate) struct SummaryJson {
     sender: Text<AccountAddress>,
     version: Text<u64>,
@@ -16,8 +18,9 @@ pub(crate) struct SummaryJson {
 
 /// An object that names its kind, where the reference writes a bare number (rest-behaviour section
 /// 0.a; design section 8).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "ReplayProtector")]
 enum ReplayProtectorJson {
     Nonce { nonce: Text<u64> },
     SequenceNumber { sequence_number: Text<u64> },

@@ -7,34 +7,44 @@ use ledger::{
     WriteSet,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A transaction, pending or committed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "Transaction")]
 pub(crate) enum TransactionJson<'a> {
     #[serde(rename = "pending_transaction")]
+    #[schemars(title = "PendingTransaction")]
     Pending(Box<PendingJson<'a>>),
     #[serde(rename = "user_transaction")]
+    #[schemars(title = "UserTransaction")]
     User(Box<UserJson<'a>>),
     #[serde(rename = "genesis_transaction")]
+    #[schemars(title = "GenesisTransaction")]
     Genesis(Box<GenesisJson<'a>>),
     #[serde(rename = "block_metadata_transaction")]
+    #[schemars(title = "BlockMetadataTransaction")]
     BlockMetadata(Box<BlockMetadataJson<'a>>),
     #[serde(rename = "state_checkpoint_transaction")]
+    #[schemars(title = "StateCheckpointTransaction")]
     StateCheckpoint(Box<StateCheckpointJson>),
     #[serde(rename = "block_epilogue_transaction")]
+    #[schemars(title = "BlockEpilogueTransaction")]
     BlockEpilogue(Box<BlockEpilogueJson>),
 }
 
 /// What every committed transaction has.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TransactionInfo")]
 struct InfoJson {
     version: Text<u64>,
     hash: Text<HashValue>,
     state_change_hash: Text<HashValue>,
     event_root_hash: Text<HashValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Text<HashValue>")]
     state_checkpoint_hash: Option<Text<HashValue>>,
     gas_used: Text<u64>,
     success: bool,
@@ -43,7 +53,8 @@ struct InfoJson {
     changes: Vec<ChangeJson>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "UserTransaction", inline)]
 pub(crate) struct UserJson<'a> {
     #[serde(flatten)]
     info: InfoJson,
@@ -53,7 +64,8 @@ pub(crate) struct UserJson<'a> {
     timestamp: Text<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "GenesisTransaction", inline)]
 pub(crate) struct GenesisJson<'a> {
     #[serde(flatten)]
     info: InfoJson,
@@ -61,14 +73,16 @@ pub(crate) struct GenesisJson<'a> {
     events: Vec<EventJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "GenesisPayload")]
 enum GenesisPayloadJson<'a> {
     WriteSetPayload { write_set: WriteSetJson<'a> },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "WriteSet")]
 enum WriteSetJson<'a> {
     DirectWriteSet {
         changes: Vec<ChangeJson>,
@@ -76,7 +90,8 @@ enum WriteSetJson<'a> {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlockMetadataTransaction", inline)]
 pub(crate) struct BlockMetadataJson<'a> {
     #[serde(flatten)]
     info: InfoJson,
@@ -90,14 +105,16 @@ pub(crate) struct BlockMetadataJson<'a> {
     timestamp: Text<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StateCheckpointTransaction", inline)]
 pub(crate) struct StateCheckpointJson {
     #[serde(flatten)]
     info: InfoJson,
     timestamp: Text<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlockEpilogueTransaction", inline)]
 pub(crate) struct BlockEpilogueJson {
     #[serde(flatten)]
     info: InfoJson,
@@ -106,7 +123,8 @@ pub(crate) struct BlockEpilogueJson {
 }
 
 /// The two sizes are numbers, not text, as in the reference.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlockEndInfo")]
 struct BlockEndInfoJson {
     block_gas_limit_reached: bool,
     block_output_limit_reached: bool,

@@ -10,11 +10,13 @@ use super::{
     multi_key::MultiKeyJson,
 };
 use ledger::transaction::AccountAuthenticator;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How one account signed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "AccountSignature")]
 pub(crate) enum AccountSignatureJson {
     #[serde(rename = "ed25519_signature")]
     Ed25519(Ed25519Json),

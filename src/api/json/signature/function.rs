@@ -1,11 +1,24 @@
 //! The function that authenticates for an abstract account, as `0x1::module::function`.
 
+use crate::json::text_schema::function_schema;
 use ledger::{Identifier, ModuleId, transaction::FunctionInfo};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use std::borrow::Cow;
 
 /// A function, as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FunctionText(pub FunctionInfo);
+
+impl JsonSchema for FunctionText {
+    fn schema_name() -> Cow<'static, str> {
+        "MoveFunctionId".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        function_schema(generator)
+    }
+}
 
 impl Serialize for FunctionText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

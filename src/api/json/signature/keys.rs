@@ -8,18 +8,21 @@ use ledger::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_DEPTH_MAX},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// An ed25519 key and signature; their lengths are exact.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Ed25519Signature", inline)]
 pub(crate) struct Ed25519Json {
     pub public_key: HexArray<32>,
     pub signature: HexArray<64>,
 }
 
 /// A public key of any kind that the ledger reads.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
+#[schemars(rename = "PublicKey")]
 pub(crate) enum PublicKeyJson {
     Ed25519(HexArray<32>),
     Secp256k1Ecdsa(HexBytes),
@@ -32,8 +35,9 @@ pub(crate) enum PublicKeyJson {
 }
 
 /// A signature of any kind that the ledger reads.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
+#[schemars(rename = "KeySignature")]
 pub(crate) enum AnySignatureJson {
     Ed25519(HexArray<64>),
     Secp256k1Ecdsa(HexBytes),

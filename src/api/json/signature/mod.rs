@@ -17,12 +17,14 @@ use ledger::{
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
 use multi::MultiEd25519Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use single_sender::SingleSenderJson;
 
 /// How a transaction was signed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "TransactionSignature")]
 pub(crate) enum SignatureJson {
     #[serde(rename = "ed25519_signature")]
     Ed25519(Ed25519Json),

@@ -3,10 +3,12 @@
 
 use super::hex_form::HexArray;
 use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Keys, threshold, signatures, and which keys signed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MultiEd25519Signature", inline)]
 pub(crate) struct MultiEd25519Json {
     public_keys: Vec<HexArray<32>>,
     signatures: Vec<HexArray<64>>,

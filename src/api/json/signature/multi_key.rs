@@ -13,10 +13,12 @@ use super::{
 };
 use bytes::Bytes;
 use ledger::transaction::{AccountAuthenticator, AnySignature, MultiKey};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Keys, how many must sign, and those signatures that there are.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MultiKeySignature", inline)]
 pub(crate) struct MultiKeyJson {
     public_keys: Vec<PublicKeyJson>,
     signatures: Vec<IndexedSignatureJson>,
@@ -27,7 +29,8 @@ pub(crate) struct MultiKeyJson {
 
 /// One of several signatures, with the place of its key. A signature for which the bitmap names no key
 /// has none; it does not hold.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "IndexedSignature")]
 struct IndexedSignatureJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     index: Option<u8>,

@@ -6,8 +6,15 @@
 //! kinds differ, so that they tell the kind.
 
 use super::account::AccountSignatureJson;
+use super::function::FunctionText;
+use super::hex_form::HexBytes;
+use super::keys::{AnySignatureJson, Ed25519Json, PublicKeyJson};
+use super::multi::MultiEd25519Json;
+use super::multi_key::MultiKeyJson;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// The signature of a `single_sender`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -32,6 +39,60 @@ impl<'de> Deserialize<'de> for SingleSenderJson {
         };
         let sender = serde_json::from_value(inner).map_err(D::Error::custom)?;
         Ok(Self { sender })
+    }
+}
+
+impl JsonSchema for SingleSenderJson {
+    fn schema_name() -> Cow<'static, str> {
+        "SingleSenderSignature".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let sender = generator.subschema_for::<AccountSignatureJson>();
+        let with_sender = json_schema!({
+            "type": "object",
+            "properties": {"sender": sender},
+            "required": ["sender"],
+        });
+        if generator.contract().is_serialize() {
+            return with_sender;
+        }
+        let ed25519 = Ed25519Json::json_schema(generator);
+        let multi_ed25519 = MultiEd25519Json::json_schema(generator);
+        let multi_key = MultiKeyJson::json_schema(generator);
+        let public_key = generator.subschema_for::<PublicKeyJson>();
+        let key_signature = generator.subschema_for::<AnySignatureJson>();
+        let function_info = generator.subschema_for::<FunctionText>();
+        let auth_data = generator.subschema_for::<HexBytes>();
+        json_schema!({
+            "type": "object",
+            "anyOf": [
+                with_sender,
+                ed25519,
+                multi_ed25519,
+                multi_key,
+                {
+                    "type": "object",
+                    "properties": {"public_key": public_key, "signature": key_signature},
+                    "required": ["public_key", "signature"],
+                },
+                {
+                    "type": "object",
+                    "properties": {"function_info": function_info, "auth_data": auth_data},
+                    "required": ["function_info", "auth_data"],
+                },
+                {
+                    "description": "No signature, as a simulation may have it.",
+                    "type": "object",
+                    "properties": {"type": true},
+                    "additionalProperties": false,
+                },
+            ],
+        })
     }
 }
 
