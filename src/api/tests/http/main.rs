@@ -1,6 +1,7 @@
 //! The interface over HTTP, against nodes of its own on free ports.
 
 mod batch;
+mod batch_refusals;
 mod blocks;
 mod browsers;
 mod encoding;
