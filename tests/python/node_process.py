@@ -33,7 +33,9 @@ class NodeProcess:
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
         directory = Path(self._directory.name)
         listeners = [
-            part for name in ("api", "faucet", "admin") for part in ("--set", f"{name}.listen=127.0.0.1:0")
+            part
+            for name in ("api", "graphql", "faucet", "admin")
+            for part in ("--set", f"{name}.listen=127.0.0.1:0")
         ]
         config = REPOSITORY / "config" / f"{preset}.toml"
         self._log = directory / "node.log"

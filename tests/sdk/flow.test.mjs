@@ -14,7 +14,7 @@ import {
   generateUserTransactionHash,
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
-import { ASSET, COIN, refusal, sameAddress } from "./session.mjs";
+import { ASSET, COIN, endpoints, refusal, sameAddress } from "./session.mjs";
 
 const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
 /** The preset promises that an account funded with this can use the SDK's default options. */
@@ -67,9 +67,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
 
   before(async () => {
     node = await NodeProcess.start("sdk");
-    aptos = new Aptos(
-      new AptosConfig({ network: Network.CUSTOM, fullnode: `${node.api}/v1`, faucet: node.faucet }),
-    );
+    aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, ...endpoints(node) }));
   });
 
   after(async () => {
@@ -105,11 +103,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     // At once: the faucet must not use one sequence number twice.
     const grants = await Promise.all(
       [alice, bob].map((account) =>
-        aptos.fundAccount({
-          accountAddress: account.accountAddress,
-          amount: FUNDED,
-          options: { waitForIndexer: false },
-        }),
+        aptos.fundAccount({ accountAddress: account.accountAddress, amount: FUNDED }),
       ),
     );
     for (const grant of grants) assert.equal(grant.success, true, grant.vm_status);

@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
+/** What listens in every preset that these tests use. */
+const LISTENERS = ["api", "graphql", "faucet", "admin"];
 /** How long a node may take to say that it answers. Generous: the machine may be busy. */
 const READY_TIMEOUT_MS = 60_000;
 /** How long an orderly stop may take before it counts as stuck. */
@@ -41,13 +43,15 @@ export class NodeProcess {
   #child;
   #directory;
   #preset;
+  #settings;
   #exited;
   #log = [];
 
-  /** Starts a node with `config/<preset>.toml` and waits until it answers. */
-  static async start(preset) {
+  /** Starts a node with `config/<preset>.toml` and `settings`, each `key=value`, and waits until it answers. */
+  static async start(preset, settings = []) {
     const node = new NodeProcess();
     node.#preset = preset;
+    node.#settings = settings;
     node.#directory = await mkdtemp(join(tmpdir(), "ledger-node-sdk-"));
     try {
       await node.#run();
@@ -59,11 +63,12 @@ export class NodeProcess {
   }
 
   async #run() {
-    const listeners = ["api", "faucet", "admin"].flatMap((name) => ["--set", `${name}.listen=127.0.0.1:0`]);
+    const listeners = LISTENERS.map((name) => `${name}.listen=127.0.0.1:0`);
+    const settings = [...listeners, ...this.#settings].flatMap((setting) => ["--set", setting]);
     const config = join(REPOSITORY, "config", `${this.#preset}.toml`);
     this.#child = spawn(
       binary(),
-      ["run", "--config", config, ...listeners, "--data-dir", join(this.#directory, "data")],
+      ["run", "--config", config, ...settings, "--data-dir", join(this.#directory, "data")],
       { stdio: ["ignore", "pipe", "pipe"] },
     );
     this.#exited = new Promise((resolve) => {
@@ -87,7 +92,7 @@ export class NodeProcess {
     );
     // ready api=http://127.0.0.1:1234 faucet=http://... admin=http://...
     const urls = Object.fromEntries(line.split(" ").slice(1).map((part) => part.split("=", 2)));
-    for (const name of ["api", "faucet", "admin"]) {
+    for (const name of LISTENERS) {
       if (!urls[name]) throw new Error(`the ready line names no ${name}: ${line}`);
       this[name] = urls[name];
     }

@@ -17,11 +17,14 @@ const GAS_DIFFERENCE_PERCENT = 2;
 
 /** A node for the tests of the enclosing suite, and what they do with it. */
 export class Session {
-  /** Starts a node before the suite's tests and expects it to stop cleanly after them. */
-  static forSuite() {
+  /**
+   * Starts a node, with `settings` beside the preset's, before the suite's tests and expects it to stop
+   * cleanly after them.
+   */
+  static forSuite(settings) {
     const session = new Session();
     before(async () => {
-      session.node = await NodeProcess.start("sdk");
+      session.node = await NodeProcess.start("sdk", settings);
       session.#connect();
     });
     after(async () => {
@@ -33,9 +36,7 @@ export class Session {
 
   #connect() {
     this.api = `${this.node.api}/v1`;
-    this.aptos = new Aptos(
-      new AptosConfig({ network: Network.CUSTOM, fullnode: this.api, faucet: this.node.faucet }),
-    );
+    this.aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, ...endpoints(this.node) }));
   }
 
   /** Stops the node, cleanly, and goes on with it when it runs again. */
@@ -46,11 +47,7 @@ export class Session {
 
   /** A new account that can pay; one of `account`'s kind where that is given. */
   async funded(account = Account.generate()) {
-    await this.aptos.fundAccount({
-      accountAddress: account.accountAddress,
-      amount: FUNDED,
-      options: { waitForIndexer: false },
-    });
+    await this.aptos.fundAccount({ accountAddress: account.accountAddress, amount: FUNDED });
     return account;
   }
 
@@ -112,6 +109,11 @@ export class Session {
   view(name, functionArguments = [], typeArguments = []) {
     return this.aptos.view({ payload: { function: name, functionArguments, typeArguments } });
   }
+}
+
+/** Where the SDK finds a node: for a network of its own name, the three addresses that Network.LOCAL has. */
+export function endpoints(node) {
+  return { fullnode: `${node.api}/v1`, faucet: node.faucet, indexer: `${node.graphql}/v1/graphql` };
 }
 
 /** What a committed transaction cost, in the coin's smallest unit. */

@@ -46,7 +46,7 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
       functionArguments: [recipient, at + 1],
     }));
     const expireTimestamp = Math.floor(Date.now() / 1000) + EXPIRY_S;
-    worker.forSingleAccount({ sender, data, options: { expireTimestamp } });
+    session.aptos.transaction.batch.forSingleAccount({ sender, data, options: { expireTimestamp } });
     await finished;
 
     assert.deepEqual(failures, []);

@@ -1,0 +1,72 @@
+// How the TypeScript SDK funds an account: it asks the faucet, and then waits until an indexer has seen the
+// transaction. What it asks the indexer for, the node answers by itself.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Account, Aptos, AptosConfig, Network, ProcessorType } from "@aptos-labs/ts-sdk";
+import { FUNDED, Session, endpoints, refusal } from "./session.mjs";
+
+/** What the node has the data of; the others are an indexer's. */
+const SERVED = [
+  ProcessorType.ACCOUNT_TRANSACTION_PROCESSOR,
+  ProcessorType.DEFAULT,
+  ProcessorType.EVENTS_PROCESSOR,
+  ProcessorType.FUNGIBLE_ASSET_PROCESSOR,
+  ProcessorType.OBJECT_PROCESSOR,
+  ProcessorType.USER_TRANSACTION_PROCESSOR,
+];
+
+describe("funding", { timeout: 120_000 }, () => {
+  const session = Session.forSuite();
+
+  test("needs no options", async () => {
+    const { accountAddress } = Account.generate();
+    const grant = await session.aptos.fundAccount({ accountAddress, amount: FUNDED });
+    assert.equal(grant.success, true, grant.vm_status);
+    assert.equal(await session.balance(accountAddress), FUNDED);
+    assert.ok((await session.aptos.getIndexerLastSuccessVersion()) >= BigInt(grant.version));
+  });
+
+  test("finds the indexer at the interface's own address too", async () => {
+    const addresses = { ...endpoints(session.node), indexer: `${session.api}/graphql` };
+    const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, ...addresses }));
+    const { accountAddress } = Account.generate();
+    assert.equal((await aptos.fundAccount({ accountAddress, amount: 1 })).success, true);
+  });
+
+  test("learns how far each processor is whose data the node has", async () => {
+    const { version } = await session.aptos.fundAccount({
+      accountAddress: Account.generate().accountAddress,
+      amount: 1,
+      options: { waitForIndexer: false },
+    });
+    const committed = await session.aptos.getTransactionByVersion({ ledgerVersion: version });
+    for (const processorType of SERVED) {
+      const status = await session.aptos.getProcessorStatus(processorType);
+      assert.equal(status.processor, processorType);
+      assert.ok(BigInt(status.last_success_version) >= BigInt(version), status.last_success_version);
+      const updated_ms = Date.parse(`${status.last_updated}Z`);
+      assert.ok(updated_ms >= Math.floor(Number(committed.timestamp) / 1000), status.last_updated);
+    }
+    for (const processorType of Object.values(ProcessorType).filter((one) => !SERVED.includes(one))) {
+      assert.equal(await session.aptos.getProcessorStatus(processorType), undefined, processorType);
+    }
+  });
+
+  test("learns that the node is no indexer", async () => {
+    const query = { query: "{ user_transactions(limit: 1) { version } }" };
+    const { data } = await refusal(session.aptos.queryIndexer({ query }));
+    assert.match(data.errors[0].message, /^this node serves processor_status only: .*user_transactions/);
+    const { accountAddress } = Account.generate();
+    await refusal(session.aptos.getAccountCoinsCount({ accountAddress }));
+  });
+
+  test("is refused for an amount that is none", async () => {
+    for (const amount of [-1, 0.5]) {
+      const error = await refusal(
+        session.aptos.fundAccount({ accountAddress: Account.generate().accountAddress, amount }),
+      );
+      assert.equal(error.status, 400, `${amount}: ${JSON.stringify(error.data)}`);
+    }
+  });
+});

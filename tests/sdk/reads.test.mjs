@@ -1,0 +1,150 @@
+// What the TypeScript SDK reads page by page, at a version, and out of a large block.
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { Account } from "@aptos-labs/ts-sdk";
+import { COIN, FUNDED, Session, refusal, sameAddress } from "./session.mjs";
+
+const ACCOUNT = "0x1::account::Account";
+const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
+const TRANSFER = "0x1::aptos_account::transfer";
+/** More than two of the pages in which the SDK fetches a block's transactions. */
+const COUNT = 230;
+const PAGE = 100;
+/** Later than the last transaction is sent, even on a busy machine. Unit: s. */
+const EXPIRY_S = 100;
+
+describe("reads", { timeout: 120_000 }, () => {
+  const session = Session.forSuite([`mempool.capacity_per_account=${COUNT}`]);
+  let sender;
+  let recipient;
+  /** The committed transactions of the sender, in their order. */
+  let sent;
+
+  before(async () => {
+    [sender, recipient] = [await session.funded(), Account.generate()];
+    const expireTimestamp = Math.floor(Date.now() / 1000) + EXPIRY_S;
+    // The first comes last, so that all of them can be ordered at once.
+    const hashes = [];
+    for (let number = COUNT - 1; number >= 0; number -= 1) {
+      const transaction = await session.aptos.transaction.build.simple({
+        sender: sender.accountAddress,
+        data: { function: TRANSFER, functionArguments: [recipient.accountAddress, number + 1] },
+        options: { accountSequenceNumber: number, expireTimestamp },
+      });
+      hashes.unshift((await session.aptos.signAndSubmitTransaction({ signer: sender, transaction })).hash);
+    }
+    sent = await Promise.all(
+      hashes.map((transactionHash) => session.aptos.waitForTransaction({ transactionHash })),
+    );
+  });
+
+  test("transactions from a version on", async () => {
+    const { version } = sent[0];
+    const listed = await session.aptos.getTransactions({ options: { offset: BigInt(version), limit: 30 } });
+    assert.equal(listed.length, 30);
+    assert.deepEqual(listed.map((one) => Number(one.version)), listed.map((_, at) => Number(version) + at));
+    assert.deepEqual(listed[0], sent[0]);
+    const newest = await session.aptos.getTransactions();
+    assert.equal(newest.length, 25, "a page without an offset holds the newest");
+    const pastEnd = await refusal(session.aptos.getTransactions({ options: { offset: 10_000_000 } }));
+    assert.deepEqual([pastEnd.status, pastEnd.data.error_code], [404, "transaction_not_found"]);
+  });
+
+  test("transactions of an account", async () => {
+    const all = [];
+    for (let offset = 0; offset < COUNT; offset += PAGE) {
+      const options = { offset, limit: PAGE };
+      all.push(...(await session.aptos.getAccountTransactions({ accountAddress: sender.accountAddress, options })));
+    }
+    assert.deepEqual(all, sent);
+    const none = await session.aptos.getAccountTransactions({ accountAddress: recipient.accountAddress });
+    assert.deepEqual(none, []);
+  });
+
+  test("a block with more transactions than a page", async () => {
+    const ledgerVersion = sent[PAGE].version;
+    const block = await session.aptos.getBlockByVersion({ ledgerVersion, options: { withTransactions: true } });
+    const count = Number(block.last_version) - Number(block.first_version) + 1;
+    assert.ok(count > 2 * PAGE, `a block of ${count} transactions`);
+    const versions = block.transactions.map(({ version }) => Number(version));
+    assert.deepEqual(versions, Array.from({ length: count }, (_, at) => Number(block.first_version) + at));
+    const without = await session.aptos.getBlockByVersion({ ledgerVersion });
+    assert.deepEqual([without.transactions ?? null, without.block_height], [null, block.block_height]);
+    const byHeight = await session.aptos.getBlockByHeight({
+      blockHeight: BigInt(block.block_height),
+      options: { withTransactions: true },
+    });
+    assert.deepEqual(byHeight, block);
+  });
+
+  test("all resources of an account, at once and page by page", async () => {
+    const { accountAddress } = sender;
+    const resources = await session.aptos.getAccountResources({ accountAddress });
+    const types = resources.map(({ type }) => type);
+    assert.deepEqual(new Set(types).size, types.length, "each once");
+    for (const resourceType of [ACCOUNT, COIN_STORE]) {
+      const { data } = resources.find(({ type }) => type === resourceType) ?? assert.fail(`no ${resourceType}`);
+      assert.deepEqual(data, await session.aptos.getAccountResource({ accountAddress, resourceType }));
+    }
+    const pages = [];
+    let cursor;
+    do {
+      const options = { limit: 1, cursor };
+      const page = await session.aptos.getAccountResourcesPage({ accountAddress, options });
+      pages.push(page.resources);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    assert.ok(pages.length > 1, `${pages.length} pages`);
+    assert.deepEqual(pages.flat(), resources);
+    const nobody = Account.generate().accountAddress;
+    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: nobody }), []);
+  });
+
+  test("modules page by page", async () => {
+    const all = await session.aptos.getAccountModules({ accountAddress: "0x1" });
+    const listed = [];
+    let cursor;
+    do {
+      const page = await session.aptos.getAccountModulesPage({ accountAddress: "0x1", options: { limit: 7, cursor } });
+      assert.ok(page.modules.length <= 7);
+      listed.push(...page.modules);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    assert.deepEqual(listed, all);
+    const { modules } = await session.aptos.getAccountModulesPage({ accountAddress: "0x1" });
+    assert.deepEqual(modules, all, "all fit the SDK's own page");
+  });
+
+  test("the state as it was at a version", async () => {
+    const { accountAddress } = sender;
+    const options = { ledgerVersion: BigInt(sent[0].version) - 1n };
+    const store = await session.aptos.getAccountResource({ accountAddress, resourceType: COIN_STORE, options });
+    assert.equal(store.coin.value, FUNDED.toString());
+    const after = { ledgerVersion: BigInt(sent[2].version) };
+    const paid = { accountAddress: recipient.accountAddress, resourceType: COIN_STORE, options: after };
+    assert.equal((await session.aptos.getAccountResource(paid)).coin.value, String(1 + 2 + 3));
+    const payload = { function: "0x1::coin::balance", typeArguments: [COIN], functionArguments: [recipient.accountAddress] };
+    assert.deepEqual(await session.aptos.view({ payload, options: after }), ["6"]);
+    const inJson = { ...payload, functionArguments: [recipient.accountAddress.toString()] };
+    assert.deepEqual(await session.aptos.viewJson({ payload: inJson, options: after }), ["6"]);
+    const module = { accountAddress: "0x1", moduleName: "coin", options };
+    assert.equal((await session.aptos.getAccountModule(module)).abi.name, "coin");
+    const authenticationKey = sender.publicKey.authKey().toString();
+    sameAddress(await session.aptos.lookupOriginalAccountAddress({ authenticationKey, options }), accountAddress);
+  });
+
+  test("what lies above the newest version is not found", async () => {
+    const { accountAddress } = sender;
+    const options = { ledgerVersion: 10_000_000n };
+    const above = [
+      session.aptos.getAccountResource({ accountAddress, resourceType: ACCOUNT, options }),
+      session.aptos.getAccountModule({ accountAddress: "0x1", moduleName: "coin", options: { ledgerVersion: 10_000_001n } }),
+      session.aptos.viewJson({ payload: { function: "0x1::chain_id::get" }, options }),
+    ];
+    for (const request of above) {
+      const { status, data } = await refusal(request);
+      assert.deepEqual([status, data.error_code], [404, "version_not_found"]);
+    }
+  });
+});
