@@ -26,6 +26,7 @@ mod s2_7_events;
 mod s2_8_summaries;
 mod s2_9_other_values;
 mod s3_states;
+mod s4_0_all_endpoints;
 mod s4_1_submit;
 mod s4_2_block_by_height;
 mod s4_3_events_by_handle;

@@ -175,3 +175,24 @@ async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
     );
     pruned.api.stop().await;
 }
+
+/// In the end the hash of a pruned transaction is forgotten, and it is not found like one that never was;
+/// what is kept is found as before.
+#[actix_web::test]
+async fn a_pruned_transaction_is_forgotten_in_the_end() {
+    let Pruned { api, transfers, .. } = Pruned::start().await;
+    // What the index has not written yet is read anew from the rows that are left.
+    let api = api.restarted().await;
+    for (place, transfer) in transfers.iter().enumerate() {
+        let hash = transfer["hash"].as_str().unwrap();
+        for route in ["by_hash", "wait_by_hash"] {
+            let answer = api.client.get(&format!("/v1/transactions/{route}/{hash}")).await;
+            if place < 6 {
+                row(ROUTE, 404, "transaction_not_found").holds(&answer, hash);
+            } else {
+                assert_eq!(&good(&answer), transfer);
+            }
+        }
+    }
+    api.stop().await;
+}

@@ -1,0 +1,30 @@
+//! What the HTTP layer refuses before there is a route: bare, without the error body.
+
+use crate::kit::{Settings, TestApi, still_works};
+
+/// A request that is no HTTP is 400, and headers that are too large are 431.
+#[actix_web::test]
+async fn what_is_no_request_is_refused_bare() {
+    let api = TestApi::start(Settings::default()).await;
+    let large = format!(
+        "GET /v1 HTTP/1.1\r\nhost: node\r\nx-large: {}\r\n\r\n",
+        "a".repeat(1 << 20)
+    );
+    for (request, status) in [
+        (&b"\x16\x03\x01\x02\x00\r\n\r\n"[..], 400),
+        (b"GET\r\n\r\n", 400),
+        (b"GET /v1 HTTP/1.1\r\nno header\r\n\r\n", 400),
+        (
+            b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-length: x\r\n\r\n",
+            400,
+        ),
+        (large.as_bytes(), 431),
+    ] {
+        let shown = String::from_utf8_lossy(&request[..request.len().min(40)]);
+        let answer = api.client.raw(request).await;
+        assert_eq!(answer.status, status, "{shown}");
+        assert_eq!(answer.text(), "", "{shown}");
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
