@@ -3,6 +3,7 @@
 mod actors;
 mod filter;
 mod origin;
+mod storage;
 mod switches;
 
 use actix_web::{
@@ -14,7 +15,7 @@ use actix_web::{
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, extraction_problem, unknown_route, wrong_method};
 use serde::de::DeserializeOwned;
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 /// The largest body that a switch takes, in bytes.
 const BODY_BYTES_MAX: usize = 4096;
@@ -25,13 +26,19 @@ pub struct Admin {
     node: NodeHandle,
     api: ApiState,
     listen: SocketAddr,
+    data_dir: PathBuf,
 }
 
 impl Admin {
     /// The operator's view of `node` and of its interface `api`, for a listener that is configured to listen
-    /// on `listen`.
-    pub fn new(node: NodeHandle, api: ApiState, listen: SocketAddr) -> Self {
-        Self { node, api, listen }
+    /// on `listen`; its ledger lies in `data_dir`.
+    pub fn new(node: NodeHandle, api: ApiState, listen: SocketAddr, data_dir: PathBuf) -> Self {
+        Self {
+            node,
+            api,
+            listen,
+            data_dir,
+        }
     }
 }
 
@@ -70,6 +77,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
                     .route(web::get().to(switches::show))
                     .route(web::patch().to(switches::turn))
                     .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/storage")
+                    .route(web::get().to(storage::show))
+                    .default_service(wrong_method("GET")),
             )
             .default_service(unknown_route()),
     );

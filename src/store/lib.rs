@@ -5,7 +5,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | opening a directory, and what is refused | `store`, `open` |
+//! | opening a directory, and what is refused; pages in use | `store`, `open`, `usage` |
 //! | tables and rows | `schema` |
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
@@ -29,6 +29,7 @@ mod schema;
 mod slots;
 mod snapshot;
 mod store;
+mod usage;
 mod view;
 mod writer;
 
@@ -44,4 +45,5 @@ pub use reader::StoreReader;
 pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
+pub use usage::{FileSize, Usage};
 pub use writer::StoreWriter;

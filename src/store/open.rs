@@ -24,7 +24,7 @@ use std::{
 };
 
 /// The file of the ledger in its directory.
-const FILE_NAME: &str = "ledger.redb";
+pub(crate) const FILE_NAME: &str = "ledger.redb";
 /// Its name until it is whole.
 const NEW_FILE_NAME: &str = "ledger.redb.new";
 /// What a freshly made file system has at its root.

@@ -19,7 +19,7 @@ pub struct StoreOptions {
 /// every reader and snapshot are dropped.
 #[derive(Debug)]
 pub struct Store {
-    writer: StoreWriter,
+    pub(crate) writer: StoreWriter,
 }
 
 impl Store {

@@ -109,7 +109,12 @@ fn faucet(settings: &Settings, genesis: &Genesis, node: &NodeHandle) -> Result<O
 }
 
 fn admin(settings: &Settings, node: &NodeHandle, state: ApiState) -> Result<Listener, Failure> {
-    let admin = admin::Admin::new(node.clone(), state, settings.admin.listen);
+    let admin = admin::Admin::new(
+        node.clone(),
+        state,
+        settings.admin.listen,
+        settings.storage.data_dir.clone(),
+    );
     let options = side_options(settings, "admin", settings.admin.listen);
     Listener::start(&options, move |config| admin::configure(config, &admin))
 }
