@@ -156,7 +156,7 @@ impl Default for PrunerConfig {
         Self {
             enabled: true,
             window_versions: 90_000_000,
-            batch_versions: 5_000,
+            batch_versions: 500,
         }
     }
 }
