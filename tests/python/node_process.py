@@ -27,21 +27,19 @@ def _binary() -> Path:
 
 
 class NodeProcess:
-    """A running node with `config/<preset>.toml`. `api`, `faucet` and `admin` are its addresses."""
+    """A running node with `config/<preset>.toml` and `settings` over it, each as `section.key=value`.
+    `api`, `faucet` and `admin` are its addresses."""
 
-    def __init__(self, preset: str):
+    def __init__(self, preset: str, settings: tuple[str, ...] = ()):
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
         directory = Path(self._directory.name)
-        listeners = [
-            part
-            for name in ("api", "graphql", "faucet", "admin")
-            for part in ("--set", f"{name}.listen=127.0.0.1:0")
-        ]
+        free_ports = [f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")]
+        overrides = [part for setting in (*free_ports, *settings) for part in ("--set", setting)]
         config = REPOSITORY / "config" / f"{preset}.toml"
         self._log = directory / "node.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [_binary(), "run", "--config", config, *listeners, "--data-dir", directory / "data"],
+                [_binary(), "run", "--config", config, *overrides, "--data-dir", directory / "data"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Tests the interface against its own OpenAPI document with schemathesis: on a chain with all of its
+history and on one that is pruned. Usage: run.py [--examples N] [--seed N]
+
+Environment: requirements.txt installed; the binary as tests/python finds it."""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python"))
+
+from node_process import NodeProcess  # noqa: E402
+from workload import make_history  # noqa: E402
+
+# Bounded, so that both chains take about three minutes on two cores.
+EXAMPLES = 8
+SEED = 20_260_101
+# How often a generated parameter is replaced by one that the chain knows.
+KNOWN_PROBABILITY = 0.6
+PRUNED_TIMEOUT_SECS = 60
+# Every version of the pruned chain but the newest ones is gone; one step removes few, so that it ends soon.
+PRUNED = ("pruner.window_versions=20", "pruner.batch_versions=10")
+CHAINS = {"history": (), "pruned": PRUNED}
+
+# Operations that a pruned chain of few versions, or any, need not answer with 2xx; each with its reason.
+MAY_NEVER_SUCCEED: dict[str, str] = {}
+
+
+def dictionaries(parameters: dict[str, list[str]]) -> str:
+    """The sections of the configuration that mix known values into generated ones."""
+    lines = []
+    for name, values in sorted(parameters.items()):
+        lines += [f"[dictionaries.{name}]", f"values = {json.dumps(values)}"]
+    lines.append("[parameters]")
+    for name in sorted(parameters):
+        lines.append(f'{name} = {{ dictionary = "{name}", probability = {KNOWN_PROBABILITY} }}')
+    return "\n".join(lines) + "\n"
+
+
+def wait_until_pruned(api: str) -> None:
+    """Until the node says that its oldest version is not the first any more."""
+    deadline = time.monotonic() + PRUNED_TIMEOUT_SECS
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{api}/v1") as answer:
+            if json.load(answer)["oldest_ledger_version"] != "0":
+                return
+        time.sleep(0.1)
+    raise TimeoutError("the node does not prune")
+
+
+def test_chain(name: str, examples: int, seed: int, directory: Path) -> list[str]:
+    """Runs schemathesis against a node of its own and gives what went wrong."""
+    print(f"== chain `{name}`, {examples} examples per operation, seed {seed}", flush=True)
+    node = NodeProcess("sdk", settings=CHAINS[name])
+    try:
+        known = make_history(node.api, node.faucet)
+        if name == "pruned":
+            wait_until_pruned(node.api)
+        return run_schemathesis(node, known, examples, seed, directory)
+    finally:
+        if node.stop() != 0:
+            print(node.log()[-4000:], file=sys.stderr)
+            raise RuntimeError("the node did not stop cleanly")
+
+
+def run_schemathesis(node: NodeProcess, known: dict, examples: int, seed: int, directory: Path) -> list[str]:
+    (directory / "known.json").write_text(json.dumps(known))
+    shutil.copy(HERE / "hooks.py", directory)
+    config = (HERE / "schemathesis.toml").read_text() + dictionaries(known["parameters"])
+    (directory / "schemathesis.toml").write_text(config)
+    answers = directory / "answers.json"
+    command = [
+        Path(sys.executable).parent / "schemathesis",
+        *("--config-file", directory / "schemathesis.toml"),
+        *("run", f"{node.api}/v1/spec.json", "--phases", "examples,coverage,fuzzing,stateful"),
+        *("--max-examples", str(examples), "--seed", str(seed), "--mode", "all"),
+    ]
+    environment = os.environ | {"KNOWN_VALUES": str(directory / "known.json"), "ANSWERS": str(answers)}
+    code = subprocess.run(command, cwd=directory, env=environment).returncode
+    problems = [] if code == 0 else [f"schemathesis ended with {code}"]
+    return problems + count(json.loads(answers.read_text()))
+
+
+def count(answers: dict[str, int]) -> list[str]:
+    """Prints how each operation answered; an operation that never succeeded was not tested in depth."""
+    by_operation: dict[str, dict[str, int]] = defaultdict(dict)
+    for key, number in answers.items():
+        operation, status = key.split()
+        by_operation[operation][status] = number
+    problems = []
+    for operation, statuses in sorted(by_operation.items()):
+        shown = ", ".join(f"{status}: {number}" for status, number in sorted(statuses.items()))
+        print(f"{operation:<36} {shown}")
+        if operation not in MAY_NEVER_SUCCEED and not any(status.startswith("2") for status in statuses):
+            problems.append(f"{operation} never answered 2xx")
+    print(f"{sum(answers.values())} requests", flush=True)
+    return problems
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--examples", type=int, default=EXAMPLES)
+    arguments.add_argument("--seed", type=int, default=SEED)
+    arguments.add_argument("--chain", choices=CHAINS, action="append")
+    options = arguments.parse_args()
+    problems = []
+    for name in options.chain or CHAINS:
+        with tempfile.TemporaryDirectory(prefix="ledger-node-schemathesis-") as directory:
+            found = test_chain(name, options.examples, options.seed, Path(directory))
+        problems += [f"{name}: {problem}" for problem in found]
+    for problem in problems:
+        print(f"FAILED {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
