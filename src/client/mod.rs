@@ -33,6 +33,14 @@ fn base_url(text: &str) -> Result<String, ClientError> {
         url: text.to_owned(),
         reason: error.to_string(),
     })?;
+    if url.scheme() == "https" {
+        return Err(ClientError::BadUrl {
+            url: text.to_owned(),
+            reason: "this program's clients speak no TLS; let a node without api.tls_certificate, or what \
+                     ends TLS before them, answer at an http://HOST:PORT"
+                .to_owned(),
+        });
+    }
     if url.scheme() != "http" || url.host_str().is_none() {
         return Err(ClientError::BadUrl {
             url: text.to_owned(),

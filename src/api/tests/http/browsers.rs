@@ -69,3 +69,56 @@ async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
     refused(&answer, (405, "web_framework_error"), "OPTIONS");
     api.stop().await;
 }
+
+#[actix_web::test]
+async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
+    let api = TestApi::start(Settings::default()).await;
+    let document = ledger_api::openapi_document(api.chain.vendor());
+    let mut asked = 0;
+    for (template, methods) in document["paths"].as_object().unwrap() {
+        let path = format!("/v1{}", template.replace(['{', '}'], ""));
+        for method in methods.as_object().unwrap().keys() {
+            let method = method.to_uppercase();
+            let headers =
+                "content-type,x-node-client,x-aptos-client,x-aptos-typescript-sdk-origin-method,traceparent";
+            let question = [
+                ORIGIN,
+                ("access-control-request-method", &method[..]),
+                ("access-control-request-headers", headers),
+            ];
+            let answer = api.client.send("OPTIONS", &path, &question, None).await;
+            assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
+            assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
+            let allowed = &answer.headers["access-control-allow-headers"];
+            for name in headers.split(',') {
+                assert!(
+                    allowed.contains(name),
+                    "{method} {path}: {name} is not in {allowed}"
+                );
+            }
+            assert!(answer.headers["access-control-allow-methods"].contains(&method));
+            asked += 1;
+        }
+    }
+    assert!(asked > 25, "{asked} routes");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_page_can_read_that_there_is_no_such_route() {
+    let api = TestApi::start(Settings::default()).await;
+    let question = [ORIGIN, ("access-control-request-method", "GET")];
+    let answer = api
+        .client
+        .send("OPTIONS", "/v1/no/such/route", &question, None)
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let answer = api.client.send("GET", "/v1/no/such/route", &[ORIGIN], None).await;
+    refused(&answer, (404, "web_framework_error"), "an unknown route");
+    assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
+    let vary = answer.headers["vary"].to_ascii_lowercase();
+    assert!(vary.contains("origin"), "{vary}");
+    let answer = api.client.send("OPTIONS", "/v1/no/such/route", &[], None).await;
+    refused(&answer, (404, "web_framework_error"), "no question of a browser");
+    api.stop().await;
+}

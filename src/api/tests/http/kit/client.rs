@@ -28,7 +28,7 @@ pub struct Answer {
 impl Answer {
     /// Reads one answer, whose end its length tells: after an early refusal the server may leave
     /// the connection open for the rest of the body.
-    pub(super) async fn read(stream: &mut TcpStream) -> Self {
+    pub async fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
         loop {
             if let Some(answer) = Self::parse(&bytes) {
@@ -98,7 +98,7 @@ impl Client {
     }
 
     /// Opens a connection.
-    pub(super) async fn connect(&self) -> TcpStream {
+    pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 

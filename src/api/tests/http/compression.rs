@@ -1,0 +1,181 @@
+//! Answers in the coding that the client takes: which, and that nothing else changes.
+
+use crate::kit::{Settings, TestApi, Transfer};
+use actix_web::{
+    App,
+    body::to_bytes,
+    dev::ServiceResponse,
+    http::{StatusCode, header},
+    test::{TestRequest, call_service, init_service},
+};
+use ledger_api::configure;
+use serde_json::json;
+use std::io::Read as _;
+
+/// An answer of more than 8 KB.
+const LARGE: &str = "/v1/accounts/0x1/modules?limit=20";
+/// What browsers send.
+const BROWSER: &str = "gzip, deflate, br, zstd";
+
+/// A GET with these headers.
+fn get(path: &str, headers: &[(&str, &str)]) -> TestRequest {
+    let request = TestRequest::get().uri(path);
+    headers
+        .iter()
+        .fold(request, |request, header| request.append_header(*header))
+}
+
+fn header_of<B>(answer: &ServiceResponse<B>, name: header::HeaderName) -> Option<&str> {
+    Some(answer.headers().get(name)?.to_str().unwrap())
+}
+
+fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match coding {
+        None => return body.to_vec(),
+        Some("zstd") => zstd::stream::read::Decoder::new(body)
+            .unwrap()
+            .read_to_end(&mut plain),
+        Some("br") => brotli::Decompressor::new(body, 4096).read_to_end(&mut plain),
+        Some("gzip") => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),
+        Some(other) => panic!("{other} was not asked for"),
+    }
+    .unwrap();
+    plain
+}
+
+#[actix_web::test]
+async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
+    // The genesis transaction writes them all.
+    let settings = Settings {
+        more_accounts: 300,
+        ..Settings::default()
+    };
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let genesis = "/v1/transactions/by_version/0";
+    for (path, accept) in [
+        (LARGE, "application/json"),
+        (genesis, "application/json"),
+        (genesis, "application/x-bcs"),
+    ] {
+        let plain = call_service(&app, get(path, &[("accept", accept)]).to_request()).await;
+        assert_eq!(header_of(&plain, header::CONTENT_ENCODING), None);
+        let plain = to_bytes(plain.into_body()).await.unwrap();
+        assert!(plain.len() > 8 * 1024, "{} bytes", plain.len());
+        let rows = [
+            (BROWSER, Some("zstd")),
+            ("gzip", Some("gzip")),
+            ("br;q=1.0, gzip;q=0.5", Some("br")),
+            ("zstd;q=0, gzip;q=0.1", Some("gzip")),
+            ("identity", None),
+            ("identity;q=0, *;q=0", None),
+            ("snappy", None),
+            ("\u{fc}", None),
+        ];
+        for (accepted, coding) in rows {
+            let what = format!("{path}, {accept}, {accepted}");
+            let answer = call_service(
+                &app,
+                get(path, &[("accept", accept), ("accept-encoding", accepted)]).to_request(),
+            )
+            .await;
+            assert_eq!(answer.status(), StatusCode::OK, "{what}");
+            assert_eq!(header_of(&answer, header::CONTENT_ENCODING), coding, "{what}");
+            assert_eq!(
+                header_of(&answer, header::VARY),
+                Some("accept-encoding"),
+                "{what}"
+            );
+            assert_eq!(header_of(&answer, header::CONTENT_TYPE), Some(accept), "{what}");
+            assert!(answer.headers().contains_key("x-node-ledger-version"), "{what}");
+            let body = to_bytes(answer.into_body()).await.unwrap();
+            assert_eq!(
+                coding.is_some(),
+                body.len() < plain.len() / 2,
+                "{what}: {} bytes",
+                body.len()
+            );
+            assert_eq!(decoded(coding, &body), plain, "{what}");
+        }
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_page_of_another_origin_is_told_of_both_reasons_to_vary() {
+    let api = TestApi::start(Settings::default()).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let headers = [("origin", "https://wallet.example"), ("accept-encoding", BROWSER)];
+    let answer = call_service(&app, get(LARGE, &headers).to_request()).await;
+    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), Some("zstd"));
+    let vary = header_of(&answer, header::VARY).unwrap().to_ascii_lowercase();
+    for name in ["accept-encoding", "origin", "access-control-request-method"] {
+        assert!(
+            vary.split(", ").any(|found| found == name),
+            "{name} is not in {vary}"
+        );
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn small_answers_and_those_to_submissions_come_as_they_are() {
+    let api = TestApi::start(Settings::default()).await;
+    let committed = api.commit(&Transfer::new(0, 0)).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let version = committed["version"].as_str().unwrap();
+    let hash = committed["hash"].as_str().unwrap();
+    for path in [
+        "/v1".to_owned(),
+        format!("/v1/transactions/by_version/{version}"),
+        format!("/v1/transactions/wait_by_hash/{hash}"),
+        "/v1/blocks/by_height/99".to_owned(),
+    ] {
+        let answer = call_service(&app, get(&path, &[("accept-encoding", BROWSER)]).to_request()).await;
+        assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None, "{path}");
+        assert_eq!(header_of(&answer, header::VARY), None, "{path}");
+    }
+    let arguments = [json!("name"), json!("ab".repeat(10_000))];
+    let large = Transfer::new(0, 1).sign_call(&api.chain, "0x1::registry::set", &arguments);
+    let request = TestRequest::post()
+        .uri("/v1/transactions")
+        .insert_header(("content-type", api.client.signed_transaction_type()))
+        .insert_header(("accept-encoding", BROWSER))
+        .set_payload(bcs::to_bytes(&large).unwrap());
+    let answer = call_service(&app, request.to_request()).await;
+    assert_eq!(answer.status(), StatusCode::ACCEPTED);
+    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None);
+    assert!(to_bytes(answer.into_body()).await.unwrap().len() > 8 * 1024);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn nothing_is_compressed_where_it_is_off() {
+    let mut settings = Settings::default();
+    settings.api.compression_enabled = false;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let answer = call_service(&app, get(LARGE, &[("accept-encoding", BROWSER)]).to_request()).await;
+    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None);
+    assert_eq!(header_of(&answer, header::VARY), None);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_compressed_answer_that_is_not_read_keeps_its_place() {
+    let mut settings = Settings::default();
+    settings.api.max_in_flight = 1;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let unread = call_service(&app, get(LARGE, &[("accept-encoding", BROWSER)]).to_request()).await;
+    assert_eq!(header_of(&unread, header::CONTENT_ENCODING), Some("zstd"));
+    let refused = call_service(&app, get("/v1", &[]).to_request()).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    drop(unread);
+    assert_eq!(
+        call_service(&app, get("/v1", &[]).to_request()).await.status(),
+        StatusCode::OK
+    );
+    api.stop().await;
+}

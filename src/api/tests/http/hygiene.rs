@@ -1,0 +1,379 @@
+//! Requests that no well-made client sends: each is refused for what it is, none with a failure of the node,
+//! none is left without an answer, and the node serves on. `refusals.rs` has those of single routes.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
+const SYNTAX: (u16, &str) = (400, "web_framework_error");
+
+#[actix_web::test]
+async fn paths_are_taken_as_they_are() {
+    let api = TestApi::start(Settings::default()).await;
+    let rows = [
+        ("//v1", UNKNOWN_ROUTE),
+        ("/v1//", UNKNOWN_ROUTE),
+        ("/v1//accounts/0x1", UNKNOWN_ROUTE),
+        ("/v1/accounts//0x1", UNKNOWN_ROUTE),
+        ("/v1/./accounts/0x1", UNKNOWN_ROUTE),
+        ("/v1/accounts/../accounts/0x1", UNKNOWN_ROUTE),
+        ("/v1/accounts/0x1/", UNKNOWN_ROUTE),
+        ("/V1", UNKNOWN_ROUTE),
+        ("/v1/Accounts/0x1", UNKNOWN_ROUTE),
+        ("/v1%2Faccounts/0x1", UNKNOWN_ROUTE),
+        ("/v1/accounts/%2e%2e", SYNTAX),
+        ("/v1/accounts/0x1%00", SYNTAX),
+        ("/v1/accounts/0x1%0D%0Ax", SYNTAX),
+        ("/v1/accounts/%", SYNTAX),
+        ("/v1/accounts/%zz", SYNTAX),
+        ("/v1/accounts/%C3%28", SYNTAX),
+        ("/v1/accounts/0x1/resource/0x1::a::B%3Cu8", SYNTAX),
+        ("/v1/accounts/0x1/resource/0x1::a%2F::B", SYNTAX),
+        ("/v1/accounts/0x1/module/coin%2F..%2Fcoin", SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=%00", SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=%FF", SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=0x0", SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=1e3", SYNTAX),
+        ("/v1/accounts/0x1?ledger_version=%20", SYNTAX),
+        ("/v1/transactions?limit=99999999999999999999", SYNTAX),
+        ("/v1/transactions?limit=0", (400, "invalid_input")),
+    ];
+    for (path, expected) in rows {
+        refused(&api.client.get(path).await, expected, path);
+    }
+    // What nobody asked for is passed over, whatever it is.
+    for query in ["a", "a=b&a=c", "%FF=%FE", "&&=&=", "LEDGER_VERSION=x", "%00"] {
+        good(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
+    }
+    // Percent signs may stand for what need not be written so.
+    good(&api.client.get("/v1/accounts/%30%78%31").await);
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// Every route that takes JSON.
+const JSON_ROUTES: [&str; 8] = [
+    "/v1/transactions",
+    "/v1/transactions/batch",
+    "/v1/transactions/simulate",
+    "/v1/transactions/encode_submission",
+    "/v1/view",
+    "/v1/tables/0x1/item",
+    "/v1/tables/0x1/raw_item",
+    "/v1/experimental/state_values/raw",
+];
+
+#[actix_web::test]
+async fn bodies_that_are_no_request_are_400() {
+    let api = TestApi::start(Settings::default()).await;
+    let deep = |open: &str, close: &str| format!("{}{}", open.repeat(10_000), close.repeat(10_000));
+    let bodies: Vec<(&str, Vec<u8>)> = vec![
+        ("nothing", vec![]),
+        ("white space", b" \n\t".to_vec()),
+        ("a zero byte", b"\0".to_vec()),
+        ("no UTF-8", b"{\"key\":\"\xff\xfe\"}".to_vec()),
+        ("half a surrogate", br#"{"key":"\ud800"}"#.to_vec()),
+        ("a byte order mark", b"\xef\xbb\xbf{}".to_vec()),
+        ("deep arrays", deep("[", "]").into()),
+        ("deep objects", deep("{\"key\":", "}").into()),
+        (
+            "deep arrays in a field",
+            format!("{{\"key\":{}}}", deep("[", "]")).into(),
+        ),
+        (
+            "a huge number",
+            format!("{{\"key\":1{}}}", "0".repeat(5_000)).into(),
+        ),
+        ("a huge exponent", b"{\"key\":1e999999999}".to_vec()),
+        ("a bare number", b"1".to_vec()),
+        ("null", b"null".to_vec()),
+        ("two values", b"{} {}".to_vec()),
+        ("a comment", b"{} // no".to_vec()),
+        ("single quotes", b"{'key':'0x'}".to_vec()),
+        ("an end that is missing", b"{\"key\":\"0x\"".to_vec()),
+    ];
+    for path in JSON_ROUTES {
+        for (what, body) in &bodies {
+            let headers = [("content-type", "application/json")];
+            let answer = api.client.send("POST", path, &headers, Some(body)).await;
+            assert_eq!(answer.status, 400, "{path}, {what}: {}", answer.text());
+            assert!(!answer.error_code().is_empty());
+        }
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_key_that_is_given_twice_is_refused() {
+    let api = TestApi::start(Settings::default()).await;
+    let bodies = [
+        ("/v1/tables/0x1/raw_item", r#"{"key":"0x","key":"0x01"}"#),
+        (
+            "/v1/view",
+            r#"{"function":"0x1::coin::name","function":"0x1::coin::name","type_arguments":[],"arguments":[]}"#,
+        ),
+    ];
+    for (path, body) in bodies {
+        let headers = [("content-type", "application/json")];
+        let answer = api
+            .client
+            .send("POST", path, &headers, Some(body.as_bytes()))
+            .await;
+        refused(&answer, SYNTAX, path);
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn headers_of_a_body() {
+    let api = TestApi::start(Settings::default()).await;
+    let mut unsigned = Transfer::new(0, 0).json(&api.chain);
+    unsigned.as_object_mut().unwrap().remove("signature");
+    let body = serde_json::to_vec(&unsigned).unwrap();
+    let ask = async |path: &str, headers: &[(&str, &str)]| {
+        let answer = api.client.send("POST", path, headers, Some(&body)).await;
+        (answer.status, answer)
+    };
+    let path = "/v1/transactions/encode_submission";
+    let json = ("content-type", "application/json");
+    for headers in [
+        vec![json],
+        vec![("content-type", "APPLICATION/JSON")],
+        vec![("content-type", "application/json; charset=utf-8")],
+        vec![("content-type", "application/json ;a=\"b\"")],
+        vec![
+            ("Content-Type", "application/json"),
+            ("content-encoding", "identity"),
+        ],
+        vec![json, ("content-encoding", " IDENTITY ")],
+        vec![json, ("expect", "")],
+    ] {
+        let (status, answer) = ask(path, &headers).await;
+        assert_eq!(status, 200, "{headers:?}: {}", answer.text());
+    }
+    for path in JSON_ROUTES {
+        for headers in [
+            vec![],
+            vec![("content-type", "")],
+            vec![("content-type", ";")],
+            vec![("content-type", "application/jsonx")],
+            vec![("content-type", "application/json, application/json")],
+            vec![("content-type", "text/json")],
+            vec![json, ("content-encoding", "gzip")],
+            vec![json, ("content-encoding", "identity, gzip")],
+            vec![json, ("content-encoding", "identity"), ("content-encoding", "br")],
+        ] {
+            let (_, answer) = ask(path, &headers).await;
+            refused(
+                &answer,
+                (415, "web_framework_error"),
+                &format!("{path} {headers:?}"),
+            );
+        }
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn methods_are_words_in_their_case() {
+    let api = TestApi::start(Settings::default()).await;
+    for method in ["get", "Get", "PUT", "TRACE", "CONNECT", "GETGET", "X-Y"] {
+        let answer = api.client.send(method, "/v1", &[], None).await;
+        assert_eq!(answer.status, 405, "{method}");
+        assert_eq!(answer.headers["allow"], "GET", "{method}");
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// Sends the bytes and reads until the connection ends.
+async fn exchange(mut stream: TcpStream, request: &[u8]) -> String {
+    // A server that refuses early may close before all is written.
+    let _ = stream.write_all(request).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// A request for `/v1` with these lines behind the request line, which asks for the end of the connection.
+fn with_lines(lines: &str) -> String {
+    format!("POST /v1/tables/0xdead/raw_item HTTP/1.1\r\nhost: node\r\nconnection: close\r\n{lines}")
+}
+
+#[actix_web::test]
+async fn what_is_no_http_is_400_and_the_connection_ends() {
+    let api = TestApi::start(Settings::default()).await;
+    let typed = "content-type: application/json\r\n";
+    let body = r#"{"key":"0x"}"#;
+    let rows = [
+        (
+            "two lengths",
+            with_lines(&format!(
+                "{typed}content-length: 12\r\ncontent-length: 13\r\n\r\n{body}"
+            )),
+        ),
+        (
+            "one length twice",
+            with_lines(&format!(
+                "{typed}content-length: 12\r\ncontent-length: 12\r\n\r\n{body}"
+            )),
+        ),
+        (
+            "a list of lengths",
+            with_lines(&format!("{typed}content-length: 12, 12\r\n\r\n{body}")),
+        ),
+        (
+            "a negative length",
+            with_lines(&format!("{typed}content-length: -1\r\n\r\n")),
+        ),
+        (
+            "a signed length",
+            with_lines(&format!("{typed}content-length: +12\r\n\r\n{body}")),
+        ),
+        (
+            "a length in hex",
+            with_lines(&format!("{typed}content-length: 0xc\r\n\r\n{body}")),
+        ),
+        (
+            "a length beyond all numbers",
+            with_lines(&format!("{typed}content-length: 99999999999999999999\r\n\r\n")),
+        ),
+        (
+            "length and chunks",
+            with_lines(&format!(
+                "{typed}content-length: 12\r\ntransfer-encoding: chunked\r\n\r\n{body}"
+            )),
+        ),
+        (
+            "an encoding after the chunks",
+            with_lines(&format!(
+                "{typed}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n"
+            )),
+        ),
+        (
+            "an unknown transfer encoding",
+            with_lines(&format!("{typed}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n")),
+        ),
+        (
+            "a chunk of no number",
+            with_lines(&format!("{typed}transfer-encoding: chunked\r\n\r\nzz\r\n")),
+        ),
+        (
+            "a chunk beyond all numbers",
+            with_lines(&format!(
+                "{typed}transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n"
+            )),
+        ),
+        ("a name with a space", with_lines("na me: x\r\n\r\n")),
+        ("a line without a colon", with_lines("nothing\r\n\r\n")),
+        ("a folded line", with_lines("a: b\r\n c\r\n\r\n")),
+        ("a value with a zero byte", with_lines("a: b\0c\r\n\r\n")),
+        (
+            "too many lines",
+            with_lines(&format!("{}\r\n", "a: b\r\n".repeat(1_000))),
+        ),
+        (
+            "too long a line",
+            with_lines(&format!("a: {}\r\n\r\n", "b".repeat(300_000))),
+        ),
+        ("another version", "GET /v1 HTTP/9.9\r\n\r\n".to_owned()),
+        ("a version in lower case", "GET /v1 http/1.1\r\n\r\n".to_owned()),
+        ("no version", "GET /v1\r\n\r\n".to_owned()),
+        ("a path with a space", "GET /v1/a b HTTP/1.1\r\n\r\n".to_owned()),
+        ("a path that is none", "GET v1 HTTP/1.1\r\n\r\n".to_owned()),
+        (
+            "HTTP/2 without TLS",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+        ),
+        (
+            "the begin of a TLS handshake",
+            "\x16\x03\x01\x02\0\x01\0\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
+        ),
+    ];
+    for (what, request) in rows {
+        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = answer.split(' ').take(2).collect();
+        let expected = if what.starts_with("too ") { "431" } else { "400" };
+        assert_eq!(status, ["HTTP/1.1", expected], "{what}: {answer}");
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn forms_of_requests_that_are_rare() {
+    let api = TestApi::start(Settings::default()).await;
+    let rows = [
+        ("HTTP/1.0", "GET /v1 HTTP/1.0\r\n\r\n", "200"),
+        (
+            "HTTP/1.0 that stays",
+            "GET /v1 HTTP/1.0\r\nconnection: keep-alive\r\n\r\nGET /v1 HTTP/1.0\r\n\r\n",
+            "200",
+        ),
+        ("no host", "GET /v1 HTTP/1.1\r\nconnection: close\r\n\r\n", "400"),
+        (
+            "an empty host",
+            "GET /v1 HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n",
+            "200",
+        ),
+        (
+            "the whole address",
+            "GET http://node/v1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            "200",
+        ),
+        (
+            "empty lines before",
+            "\r\n\r\nGET /v1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            "200",
+        ),
+        (
+            "the server itself",
+            "OPTIONS * HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            "404",
+        ),
+        (
+            "a fragment",
+            "GET /v1#a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            "200",
+        ),
+    ];
+    for (what, request, expected) in rows {
+        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = answer.split(' ').skip(1).take(1).collect();
+        assert_eq!(status, [expected], "{what}: {answer}");
+    }
+    // Requests that come at once are answered one by one.
+    let twice =
+        "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    let answers = exchange(api.client.connect().await, twice.as_bytes()).await;
+    assert!(
+        answers.starts_with("HTTP/1.1 200") && answers.contains("HTTP/1.1 404"),
+        "{answers}"
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn who_asks_before_sending_a_body_is_told_to_go_on() {
+    let api = TestApi::start(Settings::default()).await;
+    let body = json!({ "key": "0x" }).to_string();
+    let head = with_lines(&format!(
+        "content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    ));
+    let mut stream = api.client.connect().await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
+    let mut told = vec![0; go_on.len()];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(told, go_on);
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let answer = Answer::read(&mut stream).await;
+    refused(&answer, (404, "table_item_not_found"), "the body after it");
+    api.stop().await;
+}
