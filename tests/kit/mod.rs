@@ -33,9 +33,12 @@ use std::{
 /// that passes; generous, for machines that are busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The binary under test.
+/// The binary under test: that which `LEDGER_NODE_BIN` names, for long runs of a release build, else the one
+/// that was built with the tests.
 pub fn binary() -> std::process::Command {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ledger-node"));
+    let built = env!("CARGO_BIN_EXE_ledger-node");
+    let named = std::env::var_os("LEDGER_NODE_BIN").unwrap_or_else(|| built.into());
+    let mut command = std::process::Command::new(named);
     // What surrounds the test must not configure the node.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LEDGER_NODE__") {
