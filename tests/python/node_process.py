@@ -28,7 +28,7 @@ def _binary() -> Path:
 
 class NodeProcess:
     """A running node with `config/<preset>.toml` and `settings` over it, each as `section.key=value`.
-    `api`, `faucet` and `admin` are its addresses."""
+    `api`, `graphql`, `faucet` and `admin` are its addresses."""
 
     def __init__(self, preset: str, settings: tuple[str, ...] = ()):
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
@@ -50,7 +50,8 @@ class NodeProcess:
         except Exception:
             self.kill()
             raise
-        self.api, self.faucet, self.admin = urls["api"], urls["faucet"], urls["admin"]
+        self.api, self.graphql = urls["api"], urls["graphql"]
+        self.faucet, self.admin = urls["faucet"], urls["admin"]
 
     def _wait_until_ready(self) -> dict[str, str]:
         """The addresses that the ready line gives: `ready api=http://127.0.0.1:1234 faucet=...`."""

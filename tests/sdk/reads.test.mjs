@@ -48,7 +48,7 @@ describe("reads", { timeout: 120_000 }, () => {
     const newest = await session.aptos.getTransactions();
     assert.equal(newest.length, 25, "a page without an offset holds the newest");
     const pastEnd = await refusal(session.aptos.getTransactions({ options: { offset: 10_000_000 } }));
-    assert.deepEqual([pastEnd.status, pastEnd.data.error_code], [404, "transaction_not_found"]);
+    assert.deepEqual([pastEnd.status, pastEnd.data.error_code], [400, "invalid_input"]);
   });
 
   test("transactions of an account", async () => {
