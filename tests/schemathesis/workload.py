@@ -84,20 +84,19 @@ class Workload:
         parameters = {
             "address": [*addresses, str(seed)],
             "asset_type": [COIN, moon, "0xa"],
-            "block_height": heights,
+            "block_height": [int(height) for height in heights],
             "creation_number": ["0", "2", "3"],
             "end_version": versions,
             "event_handle": [COIN_STORE, "0x1::account::Account"],
             "field_name": ["deposit_events", "withdraw_events", "coin_register_events"],
             "ledger_version": versions,
             "module_name": ["coin", "account"],
-            "part": ["index.html"],
             "resource_type": ["0x1::account::Account", COIN_STORE, REGISTRY, "0x1::object::ObjectCore"],
             "start_version": versions,
             "table_handle": [handle],
             "txn_hash": [waiting["hash"], *(one["hash"] for one in page[-3:])],
             "txn_version": versions,
-            "version": versions,
+            "version": [int(version) for version in versions],
         }
         return {"parameters": parameters, "bodies": await self._bodies(alice, bob, waiting)}
 
