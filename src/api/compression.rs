@@ -237,7 +237,7 @@ mod tests {
             ("identity", None),
             ("deflate, compress", None),
             ("gzip", Some(Coding::Gzip)),
-            ("GZIP", None),
+            ("GZIP", Some(Coding::Gzip)),
             ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
             ("br, gzip", Some(Coding::Brotli)),
             ("gzip;q=1.0, br;q=0.9, zstd;q=0.1", Some(Coding::Gzip)),

@@ -8,6 +8,7 @@ mod crash;
 mod faucet;
 mod filter;
 mod http2;
+mod keep_alive;
 mod pruned;
 mod run;
 mod tls;
