@@ -81,8 +81,7 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
         };
         clients.push(tokio::spawn(reader.run()));
     }
-    let files = tokio::join!(look_at_the_file(&node, &watch, transactions), report(load));
-    let (files, report) = files;
+    let (files, report) = tokio::join!(look_at_the_file(&node, &watch, transactions), report(load));
     watch.finish();
     for client in clients {
         client.await.unwrap();
