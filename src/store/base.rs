@@ -128,3 +128,20 @@ fn stream_ends(
 pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), StoreError> {
     decode(payload.get(1..).unwrap_or_default(), "the end of a pruned stream")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_of_a_stream_is_no_state_key() {
+        let stream = EventKey {
+            creation_number: 1,
+            account_address: ledger::AccountAddress::ONE,
+        };
+        let mut entry = vec![STREAM];
+        entry.extend(encode(&(stream, 5u64)).unwrap());
+        assert_eq!(decode_payload(&entry).unwrap(), None);
+        assert_eq!(decode_stream_end(&entry).unwrap(), (stream, 5));
+    }
+}

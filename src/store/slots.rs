@@ -42,7 +42,7 @@ pub struct Slot {
 /// also where the slot holds nothing: whoever must answer soon counts the steps.
 pub struct Slots<'a> {
     view: &'a View,
-    address: AccountAddress,
+    pub(crate) address: AccountAddress,
     version: u64,
     owner: [u8; OWNER_BYTES],
     digests: Digests<'a>,

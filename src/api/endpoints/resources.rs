@@ -21,7 +21,7 @@ const PAGE: PageSize = PageSize {
 };
 
 /// How many slots are looked at for a page: one in two may hold nothing any more where the page is as
-/// long as can be. One costs about 20 microseconds. Beyond that a page is short, down to an empty one with
+/// long as can be. One costs about 7 microseconds. Beyond that a page is short, down to an empty one with
 /// a cursor.
 const SLOTS_MAX: usize = 2 * PAGE.max;
 

@@ -4,6 +4,7 @@ mod crash;
 mod kit;
 mod model;
 mod refusals;
+mod slots;
 mod workload;
 
 use crate::{Store, StoreOptions, index::merge::Pace};
