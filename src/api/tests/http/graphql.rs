@@ -218,7 +218,7 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
         .map(|n| format!("fragment f{n} on query_root {{...f{m} ...f{m}}} ", m = n + 1))
         .collect();
     let unknown = "a ".repeat(1_500);
-    let directives = "@skip(if:false)".repeat(10);
+    let directives = "@skip(if:false)".repeat(20);
     for (query, named) in [
         (nested("{a", "}"), "1000 brackets"),
         // Closed by what no parser sees as a bracket.
