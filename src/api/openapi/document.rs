@@ -17,6 +17,7 @@ use crate::{
 use actix_web::http::StatusCode;
 use ledger::Vendor;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Stands for the vendor word in descriptions.
 const VENDOR: &str = "{VENDOR}";
@@ -46,6 +47,7 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
         path[row.method().as_str().to_ascii_lowercase()] = operation;
     }
     let headers = writer.header_components();
+    let responses = shared_responses(&mut paths);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -57,8 +59,45 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
         "servers": [{"url": "/v1", "description": "The node that serves this document."}],
         "tags": Tag::ALL.map(|tag| json!({"name": tag.name(), "description": tag.description()})),
         "paths": paths,
-        "components": {"headers": headers, "schemas": writer.schemas.finish()},
+        "components": {"headers": headers, "responses": responses, "schemas": writer.schemas.finish()},
     })
+}
+
+/// Takes the error answers that several operations declare alike out of them, and gives each a name.
+fn shared_responses(paths: &mut Map<String, Value>) -> Map<String, Value> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    each_error(paths, |_, response| {
+        *counts.entry(response.to_string()).or_default() += 1;
+    });
+    let mut names: HashMap<String, String> = HashMap::new();
+    let mut shared = Map::new();
+    each_error(paths, |status, response| {
+        let text = response.to_string();
+        if counts.get(&text).is_none_or(|count| *count < 2) {
+            return;
+        }
+        let name = names.entry(text).or_insert_with(|| {
+            let same_status = shared
+                .keys()
+                .filter(|name: &&String| name.starts_with(&format!("Error{status}")));
+            let name = format!("Error{status}_{}", same_status.count() + 1);
+            shared.insert(name.clone(), response.clone());
+            name
+        });
+        *response = reference("responses", name);
+    });
+    shared
+}
+
+/// Calls `visit` with each error answer and its status.
+fn each_error(paths: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut Value)) {
+    let methods = paths.values_mut().filter_map(Value::as_object_mut);
+    for operation in methods.flat_map(Map::values_mut) {
+        let responses = operation["responses"].as_object_mut().into_iter().flatten();
+        for (status, response) in responses.filter(|(status, _)| status.as_str() >= "400") {
+            visit(status, response);
+        }
+    }
 }
 
 /// What is known while a document is written.

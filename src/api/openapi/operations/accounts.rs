@@ -54,7 +54,7 @@ pub(crate) fn resources() -> Operation {
          which is the `start` of the next one; give the `ledger_version` of the first page with it, so that all \
          pages are of one moment. A page may be shorter than its limit, even empty, and still have a cursor.",
     )
-    .parameter(start())
+    .parameter(start(RESOURCE_CURSOR))
     .parameter(parameter::limit(
         "How many resources a page has at most; 9999 without it and above it.",
     ))
@@ -161,7 +161,7 @@ pub(crate) fn modules() -> Operation {
          `start` of the next one; give the `ledger_version` of the first page with it, so that all pages are of \
          one moment.",
     )
-    .parameter(start())
+    .parameter(start(MODULE_CURSOR))
     .parameter(parameter::limit("How many modules a page has at most; 9999 without it and above it."))
     .answers(success)
     .refuses(refusals::LIMIT)
@@ -174,17 +174,22 @@ const NEXT_PAGE: &[(&str, &str)] = &[
 ];
 
 /// Where a page of a listing with a cursor begins.
-fn start() -> parameter::Parameter {
+fn start(example: &'static str) -> parameter::Parameter {
     parameter::query(
         "start",
         "Where the page begins: the cursor of the page before it. It means nothing outside of this node.",
         json!({"type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})+$"}),
-        CURSOR,
+        example,
     )
 }
 
-/// The cursor of the module `chain_id` at `0x1`.
-const CURSOR: &str = "00000000000000000000000000000000000000000000000000000000000000000100";
+/// The cursor of the module `aggregator` at `0x1`.
+const MODULE_CURSOR: &str = "0000000000000000000000000000000000000000000000000000000000000000012c\
+                             0000000000000000000000000000000000000000000000000000000000000000010a\
+                             61676772656761746f72";
+
+/// A cursor of resources. Each node has its own, so that this one is none of any other.
+const RESOURCE_CURSOR: &str = "8bdb33df861b2b2fbc0ba7302846b6c8";
 
 /// `GET /v1/accounts/{address}/balance/{asset_type}`
 pub(crate) fn balance() -> Operation {

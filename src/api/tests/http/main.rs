@@ -24,6 +24,7 @@ mod signature_lanes;
 mod signing;
 mod simulations;
 mod state_values;
+mod spec;
 mod submissions;
 mod summaries;
 mod switches;

@@ -45,7 +45,7 @@ pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer
             _ => contract.assert_fits("", &error, answer, &what),
         };
     };
-    let response = &operation["responses"][answer.status.to_string()];
+    let response = contract.resolved(&operation["responses"][answer.status.to_string()]);
     assert!(response.is_object(), "{what} is not declared: {}", answer.text());
     contract.assert_headers(vendor, response, answer, &what);
     contract.assert_body(response, template, answer, &what);
@@ -67,7 +67,7 @@ fn of_vendor(vendor: &str) -> Arc<Contract> {
 impl Contract {
     /// The methods of the route that fits a path below `/v1`; names before parameters.
     fn route(&self, path: &str) -> Option<(&str, &Value)> {
-        let path = if path.is_empty() { "/" } else { path };
+        let path = decoded(if path.is_empty() { "/" } else { path });
         let fits = |template: &str| {
             let mut parts = path.split('/');
             let same = template.split('/').all(|expected| {
@@ -83,13 +83,18 @@ impl Contract {
         best.map(|(template, methods)| (template.as_str(), methods))
     }
 
+    /// What a reference leads to.
+    fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
+        match value["$ref"].as_str() {
+            Some(reference) => self.document.pointer(&reference[1..]).unwrap(),
+            None => value,
+        }
+    }
+
     fn assert_headers(&self, vendor: &str, response: &Value, answer: &Answer, what: &str) {
         let declared = response["headers"].as_object().unwrap();
         for (name, header) in declared {
-            let header = match header["$ref"].as_str() {
-                Some(reference) => self.document.pointer(&reference[1..]).unwrap(),
-                None => header,
-            };
+            let header = self.resolved(header);
             let value = answer.headers.get(&name.to_ascii_lowercase());
             let required = header["required"] == true;
             assert!(
@@ -147,4 +152,26 @@ impl Contract {
             "{what} does not fit its schema: {errors:?}\n{body}"
         );
     }
+}
+
+/// A path with its percent-encoded letters and digits decoded; whatever else is encoded stands in parameters.
+fn decoded(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part
+            .get(..2)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.map(char::from).filter(char::is_ascii_alphanumeric) {
+            Some(letter) => {
+                decoded.push(letter);
+                decoded += &part[2..];
+            }
+            None => {
+                decoded.push('%');
+                decoded += part;
+            }
+        }
+    }
+    decoded
 }

@@ -1,0 +1,123 @@
+//! The document of the interface as the node serves it, its page, and its examples as requests.
+
+use crate::kit::{Answer, Settings, TestApi, refused};
+use ledger_api::openapi_document;
+use serde_json::Value;
+
+const HTML: &str = "text/html; charset=utf-8";
+
+fn file(answer: &Answer, media_type: &str) -> String {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.headers["content-type"], media_type);
+    assert_eq!(answer.headers["x-content-type-options"], "nosniff");
+    answer.text()
+}
+
+#[actix_web::test]
+async fn the_document_in_both_forms() {
+    let api = TestApi::start(Settings::default()).await;
+    let answers = [
+        api.client.get("/v1/spec.json").await,
+        api.client.get_bcs("/v1/spec.json").await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.json(), openapi_document(api.chain.vendor()));
+    }
+    let yaml = file(&api.client.get("/v1/spec.yaml").await, "application/yaml");
+    let has_line = |line: &str| yaml.lines().any(|one| one == line);
+    assert!(
+        has_line("openapi: \"3.1.0\"") && has_line("paths:"),
+        "{yaml:.200}"
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_page_loads_only_parts_of_its_own() {
+    let api = TestApi::start(Settings::default()).await;
+    let answer = api.client.get("/v1/spec").await;
+    let page = file(&answer, HTML);
+    let policy = &answer.headers["content-security-policy"];
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self';"),
+        "{policy}"
+    );
+    let parts: Vec<_> = page
+        .split(['"', '\''])
+        .filter(|part| part.starts_with('/') || part.contains("://"))
+        .collect();
+    assert!(parts.len() >= 5, "{parts:?}");
+    for part in parts {
+        let answer = api.client.get(part).await;
+        assert_eq!(answer.status, 200, "{part}");
+        assert!(!answer.body.is_empty(), "{part}");
+    }
+    let missing = api.client.get("/v1/spec/index.html").await;
+    refused(&missing, (404, "web_framework_error"), "no part of the page");
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_root_leads_to_the_page() {
+    let api = TestApi::start(Settings::default()).await;
+    let home = file(&api.client.get("/").await, HTML);
+    assert!(home.contains("href=\"/v1/spec\""), "{home}");
+    let posted = api.client.send("POST", "/", &[], Some(b"")).await;
+    refused(&posted, (405, "web_framework_error"), "POST /");
+    assert_eq!(posted.headers["allow"], "GET");
+    api.stop().await;
+}
+
+/// The path below `/v1` of a request with the examples of an operation's parameters.
+fn target(path: &str, operation: &Value) -> String {
+    let mut path = path.to_owned();
+    let mut query = Vec::new();
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap();
+        let example = match &parameter["example"] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match parameter["in"].as_str() {
+            Some("path") => path = path.replace(&format!("{{{name}}}"), &example),
+            _ => query.push(format!("{name}={example}")),
+        }
+    }
+    format!("/v1{path}?{}", query.join("&"))
+}
+
+/// Each example is a request that the node reads; that some ask for what is not there is no mistake.
+#[actix_web::test]
+async fn the_examples_are_requests() {
+    let api = TestApi::start(Settings::default()).await;
+    let document = openapi_document(api.chain.vendor());
+    let mut count = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let target = target(path, operation);
+            let body = &operation["requestBody"]["content"]["application/json"]["example"];
+            let answer = match method.as_str() {
+                "get" => api.client.get(&target).await,
+                _ => api.client.post_json(&target, body, "application/json").await,
+            };
+            let text = answer.text();
+            if answer.status == 400 {
+                // The signature of the examples does not hold, so it is refused where it is checked.
+                assert!(path.starts_with("/transactions"), "{method} {target}: {text}");
+                assert_ne!(
+                    answer.error_code(),
+                    "web_framework_error",
+                    "{method} {target}: {text}"
+                );
+            } else {
+                assert!(
+                    answer.status < 300 || answer.status == 404,
+                    "{method} {target}: {text}"
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count}");
+    api.stop().await;
+}
