@@ -40,7 +40,6 @@ enum StateValue<'a> {
 /// as that of a group of resources, is its bytes in hex.
 pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
     let RawStateValueRequest { key: HexBytes(wire) } = call.json_body().await?;
-    let wire = Bytes::from(wire);
     let (key, parts) = read_key(&wire)?;
     let (chain, format) = (call.chain().clone(), call.format());
     let (ledger_info, (bytes, value_type)) = call
