@@ -168,8 +168,8 @@ impl TextForm for TypeTag {
         json_schema!({
             "type": "string",
             "minLength": 2,
-            "description": "A type: `bool`, `u8` to `u256`, `i8` to `i256`, `address`, `signer`, `vector<T>`, a \
-                            struct type, a reference, or a function type.",
+            "description": "A type: `bool`, `u8` to `u256`, `i8` to `i256`, `address`, `signer`, `vector<T>`, or \
+                            a struct type.",
             "examples": ["vector<0x1::account::Account>"],
         })
     }

@@ -1,5 +1,6 @@
 //! The shapes of transactions and blocks, on blocks that the ledger really executed.
 
+mod schemas;
 mod submissions;
 
 use super::{changes::ChangeJson, *};
