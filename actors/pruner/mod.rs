@@ -65,10 +65,7 @@ impl Handler<PruneDone> for Pruner {
     type Result = ();
 
     fn handle(&mut self, PruneDone(pruned): PruneDone, _: &mut Self::Context) {
-        self.window.shrink(pruned.oldest_version);
-        // Where only a part of a block could go, the next block is the next occasion.
-        if !pruned.done {
-            self.step_if_due();
-        }
+        self.window.shrink(pruned.oldest_version, pruned.done);
+        self.step_if_due();
     }
 }

@@ -9,6 +9,10 @@ pub(super) struct Window {
     config: PrunerConfig,
     newest_version: u64,
     oldest_version: u64,
+    /// What the newest step was to remove: all below this version.
+    asked_below: u64,
+    /// Whether there is nothing more to remove below that. Versions may be left, as blocks go whole.
+    is_done: bool,
     is_in_flight: bool,
 }
 
@@ -18,6 +22,8 @@ impl Window {
             config,
             newest_version: ledger_info.version,
             oldest_version: ledger_info.oldest_version,
+            asked_below: 0,
+            is_done: true,
             is_in_flight: false,
         }
     }
@@ -27,9 +33,11 @@ impl Window {
         self.newest_version = self.newest_version.max(newest_version);
     }
 
-    /// The step in flight has left `oldest_version` as the oldest.
-    pub(super) fn shrink(&mut self, oldest_version: u64) {
+    /// The step in flight has left `oldest_version` as the oldest; `is_done` says that it removed all
+    /// that it was asked to.
+    pub(super) fn shrink(&mut self, oldest_version: u64, is_done: bool) {
         self.oldest_version = oldest_version;
+        self.is_done = is_done;
         self.is_in_flight = false;
     }
 
@@ -46,6 +54,11 @@ impl Window {
         if below.saturating_sub(self.oldest_version) < self.config.batch_versions {
             return None;
         }
+        // Only a part of a block could go: the next block is the next occasion.
+        if self.is_done && below <= self.asked_below {
+            return None;
+        }
+        self.asked_below = below;
         self.is_in_flight = true;
         Some(below)
     }
@@ -85,7 +98,25 @@ mod tests {
         assert_eq!(window.next_step(), Some(91));
         window.grow(200);
         assert_eq!(window.next_step(), None);
-        window.shrink(5);
+        window.shrink(5, false);
+        assert_eq!(window.next_step(), Some(191));
+    }
+
+    #[test]
+    fn a_block_that_came_during_a_step_is_the_next_occasion_and_no_block_is_none() {
+        let mut window = window(10, 5);
+        window.grow(100);
+        assert_eq!(window.next_step(), Some(91));
+        window.shrink(80, true);
+        assert_eq!(
+            window.next_step(),
+            None,
+            "80 to 90 are of a block that reaches into the window"
+        );
+        window.grow(101);
+        assert_eq!(window.next_step(), Some(92));
+        window.grow(200);
+        window.shrink(80, true);
         assert_eq!(window.next_step(), Some(191));
     }
 
