@@ -29,8 +29,8 @@ use facts::Facts;
 use feed::Feed;
 use ledger::OrderedBlock;
 use messages::{
-    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners,
-    Subscribe, SubscribeBlocks, WaitEnd,
+    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, Subscribe,
+    SubscribeBlocks, WaitEnd,
 };
 use std::{collections::VecDeque, io, sync::Arc, thread::JoinHandle};
 use waiters::Waiters;

@@ -59,7 +59,10 @@ pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
 pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let start: Option<Cursor> = call.query("start")?;
-    if start.as_ref().is_some_and(|Cursor(start)| start.address != address) {
+    if start
+        .as_ref()
+        .is_some_and(|Cursor(start)| start.address != address)
+    {
         let other = format!("the cursor is none of the account {address}");
         return Err(Problem::InvalidInput(other).into());
     }

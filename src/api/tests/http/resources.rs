@@ -146,7 +146,10 @@ async fn members_of_groups_stand_beside_the_others() {
     assert_eq!(of("A")["data"], "0x01");
     assert_eq!(of("B")["data"], "0x");
     assert_eq!(of("M5")["data"], "0x4d35");
-    for nobody in [AccountAddress::from_low_u64(0xdead), AccountAddress::new([0xff; 32])] {
+    for nobody in [
+        AccountAddress::from_low_u64(0xdead),
+        AccountAddress::new([0xff; 32]),
+    ] {
         assert_eq!(whole(&api, &nobody, "").await, Vec::<Value>::new());
         assert_eq!(good_bcs(&api.client.get_bcs(&path(&nobody, "")).await), [0]);
     }
