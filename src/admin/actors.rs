@@ -43,7 +43,7 @@ pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
 pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Error>) -> HttpResponse {
     let change: Change = match body_of(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
         Ok(change) => change,
-        Err(refusal) => return refusal,
+        Err(problem) => return problem.response(),
     };
     let capacity = change.mailbox_capacity;
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {

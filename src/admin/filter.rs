@@ -40,7 +40,7 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
     let Filter { rules } = match body_of(body, BODY_BYTES_MAX, "{\"rules\": [\"deny sender 0x1\", ...]}") {
         Ok(filter) => filter,
-        Err(refusal) => return refusal,
+        Err(problem) => return problem.response(),
     };
     match SubmissionFilter::parse(&rules) {
         Ok(filter) => {

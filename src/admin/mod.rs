@@ -13,7 +13,7 @@ use actix_web::{
     web::{self, Bytes, ServiceConfig},
 };
 use ledger_actors::NodeHandle;
-use ledger_api::{ApiState, ErrorBody, ErrorCode, extraction_problem, unknown_route, wrong_method};
+use ledger_api::{ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method};
 use serde::de::DeserializeOwned;
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -90,20 +90,15 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
 /// A body in JSON; `form` says how it is to look.
 ///
 /// # Errors
-/// The answer to a body that did not come whole, is larger than `bytes_max`, or is no `T`.
+/// What is wrong with a body that did not come whole, is larger than `bytes_max`, or is no `T`.
 fn body_of<T: DeserializeOwned>(
     body: Result<Bytes, Error>,
     bytes_max: usize,
     form: &str,
-) -> Result<T, HttpResponse> {
-    let body = body.map_err(|error| extraction_problem(&error, bytes_max).response())?;
-    serde_json::from_slice(&body).map_err(|error| {
-        refusal(
-            StatusCode::BAD_REQUEST,
-            ErrorCode::WebFrameworkError,
-            format!("the body is to be {form}: {error}"),
-        )
-    })
+) -> Result<T, Problem> {
+    let body = body.map_err(|error| extraction_problem(&error, bytes_max))?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Problem::Syntax(format!("the body is to be {form}: {error}")))
 }
 
 /// An error answer in the form of the interface.

@@ -18,7 +18,7 @@ pub async fn turn(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpRespons
     let change: SwitchChange = match body_of(body, BODY_BYTES_MAX, "such as {\"submission_enabled\": false}")
     {
         Ok(change) => change,
-        Err(refusal) => return refusal,
+        Err(problem) => return problem.response(),
     };
     admin.api.change_switches(&change);
     let switches = admin.api.switches();
