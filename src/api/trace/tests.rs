@@ -119,7 +119,7 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
             "/things/{name}",
             web::get().to(|| async {
                 tracing::error!("a failure");
-                HttpResponse::InternalServerError()
+                HttpResponse::InternalServerError().finish()
             }),
         );
     let app = init_service(app).await;

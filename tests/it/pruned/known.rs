@@ -37,7 +37,7 @@ pub struct Known {
 
 impl Known {
     /// Learns a block; it must be the one that was seen before, and adjoin its neighbours.
-    pub fn learn_block(&mut self, height: u64, block: Block) {
+    pub fn learn_block(&mut self, height: u64, block: &Block) {
         let before = self.blocks.range(..height).next_back();
         if let Some((_, before)) = before.filter(|(lower, _)| **lower + 1 == height) {
             assert_eq!(
@@ -55,7 +55,7 @@ impl Known {
             );
         }
         let seen = self.blocks.entry(height).or_insert_with(|| block.clone());
-        assert_eq!(*seen, block, "block {height} has changed");
+        assert_eq!(seen, block, "block {height} has changed");
     }
 
     /// Learns a transfer of the payer; none is learnt after one that nobody was told of.

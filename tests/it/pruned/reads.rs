@@ -327,7 +327,7 @@ pub fn check_block(watch: &Watch, told: &Told, height: u64) {
     );
     assert_eq!(height == newest_height, block.last_version == version, "{told:?}");
     let mut known = watch.known();
-    known.learn_block(height, block);
+    known.learn_block(height, &block);
     known.learn_body(&format!("block {height}"), &told.answer.text);
 }
 

@@ -8,6 +8,9 @@
 //!     cargo test --test it pruned::under_load -- --nocapture
 //! ```
 
+// Seeds, figures and what was asked: a long run is read, not only passed.
+#![allow(clippy::print_stdout)]
+
 use super::{
     file::FileUsage,
     from_environment,
