@@ -131,7 +131,8 @@ fn options_that_contradict_each_other_are_refused() {
     for (arguments, words) in [
         (["--accounts", "1", "--connections", "2"], "--connections 2"),
         (["--rate", "0", "--connections", "1"], "--rate"),
-        (["--url", "https://x", "--connections", "1"], "http://HOST:PORT"),
+        (["--url", "ftp://x", "--connections", "1"], "http://HOST:PORT"),
+        (["--url", "https://x", "--connections", "1"], "speak no TLS"),
     ] {
         let output = binary().arg("bench").args(arguments).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();

@@ -129,8 +129,9 @@ fn random() -> Result<u64, Failure> {
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
-    let target = Target::parse(&arguments.url)?;
+    // Reads the URL as `account` does, and says what is wrong with it as `account` says it.
     let node = NodeClient::new(&arguments.url)?;
+    let target = Target::parse(&arguments.url)?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
