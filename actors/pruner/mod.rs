@@ -35,7 +35,7 @@ impl Pruner {
         if let Some(below_version) = self.window.next_step() {
             self.storage.tell(Prune {
                 below_version,
-                versions_max: self.window.batch_versions(),
+                versions_max: self.window.step_versions(),
             });
         }
     }

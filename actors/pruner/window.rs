@@ -13,6 +13,8 @@ pub(super) struct Window {
     asked_below: u64,
     /// Whether there is nothing more to remove below that. Versions may be left, as blocks go whole.
     is_done: bool,
+    /// How many of the versions that have come, no step has removed another one for; at most what is due.
+    unmatched_versions: u64,
     is_in_flight: bool,
 }
 
@@ -24,19 +26,26 @@ impl Window {
             oldest_version: ledger_info.oldest_version,
             asked_below: 0,
             is_done: true,
+            unmatched_versions: 0,
             is_in_flight: false,
         }
     }
 
     /// The ledger has grown to this version.
     pub(super) fn grow(&mut self, newest_version: u64) {
-        self.newest_version = self.newest_version.max(newest_version);
+        let grown = newest_version.saturating_sub(self.newest_version);
+        self.newest_version = self.newest_version.saturating_add(grown);
+        self.unmatched_versions = self.unmatched_versions.saturating_add(grown);
     }
 
     /// The step in flight has left `oldest_version` as the oldest; `is_done` says that it removed all
     /// that it was asked to.
     pub(super) fn shrink(&mut self, oldest_version: u64, is_done: bool) {
+        let removed = oldest_version.saturating_sub(self.oldest_version);
         self.oldest_version = oldest_version;
+        // A batch of them is of the backlog.
+        let matched = removed.saturating_sub(self.config.batch_versions);
+        self.unmatched_versions = self.unmatched_versions.saturating_sub(matched);
         self.is_done = is_done;
         self.is_in_flight = false;
     }
@@ -51,7 +60,9 @@ impl Window {
         }
         let versions = self.newest_version.saturating_add(1);
         let below = versions.saturating_sub(self.config.window_versions);
-        if below.saturating_sub(self.oldest_version) < self.config.batch_versions {
+        let due = below.saturating_sub(self.oldest_version);
+        self.unmatched_versions = self.unmatched_versions.min(due);
+        if due < self.config.batch_versions {
             return None;
         }
         // Only a part of a block could go: the next block is the next occasion.
@@ -63,8 +74,11 @@ impl Window {
         Some(below)
     }
 
-    pub(super) fn batch_versions(&self) -> u64 {
-        self.config.batch_versions
+    /// How many versions the next step removes: a batch, and as many as have come. There is one step to a
+    /// group of commits, so where the disk is slow and groups are large, a batch alone would be less than
+    /// what comes, and the ledger would grow without bound.
+    pub(super) fn step_versions(&self) -> u64 {
+        self.config.batch_versions.saturating_add(self.unmatched_versions)
     }
 }
 
@@ -118,6 +132,51 @@ mod tests {
         window.grow(200);
         window.shrink(80, true);
         assert_eq!(window.next_step(), Some(191));
+    }
+
+    /// The steps as the store takes them: whole blocks, at least one.
+    fn remove(oldest: u64, step_versions: u64, below: u64, block_versions: u64) -> u64 {
+        let whole = |version: u64| version / block_versions * block_versions;
+        whole((oldest + step_versions).min(below)).max((oldest + block_versions).min(whole(below)))
+    }
+
+    #[test]
+    fn a_backlog_goes_although_more_than_a_batch_comes_during_each_step() {
+        const KEPT: u64 = 1_000;
+        const BATCH: u64 = 10;
+        for (block_versions, coming) in [(1, 100), (7, 100), (60, 100), (90, 100), (300, 100), (90, 1_000)] {
+            let mut window = window(KEPT, BATCH);
+            window.newest_version = 20_000;
+            let mut oldest = 0;
+            let mut step_most = 0;
+            for _ in 0..2_000 {
+                if let Some(below) = window.next_step() {
+                    step_most = step_most.max(window.step_versions());
+                    oldest = remove(oldest, window.step_versions(), below, block_versions);
+                    window.grow(window.newest_version + coming);
+                    window.shrink(oldest, oldest == below / block_versions * block_versions);
+                } else {
+                    window.grow(window.newest_version + coming);
+                }
+            }
+            let kept = window.newest_version + 1 - oldest;
+            let case = format!("blocks of {block_versions}, {coming} come during a step");
+            let most = KEPT + 2 * coming + BATCH + block_versions;
+            assert!((KEPT..=most).contains(&kept), "{case}: {kept} are kept");
+            let most = BATCH + 2 * coming + block_versions;
+            assert!(step_most <= most, "{case}: a step of {step_most}");
+        }
+    }
+
+    #[test]
+    fn what_came_before_anything_was_due_makes_no_step_larger() {
+        let mut window = window(1_000, 10);
+        for newest in 0..=1_009 {
+            assert_eq!(window.next_step(), None);
+            window.grow(newest);
+        }
+        assert_eq!(window.next_step(), Some(10));
+        assert_eq!(window.step_versions(), 20);
     }
 
     #[test]
