@@ -2,7 +2,7 @@
 //! `tests/http/validation.rs`, which has a table of its own.
 
 use crate::{
-    chain::orderless,
+    chain::{orderless, parked},
     kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
     rows::{changed, row},
 };
@@ -31,7 +31,8 @@ async fn a_json_submission_is_answered_with_the_pending_transaction() {
 #[actix_web::test]
 async fn a_bcs_submission_has_its_own_media_type() {
     let api = TestApi::start(Settings::default()).await;
-    let signed = Transfer::new(0, 0).sign(&api.chain);
+    // No block takes it between its two submissions.
+    let signed = parked(&api);
     let body = bcs::to_bytes(&signed).unwrap();
     let media_type = "application/x.node.signed_transaction+bcs";
     let headers = [("content-type", media_type)];
