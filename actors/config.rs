@@ -147,7 +147,7 @@ pub struct PrunerConfig {
     pub enabled: bool,
     /// How many of the newest versions stay readable.
     pub window_versions: u64,
-    /// The most versions that one step removes, at least 1.
+    /// How many versions one step removes, on top of as many as have come since the last; at least 1.
     pub batch_versions: u64,
 }
 

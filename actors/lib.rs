@@ -13,6 +13,9 @@
 //! own (`signatures/`), and [`NodeHandle::check_filter`] tells which submissions the operator does not let
 //! in (`filter/`).
 //!
+//! The [`Head`] is one immutable value in a cell. The committer puts each new one there; only its lower end
+//! is raised by the writer thread, before snapshots show that versions are gone. Neither undoes the other.
+//!
 //! # Rules
 //! 1. An actor owns its state; others get messages or immutable values. No locks around state, no
 //!    shared maps.

@@ -202,7 +202,7 @@ settings! {
         window_versions: u64 = 90_000_000, Kind::Integer(1..=MAX), "versions",
             "How many of the newest versions can be read at least. The reference's.";
         batch_versions: u64 = 500, Kind::Integer(1..=10_000_000), "versions",
-            "How many versions one step removes; commits wait for a step that is under way: about 4 ms. The reference's 5000 take 30.";
+            "How many versions one step removes, on top of as many as have come since the last; commits wait for a step that is under way: about 4 ms for 500. The reference's 5000 take 30.";
     }
     /// The mempool's mailbox.
     actors_mempool: MempoolMailbox = "actors.mempool" {
