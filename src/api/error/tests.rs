@@ -303,6 +303,28 @@ async fn every_row_has_its_status_code_and_message() {
     }
 }
 
+#[test]
+fn every_code_of_the_interface_but_one_can_be_raised() {
+    // Section 7 of the interface, in its order.
+    let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
+        version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
+        state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \
+        sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
+        internal_error, web_framework_error, bcs_not_supported, api_disabled";
+    let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
+    let mut raised: Vec<_> = rows().into_iter().map(|(problem, ..)| problem.row().1).collect();
+    raised.push(refused.row().1);
+    let raised: Vec<_> = raised.iter().map(|code| json!(code)).collect();
+    let (mut count, mut never) = (0, Vec::new());
+    for code in listed.split(", ") {
+        count += 1;
+        if !raised.contains(&json!(code)) {
+            never.push(code);
+        }
+    }
+    assert_eq!((count, never), (22, vec!["account_not_found"]));
+}
+
 #[actix_web::test]
 async fn a_refusal_by_validation_tells_its_status() {
     let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
