@@ -110,7 +110,10 @@ impl Snapshot {
         let bound = stream_bound(self.view.digests.stream(key));
         match self.first_retained(&of_stream(&bound))? {
             Some(first) => Ok(Some(first)),
-            None => self.view.pruned_events_end(key),
+            None => match self.last_going(&of_stream(&bound))? {
+                Some(last) => Ok(Some(last.saturating_add(1))),
+                None => self.view.pruned_events_end(key),
+            },
         }
     }
 

@@ -125,6 +125,28 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
+    /// The last number whose row is below the window and still there: where the window's lower end is
+    /// ahead of the database, which is between a durable step of pruning and the snapshots that show it.
+    pub(crate) fn last_going(&self, of: &Numbered<'_>) -> Result<Option<u64>, StoreError> {
+        let (from, oldest) = (self.view.head.oldest_version, self.info.oldest_version);
+        if from >= oldest {
+            return Ok(None);
+        }
+        let span = Span {
+            low: &(of.bound)(0, false),
+            high: &(of.bound)(u64::MAX, true),
+            versions: from..=oldest - 1,
+        };
+        self.view.index(of.kind).newest_first(&span, |entry| {
+            let version = of.kind.version(entry).unwrap_or_default();
+            if (from..oldest).contains(&version) {
+                ControlFlow::Break(sequence_number(entry))
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    }
+
     /// A number with none above it that is of `version` or an earlier one.
     fn last_number(&self, of: &Numbered<'_>, version: u64) -> Result<u64, StoreError> {
         if version >= self.view.head.tip.version {

@@ -1,6 +1,10 @@
 //! What the store refuses, and that its words name the directory and the way out.
 
-use super::{OPTIONS, kit::genesis, workload::Workload};
+use super::{
+    OPTIONS,
+    kit::{genesis, stream},
+    workload::Workload,
+};
 use crate::{
     Snapshot, Store, StoreError,
     schema::{FORMAT, META, META_FORMAT},
@@ -276,4 +280,31 @@ fn what_is_gone_is_told_before_a_snapshot_shows_it() {
         .unwrap();
     assert_eq!(told, Some(pruned));
     assert_eq!(oldest(reader.snapshot().unwrap()), bound);
+}
+
+/// Where a stream goes on is the same before and after the snapshots show what is gone.
+#[test]
+fn streams_whose_events_go_are_told_alike_before_and_after_a_snapshot_shows_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut workload) = initialized(directory.path());
+    let (mut writer, reader) = store.split();
+    let streams: Vec<_> = (0..5)
+        .flat_map(|account| [stream(account, 0), stream(account, 1)])
+        .collect();
+    let starts = |snapshot: Snapshot| -> Vec<_> {
+        let starts = streams.iter().map(|stream| snapshot.first_event(stream).unwrap());
+        starts.collect()
+    };
+    for _ in 0..30 {
+        writer.commit(&workload.grow(3)).unwrap();
+        let newest = workload.blocks.last().unwrap();
+        let head = workload.info(newest.height(), newest.height());
+        let mut ahead = None;
+        writer
+            .prune_telling(newest.first_version, u64::MAX, |_| {
+                ahead = Some(starts(reader.snapshot_at(&head).unwrap()));
+            })
+            .unwrap();
+        assert_eq!(ahead, Some(starts(reader.snapshot_at(&head).unwrap())));
+    }
 }
