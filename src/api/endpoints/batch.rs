@@ -34,6 +34,7 @@ pub(crate) struct FailureJson {
     /// Why; as the body of the error that the transaction alone would have been answered with.
     error: ErrorBody,
     /// Its place in the batch, from 0.
+    #[schemars(with = "u64")]
     transaction_index: usize,
 }
 

@@ -22,15 +22,16 @@ use serde::Serialize;
 /// in milliseconds; one second is the smallest pause the header can ask for.
 const RETRY_AFTER_SECS: u64 = 1;
 
-/// The body of every error answer (interface section 7).
+// Interface section 7. The comments of types with a schema stand in the document of the interface.
+/// The body of every error answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorBody {
     /// What went wrong, for people.
     pub message: String,
     /// What went wrong, for programs.
     pub error_code: ErrorCode,
-    /// The validation status that refused a transaction, or how a view ended (rest-behaviour section
-    /// 2.2).
+    // rest-behaviour section 2.2
+    /// The number of the validation status that refused a transaction, or of how a view ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vm_error_code: Option<u64>,
 }

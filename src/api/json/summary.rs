@@ -16,8 +16,8 @@ pub(crate) struct SummaryJson {
     replay_protector: ReplayProtectorJson,
 }
 
-/// An object that names its kind, where the reference writes a bare number (rest-behaviour section
-/// 0.a; design section 8).
+// The reference writes a bare number (rest-behaviour section 0.a; design section 8).
+/// What keeps the transaction from being committed twice: its sequence number or its nonce.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schemars(rename = "ReplayProtector")]

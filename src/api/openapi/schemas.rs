@@ -80,6 +80,7 @@ impl Schemas {
         let closed_over = components.clone();
         for schema in components.values_mut() {
             inline_extended(schema, &closed_over);
+            each_subschema(schema, &mut leave_out_null);
             close(schema);
         }
         for (name, mut schema) in self.read.take_definitions(true) {
@@ -146,6 +147,38 @@ fn merge(object: &mut Map<String, Value>, base: Map<String, Value>) {
             }
             (Some(Value::Array(all)), Value::Array(of_base)) => all.extend(of_base),
             _ => {}
+        }
+    }
+}
+
+/// Takes `null` out of the schemas of members that may be left out: an answer leaves out what has no value.
+fn leave_out_null(object: &mut Map<String, Value>) {
+    let required = object.get("required").and_then(Value::as_array).cloned();
+    let is_required = |name: &String| required.iter().flatten().any(|one| one == name);
+    if let Some(Value::Object(members)) = object.get_mut("properties") {
+        for (_, member) in members.iter_mut().filter(|(name, _)| !is_required(name)) {
+            if let Value::Object(member) = member {
+                without_null(member);
+            }
+        }
+    }
+}
+
+/// The same schema for values that are not `null`.
+fn without_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            schema.insert("type".to_owned(), one);
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        choices.retain(|one| one["type"] != "null");
+        if let [Value::Object(one)] = choices.as_slice() {
+            let one = one.clone();
+            schema.remove("anyOf");
+            merge(schema, one);
         }
     }
 }

@@ -272,3 +272,23 @@ fn an_undeclared_member_of_an_answer_fits_no_schema() {
     other_code["error_code"] = "rate_limited".into();
     assert!(!validator(&document, &schema).is_valid(&other_code));
 }
+
+/// Design section 8: what has no value is left out.
+#[test]
+fn members_of_answers_that_may_be_left_out_are_never_null() {
+    let document = document();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let nullable = |member: &Value| {
+        let mut choices = member["anyOf"].as_array().into_iter().flatten();
+        let mut types = member["type"].as_array().into_iter().flatten();
+        types.any(|one| one == "null") || choices.any(|one| one["type"] == "null")
+    };
+    for (name, schema) in schemas.iter().filter(|(name, _)| !name.ends_with("Input")) {
+        each_object(schema, name, &mut |place, object| {
+            let members = object.get("properties").and_then(Value::as_object);
+            for (member, schema) in members.into_iter().flatten() {
+                assert!(!nullable(schema), "{place}: {member}");
+            }
+        });
+    }
+}

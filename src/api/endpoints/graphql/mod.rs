@@ -67,7 +67,9 @@ struct GraphqlError {
 /// A place in the text of a query; both from 1.
 #[derive(Serialize, JsonSchema)]
 struct Location {
+    #[schemars(with = "u64")]
     line: usize,
+    #[schemars(with = "u64")]
     column: usize,
 }
 
