@@ -124,8 +124,16 @@ async fn calls_below_the_window_are_gone() {
             json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
         ),
     ] {
-        let path = format!("{path}?ledger_version={}", pruned.oldest - 1);
-        row.post(&pruned.api, &path, &body).await;
+        let below = format!("{path}?ledger_version={}", pruned.oldest - 1);
+        row.post(&pruned.api, &below, &body).await;
+        // What is asked for is not there either, which is said where the version can be read.
+        let oldest = format!("{path}?ledger_version={}", pruned.oldest);
+        let answer = pruned
+            .api
+            .client
+            .post_json(&oldest, &body, "application/json")
+            .await;
+        assert!([400, 404].contains(&answer.status), "{oldest}: {}", answer.text());
     }
     pruned.api.stop().await;
 }
