@@ -7,7 +7,7 @@ use crate::{
 };
 use ledger_actors::WaitConfig;
 
-/// Without a limit the default page is given, 25 events and 100 summaries; a limit above the most, 100, is
+/// Without a limit the default page is given, 25 events or transactions and 100 summaries; a limit above the most, 100, is
 /// taken as the most.
 #[actix_web::test]
 async fn without_a_limit_the_default_page_is_given() {
@@ -22,21 +22,29 @@ async fn without_a_limit_the_default_page_is_given() {
         }
         api.client.wait(&last.unwrap()).await;
     }
-    let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
+    let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?");
     let first = good(&api.client.get(&events).await);
     let by_number = format!(
-        "/v1/accounts/0xb0b/events/{}",
+        "/v1/accounts/0xb0b/events/{}?",
         first[0]["guid"]["creation_number"].as_str().unwrap()
     );
     let sender = Transfer::new(0, 0).sender();
-    let summaries = format!("/v1/accounts/{sender}/transaction_summaries");
-    for (path, default) in [(&events, 25), (&by_number, 25), (&summaries, 100)] {
+    let summaries = format!("/v1/accounts/{sender}/transaction_summaries?");
+    let of_account = format!("/v1/accounts/{sender}/transactions?");
+    for (path, default) in [
+        (&*events, 25),
+        (&by_number, 25),
+        (&summaries, 100),
+        (&of_account, 25),
+        ("/v1/transactions?", 25),
+        ("/v1/transactions/auxiliary_info?start_version=0&", 25),
+    ] {
         for (query, expected) in [
             ("", default),
-            ("?limit=1", 1),
-            ("?limit=100", 100),
-            ("?limit=101", 100),
-            ("?limit=65535", 100),
+            ("limit=1", 1),
+            ("limit=100", 100),
+            ("limit=101", 100),
+            ("limit=65535", 100),
         ] {
             let page = good(&api.client.get(&format!("{path}{query}")).await);
             assert_eq!(elements(&page).len(), expected, "{path}{query}");
