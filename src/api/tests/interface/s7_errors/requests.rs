@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Answer, BODY_BYTES_MAX, Settings, TestApi},
+    kit::{Answer, BODY_BYTES_MAX, Settings, TestApi, good},
     rows::row,
 };
 use actix_web::{
@@ -44,6 +44,12 @@ async fn another_method_is_405() {
 async fn a_path_that_is_too_long_is_414() {
     let history = History::start().await;
     let long = "a=b&".repeat(5_000);
+    // Exactly so much is still read.
+    let longest = format!("/v1?{}", "a".repeat(16 * 1024 - 4));
+    good(&history.api.client.get(&longest).await);
+    row("GET /", 414, "web_framework_error")
+        .get(&history.api, &format!("{longest}a"))
+        .await;
     for example in examples::all(&history) {
         let body = example.body.as_ref().map(|body| body.to_string().into_bytes());
         let mark = if example.path.contains('?') { '&' } else { '?' };
@@ -91,6 +97,10 @@ async fn a_post_without_a_body_is_411() {
 async fn a_body_that_is_too_large_is_413() {
     let history = History::start().await;
     let large = vec![b' '; BODY_BYTES_MAX + 1];
+    // Exactly so much is still read, and found to be nothing.
+    row("POST /view", 400, "web_framework_error")
+        .send(&history.api, "/v1/view", &[JSON], Some(&large[1..]))
+        .await;
     for post in examples::posts(&history) {
         row(post.route, 413, "web_framework_error")
             .send(&history.api, &post.path, &[JSON], Some(&large))
