@@ -83,6 +83,12 @@ async fn messages_name_the_thing_and_the_version() {
             format!("Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"),
         ),
         (
+            "/v1/accounts/0x1/events/0x1::chain_id::ChainId/nothing",
+            format!(
+                "Struct Field not found by Address(0x1), Struct tag(0x1::chain_id::ChainId), Field name(nothing) and Ledger version({newest})"
+            ),
+        ),
+        (
             "/v1/blocks/by_height/99",
             "Block not found by Block height(99)".to_owned(),
         ),
@@ -103,5 +109,15 @@ async fn messages_name_the_thing_and_the_version() {
         let body: Value = pruned.api.client.get(path).await.json();
         assert_eq!(body["message"], message, "{path}");
     }
+    let item = "/v1/tables/0xdead/raw_item";
+    let missing = pruned
+        .api
+        .client
+        .post_json(item, &json!({ "key": "0x01" }), "*/*")
+        .await;
+    assert_eq!(
+        missing.json()["message"],
+        format!("Table Item not found by Table handle(0xdead), Table key(0x01) and Ledger version({newest})")
+    );
     pruned.api.stop().await;
 }
