@@ -25,6 +25,7 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
     );
     let methods = &answer.headers["access-control-allow-methods"];
     assert!(methods.contains("GET") && methods.contains("POST"), "{methods}");
+    assert_eq!(answer.headers["access-control-max-age"], "3600");
 
     let body = serde_json::to_vec(&Transfer::new(0, 0).json(&api.chain)).unwrap();
     let headers = [ORIGIN, ("content-type", "application/json")];
@@ -35,8 +36,19 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     assert_eq!(accepted.headers["access-control-allow-origin"], ORIGIN.1);
     let exposed = &accepted.headers["access-control-expose-headers"];
-    for name in ["x-node-ledger-version", "x-node-cursor", "x-node-gas-used"] {
-        assert!(exposed.contains(name), "{name} is not in {exposed}");
+    let exposed: Vec<_> = exposed.split(',').map(str::trim).collect();
+    for name in [
+        "x-node-chain-id",
+        "x-node-ledger-version",
+        "x-node-ledger-oldest-version",
+        "x-node-ledger-timestampusec",
+        "x-node-epoch",
+        "x-node-block-height",
+        "x-node-oldest-block-height",
+        "x-node-gas-used",
+        "x-node-cursor",
+    ] {
+        assert!(exposed.contains(&name), "{name} is not in {exposed:?}");
     }
     // An error can be read as well.
     let missing = api
