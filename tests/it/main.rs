@@ -7,6 +7,7 @@ mod config;
 mod crash;
 mod faucet;
 mod filter;
+mod graphql;
 mod http2;
 mod keep_alive;
 mod pruned;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug)]
 pub struct Client {
     pub api: String,
+    pub graphql: Option<String>,
     pub faucet: Option<String>,
     pub admin: String,
     pub http: Http,

@@ -67,6 +67,7 @@ impl TestNode {
                 return Self {
                     client: Client {
                         api: address("api").unwrap(),
+                        graphql: address("graphql"),
                         faucet: address("faucet"),
                         admin: address("admin").unwrap(),
                         http: Http::new(),
