@@ -1,39 +1,24 @@
 //! Moments as the indexer's clients know them: the text of a database's timestamp without a time zone,
 //! `2026-01-02T03:04:05.678901`, always in UTC.
 
-const USECS_PER_SEC: u64 = 1_000_000;
-const SECS_PER_DAY: u64 = 86_400;
-/// The calendar repeats after this many days, which are 400 years.
-const DAYS_PER_ERA: u64 = 146_097;
-/// From the first of March of the year 0, with which the first era begins, to the Unix epoch.
-const DAYS_TO_EPOCH: u64 = 719_468;
+use time::OffsetDateTime;
+
+const NANOS_PER_USEC: i128 = 1_000;
 
 /// The moment that lies this many microseconds after the Unix epoch.
 pub(super) fn text(usecs: u64) -> String {
-    let secs = usecs / USECS_PER_SEC;
-    let (year, month, day) = date(secs / SECS_PER_DAY);
-    let second_of_day = secs % SECS_PER_DAY;
-    let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
-    let fraction = usecs % USECS_PER_SEC;
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}")
-}
-
-/// Year, month and day that lie this many days after the Unix epoch, in the Gregorian calendar. Years are
-/// counted from March, so that the day which some have more is their last.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + DAYS_TO_EPOCH;
-    let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
-    // Without the leap days before it: one in 4 years, but not in 100, but in 400.
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Five months from March or August on have 153 days.
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let (month, next_year) = match month_from_march {
-        0..=9 => (month_from_march + 3, 0),
-        _ => (month_from_march - 9, 1),
-    };
-    (400 * era + year_of_era + next_year, month, day)
+    let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(usecs) * NANOS_PER_USEC)
+        .expect("the calendar goes to the year 999 999, and 64 bits of microseconds to the year 586 524");
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}",
+        moment.year(),
+        u8::from(moment.month()),
+        moment.day(),
+        moment.hour(),
+        moment.minute(),
+        moment.second(),
+        moment.microsecond()
+    )
 }
 
 #[cfg(test)]
