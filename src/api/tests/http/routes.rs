@@ -213,6 +213,9 @@ async fn modules_are_listed_in_pages() {
         }
     }
     assert_eq!(&paged, all);
+    let of_another = format!("/v1/accounts/0x2/modules?limit=4{start}");
+    let answer = api.client.get(&of_another).await;
+    refused(&answer, (400, "invalid_input"), "the cursor of another account");
 
     let in_bcs = api.client.get_bcs(path).await;
     let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
