@@ -5,8 +5,8 @@ use crate::testing::draft;
 use ledger::{
     EntryFunction,
     transaction::{
-        ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script, TransactionExecutable,
-        TransactionPayload,
+        AccountAuthenticator, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script,
+        TransactionAuthenticator, TransactionExecutable, TransactionPayload,
     },
 };
 use proptest::prelude::*;
@@ -113,6 +113,34 @@ fn who_acts_as_a_multisig_account_is_not_its_sender() {
     let transaction = sent(2, forms("0x1::m::f").remove(1));
     let as_sender = filter(&format!("deny sender {MULTISIG}"));
     assert_eq!(denied_by(&as_sender, &transaction), None);
+}
+
+/// Whoever pays for a transaction has not sent it.
+#[test]
+fn who_pays_is_not_the_sender() {
+    let mut transaction = calling(2, "0x1::m::f");
+    let payer = draft(3, 0).checked().raw().sender;
+    let TransactionAuthenticator::Ed25519 {
+        public_key,
+        signature,
+    } = transaction.authenticator
+    else {
+        panic!("a draft has one signer");
+    };
+    let signer = AccountAuthenticator::Ed25519 {
+        public_key,
+        signature,
+    };
+    transaction.authenticator = TransactionAuthenticator::FeePayer {
+        sender: Box::new(signer.clone()),
+        secondary_signer_addresses: Vec::new(),
+        secondary_signers: Vec::new(),
+        fee_payer_address: payer,
+        fee_payer_signer: Box::new(signer),
+    };
+    let sender = transaction.raw.sender;
+    let rules = filter(&format!("deny sender {payer}, deny sender {sender}"));
+    assert_eq!(denied_by(&rules, &transaction), Some(2));
 }
 
 #[test]
