@@ -140,6 +140,11 @@ impl Coding {
     }
 }
 
+/// The names of the codings that answers may have.
+pub(crate) fn names() -> [&'static str; 3] {
+    Coding::ALL.map(Coding::name)
+}
+
 /// Compresses the answer where that pays and the client takes it.
 pub(crate) async fn compress(
     state: ApiState,

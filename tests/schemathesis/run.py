@@ -14,6 +14,9 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
@@ -87,13 +90,23 @@ def run_schemathesis(node: NodeProcess, known: dict, examples: int, seed: int, d
     environment = os.environ | {"KNOWN_VALUES": str(directory / "known.json"), "ANSWERS": str(answers)}
     code = subprocess.run(command, cwd=directory, env=environment).returncode
     problems = [] if code == 0 else [f"schemathesis ended with {code}"]
-    return problems + count(json.loads(answers.read_text()), operations(node.api))
+    document = read_document(node.api)
+    problems += [f"the document at {error.json_path}: {error.message}" for error in invalid_parts(document)]
+    return problems + count(json.loads(answers.read_text()), operations(document))
 
 
-def operations(api: str) -> set[str]:
-    """The operations of the document that must succeed at least once."""
+def read_document(api: str) -> dict[str, Any]:
     with urllib.request.urlopen(f"{api}/v1/spec.json") as answer:
-        document = json.load(answer)
+        return json.load(answer)
+
+
+def invalid_parts(document: dict[str, Any]) -> list:
+    """What in the document is no OpenAPI 3.1: its form, schemas, references, examples, names."""
+    return list(OpenAPIV31SpecValidator(document).iter_errors())
+
+
+def operations(document: dict[str, Any]) -> set[str]:
+    """The operations of the document that must succeed at least once."""
     methods = (one for path in document["paths"].values() for one in path.values())
     return {one["operationId"] for one in methods} - NOT_TESTED.keys()
 

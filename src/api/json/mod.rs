@@ -5,6 +5,7 @@
 //! it falls, as the order of members has no meaning.
 
 mod block;
+mod by_name;
 mod call;
 mod changes;
 mod events;

@@ -1,7 +1,7 @@
 //! The JSON form of a submission (interface section 2.4). Members that are not in the interface
 //! are ignored, as in the reference. Nesting is bounded by serde_json, at 128.
 
-use super::{CallRequest, Text, signature::SignatureJson};
+use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
 use crate::{decimal::Decimal, error::Problem};
 use ledger::{
     AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
@@ -10,7 +10,7 @@ use ledger::{
     },
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// The body of a submission.
 #[derive(Deserialize, JsonSchema)]
@@ -38,7 +38,8 @@ pub(crate) struct TransactionRequest {
 /// What is to be done. Kinds that the ledger does not execute are known by name, so that the
 /// refusal can name them.
 #[derive(Deserialize, JsonSchema)]
-#[serde(tag = "type")]
+// `remote` makes functions of what is derived, for the implementation below.
+#[serde(tag = "type", remote = "Self")]
 enum SubmittedPayload {
     #[serde(rename = "entry_function_payload")]
     EntryFunction(CallRequest),
@@ -55,14 +56,27 @@ enum SubmittedPayload {
     EncryptedTransaction,
 }
 
+impl<'de> Deserialize<'de> for SubmittedPayload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
+}
+
 /// What a multisig account is to do, where the transaction says so and not the account's own proposal.
 #[derive(Deserialize, JsonSchema)]
-#[serde(tag = "type")]
+// `remote` makes functions of what is derived, for the implementation below.
+#[serde(tag = "type", remote = "Self")]
 enum MultisigCall {
     #[serde(rename = "entry_function_payload")]
     EntryFunction(CallRequest),
     #[serde(rename = "script_payload")]
     Script,
+}
+
+impl<'de> Deserialize<'de> for MultisigCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
 }
 
 /// What a payload asks for, whatever its wire form.

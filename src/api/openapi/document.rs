@@ -8,6 +8,7 @@ use super::{
     schemas::{Schemas, schema},
 };
 use crate::{
+    compression,
     error::ErrorBody,
     format::{BCS, JSON},
     headers::LedgerHeaders,
@@ -144,7 +145,7 @@ impl Writer {
             let status = refusal.status.as_str().to_owned();
             if !responses.contains_key(&status) {
                 let refusals: Vec<_> = operation.refusals.iter().filter(of_status).collect();
-                responses.insert(status, self.refusals(refusal.status, &refusals));
+                responses.insert(status, self.refusals(operation.id, refusal.status, &refusals));
             }
         }
         responses
@@ -152,6 +153,11 @@ impl Writer {
 
     fn success(&mut self, success: &Success) -> Value {
         let mut headers = self.ledger_headers(true);
+        // Whatever else answers stands for what was done, and is not compressed.
+        if success.status == StatusCode::OK {
+            let of_compressed = ["Content-Encoding", "Vary"];
+            headers.extend(of_compressed.map(|name| (name.to_owned(), reference("headers", name))));
+        }
         let optional = [(success.gas_used, "gas-used"), (success.cursor, "cursor")];
         for (_, header) in optional.into_iter().filter(|(has, _)| *has) {
             let name = format!("x-{}-{header}", self.vendor.to_ascii_lowercase());
@@ -171,8 +177,8 @@ impl Writer {
         written
     }
 
-    /// One error status with its codes.
-    fn refusals(&self, status: StatusCode, refusals: &[&Refusal]) -> Value {
+    /// One error status of an operation with its codes.
+    fn refusals(&self, operation_id: &str, status: StatusCode, refusals: &[&Refusal]) -> Value {
         let mut codes: Vec<Value> = Vec::new();
         let mut examples = Map::new();
         let mut description = String::new();
@@ -182,7 +188,10 @@ impl Writer {
             description += &format!("* `{name}`: {}\n", refusal.when);
             if !codes.contains(&code) {
                 codes.push(code);
-                examples.insert(name, json!({"value": refusals::example(status, refusal.code)}));
+                examples.insert(
+                    name,
+                    json!({"value": refusals::example(operation_id, status, refusal.code)}),
+                );
             }
         }
         let mut headers = self.ledger_headers(false);
@@ -279,6 +288,20 @@ impl Writer {
         headers.insert(
             "Retry-After".to_owned(),
             json!({"description": "When to ask again, in seconds.", "schema": number("uint64")}),
+        );
+        headers.insert(
+            "Content-Encoding".to_owned(),
+            json!({
+                "description": "How the body is compressed, where it is: of what `Accept-Encoding` offers, if the body is large enough for it to pay.",
+                "schema": {"type": "string", "enum": compression::names()},
+            }),
+        );
+        headers.insert(
+            "Vary".to_owned(),
+            json!({
+                "description": "The headers of the request that the form of the answer depends on: `accept-encoding` where the body may be compressed, and those that web pages send.",
+                "schema": {"type": "string"},
+            }),
         );
         headers.insert(
             "Allow".to_owned(),

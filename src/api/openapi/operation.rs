@@ -82,7 +82,7 @@ pub(crate) struct Body {
     pub media: Media,
     /// What the body is, where it is no JSON.
     pub description: &'static str,
-    /// The schema of JSON; other bodies are bytes or text.
+    /// The schema of JSON and YAML; other bodies are bytes or text.
     pub schema: Option<SchemaOf>,
     pub example: Option<Value>,
 }
@@ -126,9 +126,14 @@ impl Success {
     }
 
     /// The same with a body in JSON.
-    pub fn json(mut self, schema: SchemaOf, example: Value) -> Self {
+    pub fn json(self, schema: SchemaOf, example: Value) -> Self {
+        self.value(Media::Json, schema, example)
+    }
+
+    /// The same with a body that has a schema, in JSON or what stands for it.
+    pub fn value(mut self, media: Media, schema: SchemaOf, example: Value) -> Self {
         self.bodies.push(Body {
-            media: Media::Json,
+            media,
             description: "",
             schema: Some(schema),
             example: Some(example),
@@ -231,6 +236,12 @@ impl Operation {
         };
         self.parameters.push(parameter);
         self.refuses(of_place)
+    }
+
+    /// The same where every text reads as each parameter of the path, so that no such request is refused.
+    pub fn any_text_in_path(mut self) -> Self {
+        self.refusals.retain(|refusal| *refusal != refusals::PATH_TYPE);
+        self
     }
 
     /// The same with a body in JSON, and the refusals of bodies.

@@ -67,17 +67,20 @@ pub(super) const COMMON: &[Refusal] = &[
 
 /// Those of operations with parameters in their path.
 pub(super) const PATH: &[Refusal] = &[
-    refusal(
-        S::BAD_REQUEST,
-        WebFrameworkError,
-        "A parameter of the path is not of its declared type.",
-    ),
+    PATH_TYPE,
     refusal(
         S::NOT_FOUND,
         WebFrameworkError,
         "A parameter of the path is empty, so that the path is no route.",
     ),
 ];
+
+/// That of a parameter of a path which not every text is.
+pub(super) const PATH_TYPE: Refusal = refusal(
+    S::BAD_REQUEST,
+    WebFrameworkError,
+    "A parameter of the path is not of its declared type.",
+);
 
 /// Those of operations with query parameters.
 pub(super) const QUERY: &[Refusal] = &[refusal(
@@ -106,12 +109,14 @@ pub(super) const BODY: &[Refusal] = &[
     refusal(
         S::PAYLOAD_TOO_LARGE,
         WebFrameworkError,
-        "The body is larger than the node takes.",
+        "The body is larger than the node takes: `api.max_body_bytes` of its configuration, 8388608 bytes unless the \
+         operator sets another.",
     ),
     refusal(
         S::UNSUPPORTED_MEDIA_TYPE,
         WebFrameworkError,
-        "`Content-Type` is missing or is none of the declared media types.",
+        "`Content-Type` is missing or is none of the declared media types, or there is a `Content-Encoding`: a body is \
+         taken as it is only.",
     ),
 ];
 
@@ -132,7 +137,7 @@ pub(super) const STATE_VERSION: &[Refusal] = &[
 /// That of listings.
 pub(super) const LIMIT: &[Refusal] = &[refusal(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 
-/// That of answers which may be large.
+/// The 404 that listings of an account declare and never answer.
 pub(super) const NOTHING_TO_FIND: &[Refusal] = &[never(
     S::NOT_FOUND,
     AccountNotFound,
@@ -155,9 +160,12 @@ pub(super) const SUBMISSION: &[Refusal] = &[
     ),
 ];
 
-/// An error body as an example of this refusal.
-pub(super) fn example(status: S, code: ErrorCode) -> Value {
-    let message = message(status, code);
+/// An error body as an example of this refusal by the operation of this name.
+pub(super) fn example(operation_id: &str, status: S, code: ErrorCode) -> Value {
+    let message = match code {
+        BcsNotSupported => format!("{operation_id} answers in JSON only, not in BCS"),
+        _ => message(status, code).to_owned(),
+    };
     let mut body = json!({"message": message, "error_code": code});
     if code == VmError {
         body["vm_error_code"] = 1.into();
@@ -203,7 +211,7 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (S::UNSUPPORTED_MEDIA_TYPE, WebFrameworkError) => "missing `Content-Type` header",
         (S::URI_TOO_LONG, WebFrameworkError) => "the path and query of a request have at most 16384 bytes",
         (_, WebFrameworkError) => "failed to parse path `address`: an address has at least one digit",
-        (_, BcsNotSupported) => "encode_submission answers in JSON only, not in BCS",
+        (_, BcsNotSupported) => "the operation answers in JSON only, not in BCS",
         (_, ApiDisabled) => "disabled on this node: api.bcs_output_enabled is false",
     }
 }

@@ -1,5 +1,6 @@
 //! How one account signed.
 
+use super::by_name::ByName;
 use super::function::FunctionText;
 use super::hex_form::HexBytes;
 use super::keys::{bcs_hex, from_bcs};
@@ -11,11 +12,12 @@ use super::{
 };
 use ledger::transaction::AccountAuthenticator;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How one account signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type")]
+// `remote` makes functions of what is derived, for the implementations below.
+#[serde(tag = "type", remote = "Self")]
 #[schemars(rename = "AccountSignature")]
 pub(crate) enum AccountSignatureJson {
     #[serde(rename = "ed25519_signature")]
@@ -37,6 +39,18 @@ pub(crate) enum AccountSignatureJson {
     },
     #[serde(rename = "no_account_signature")]
     NoAccount {},
+}
+
+impl Serialize for AccountSignatureJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AccountSignatureJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
 }
 
 impl From<&AccountAuthenticator> for AccountSignatureJson {

@@ -9,8 +9,9 @@ mod multi;
 mod multi_key;
 mod single_sender;
 
-use super::{Text, hex_form};
+use super::{Text, by_name, hex_form};
 use account::AccountSignatureJson;
+use by_name::ByName;
 use keys::Ed25519Json;
 use ledger::{
     AccountAddress,
@@ -18,12 +19,13 @@ use ledger::{
 };
 use multi::MultiEd25519Json;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use single_sender::SingleSenderJson;
 
 /// How a transaction was signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type")]
+// `remote` makes functions of what is derived, for the implementations below.
+#[serde(tag = "type", remote = "Self")]
 #[schemars(rename = "TransactionSignature")]
 pub(crate) enum SignatureJson {
     #[serde(rename = "ed25519_signature")]
@@ -49,6 +51,18 @@ pub(crate) enum SignatureJson {
     /// No signature, as a simulation may have it; shown as a `single_sender` with none.
     #[serde(rename = "no_account_signature")]
     NoAccount {},
+}
+
+impl Serialize for SignatureJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SignatureJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
 }
 
 /// Why a signature that is JSON of the right shape is none.

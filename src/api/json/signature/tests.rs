@@ -408,3 +408,38 @@ fn what_sdks_sign_comes_back_to_the_byte() {
         );
     }
 }
+
+#[test]
+fn the_kind_is_named_and_not_numbered() {
+    let key = |digits: usize| json!({"type": "ed25519", "value": format!("0x{}", "0".repeat(digits))});
+    let no_account = json!({"type": "no_account_signature"});
+    let good = json!({
+        "type": "fee_payer_signature",
+        "sender": {"type": "single_key_signature", "public_key": key(64), "signature": key(128)},
+        "secondary_signer_addresses": ["0x1"],
+        "secondary_signers": [no_account],
+        "fee_payer_address": "0x1",
+        "fee_payer_signer": no_account,
+    });
+    serde_json::from_value::<SignatureJson>(good.clone()).unwrap();
+    let places = [
+        "/type",
+        "/sender/type",
+        "/sender/public_key/type",
+        "/sender/signature/type",
+        "/secondary_signers/0/type",
+        "/fee_payer_signer/type",
+    ];
+    for place in places {
+        for number in 0..8 {
+            let mut numbered = good.clone();
+            *numbered.pointer_mut(place).unwrap() = number.into();
+            let text = numbered.to_string();
+            assert!(
+                serde_json::from_value::<SignatureJson>(numbered).is_err(),
+                "{text}"
+            );
+            assert!(serde_json::from_str::<SignatureJson>(&text).is_err(), "{text}");
+        }
+    }
+}

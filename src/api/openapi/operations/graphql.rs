@@ -39,4 +39,9 @@ pub(crate) fn graphql() -> Operation {
         ErrorCode::BcsNotSupported,
         "`Accept` asks for BCS.",
     )])
+    .refuses(&[refusal(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::WebFrameworkError,
+        "The body has more than 4096 bytes.",
+    )])
 }

@@ -38,8 +38,12 @@ pub(crate) fn yaml() -> Operation {
     file(
         "get_spec_yaml",
         "This document as YAML",
-        "What `Accept` says makes no difference.",
-        Success::ok("This document.").body(Media::Text("application/yaml"), "The document in YAML 1.2."),
+        "YAML 1.2. What `Accept` says makes no difference.",
+        Success::ok("This document.").value(
+            Media::Text("application/yaml"),
+            schemas::any_object,
+            json!({"openapi": "3.1.0"}),
+        ),
     )
 }
 
@@ -62,6 +66,7 @@ pub(crate) fn part() -> Operation {
         json!({"type": "string", "enum": parts}),
         OWN_PARTS[0],
     ))
+    .any_text_in_path()
     .refuses(&[refusal(
         StatusCode::NOT_FOUND,
         ErrorCode::WebFrameworkError,

@@ -112,7 +112,7 @@ pub(crate) fn submit() -> Operation {
 /// `POST /v1/transactions/batch`
 pub(crate) fn batch() -> Operation {
     let failed = json!({"transaction_failures": [{
-        "error": refusals::example(StatusCode::BAD_REQUEST, ErrorCode::VmError),
+        "error": refusals::example("submit_batch_transactions", StatusCode::BAD_REQUEST, ErrorCode::VmError),
         "transaction_index": 1,
     }]});
     let all = Success::new(StatusCode::ACCEPTED, "All are in the pool.")

@@ -36,6 +36,13 @@ async fn json_submissions() {
             SYNTAX,
         ),
         (changed(&good, "/payload/type", json!("nothing")), SYNTAX),
+        // The places of these variants in the code.
+        (changed(&good, "/payload/type", json!(0)), SYNTAX),
+        (changed(&good, "/signature/type", json!(0)), SYNTAX),
+        (
+            changed(&good, "/payload", json!(["entry_function_payload", {}])),
+            SYNTAX,
+        ),
         (changed(&good, "/payload/arguments", json!("0xb0b")), SYNTAX),
         (changed(&good, "/signature/signature", json!("0x12")), SYNTAX),
         (changed(&good, "/signature/type", json!("nothing")), SYNTAX),
