@@ -292,3 +292,37 @@ fn members_of_answers_that_may_be_left_out_are_never_null() {
         });
     }
 }
+
+/// What an operation declares, its parameters and the statuses of its answers, is what is written.
+#[test]
+fn all_that_is_declared_is_written() {
+    let document = document();
+    let names = |of: &Value, key: &str| -> BTreeSet<String> {
+        let all = of["parameters"].as_array().into_iter().flatten();
+        let shown = all.map(|one| match one["$ref"].as_str() {
+            Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+            None => one,
+        });
+        shown.map(|one| one[key].as_str().unwrap().to_owned()).collect()
+    };
+    let written = operations(&document);
+    for route in routes::table() {
+        let operation = route.operation();
+        let is_it = |(_, one): &&(&str, &Value)| one["operationId"] == operation.id;
+        let (_, one) = written.iter().find(is_it).unwrap();
+        let declared: BTreeSet<_> = operation
+            .parameters
+            .iter()
+            .map(|one| one.name.to_owned())
+            .collect();
+        assert_eq!(names(one, "name"), declared, "{}", operation.id);
+        let successes = operation.successes.iter().map(|success| success.status);
+        let refusals = operation.refusals.iter().map(|refusal| refusal.status);
+        let declared: BTreeSet<_> = successes
+            .chain(refusals)
+            .map(|status| status.as_str().to_owned())
+            .collect();
+        let responses: BTreeSet<_> = one["responses"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(responses, declared, "{}", operation.id);
+    }
+}
