@@ -93,10 +93,15 @@ pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
 }
 
 /// Why a query is not even parsed. Fragments are refused, as one may name another many times, and that one
-/// the next: few bytes may stand for very many fields.
+/// the next: few bytes may stand for very many fields. Questions about the schema would be answered with null
+/// and no error.
 fn refused_unread(query: &str) -> Option<String> {
     if query.contains("...") {
         return Some("the query has fragments".to_owned());
+    }
+    let asks_of_types = |(place, _)| !query[place..].starts_with("__typename");
+    if query.contains("__schema") || query.match_indices("__type").any(asks_of_types) {
+        return Some("the query asks about the schema".to_owned());
     }
     let brackets = query.matches(['(', '[', '{']).count();
     (brackets > BRACKETS_MAX).then(|| format!("the query opens {brackets} brackets, at most {BRACKETS_MAX}"))
