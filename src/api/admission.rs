@@ -22,7 +22,9 @@ pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 /// Lets a request through, or answers 414 or 503.
 ///
 /// The places go with the body of the answer, which is whole in memory until the client has taken
-/// it: they are given back when the last of it went to the connection, or the client has gone.
+/// it: they are given back when the last of it went to the connection, or the client has gone. An HTTP/2
+/// connection takes up to some 400 KB of each answer before its client reads them, and its refused requests
+/// take no place: the server's library has no limit for either.
 pub(crate) async fn admit(
     state: ApiState,
     request: ServiceRequest,

@@ -32,6 +32,8 @@ pub(crate) struct Call {
     pub state: ApiState,
     /// What the interface's document says of the route.
     pub operation: Rc<Operation>,
+    /// The form of the answer that is asked for.
+    pub format: Format,
     pub request: HttpRequest,
     pub payload: Payload,
 }
@@ -49,7 +51,7 @@ impl Call {
 
     /// The form of the answer.
     pub fn format(&self) -> Format {
-        Format::from_accept(self.request.headers())
+        self.format
     }
 
     /// A path parameter; see [`params::path`].

@@ -3,7 +3,8 @@
 //!
 //! HTTP/2 serves many requests of a connection at once, and the server bounds them nowhere. A request that
 //! its client takes back is still served to its end, so that it counts until then: else a client could
-//! begin requests and take them back without end.
+//! begin requests and take them back without end. What a client does not read of its answers is bounded by
+//! the connection's buffers, not here (`admission.rs`).
 //!
 //! Trust is earned: a new connection waits among those that are not trusted until a transaction of its was
 //! taken. Else a flood of bad signatures would be trusted by coming over a new connection each time.

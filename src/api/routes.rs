@@ -16,14 +16,15 @@ use crate::{
     },
     error::ApiError,
     fallback::{unknown_route, wrong_method},
+    format::Format,
     openapi::{Operation, operations},
     state::ApiState,
     switches::Switch,
     trace,
 };
 use actix_web::{
-    HttpResponse,
-    http::Method,
+    HttpRequest, HttpResponse,
+    http::{Method, header::RETRY_AFTER},
     middleware::from_fn,
     web::{self, ServiceConfig},
 };
@@ -274,6 +275,8 @@ pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
 fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
     let (compression_state, admission_state) = (state.clone(), state.clone());
     let client_header = state.headers().client().clone();
+    // Pages are to wait as long as a 503 says, which is what the document tells all clients.
+    let exposed = state.headers().names().into_iter().chain([RETRY_AFTER]);
     let mut scope = web::scope("/v1")
         .wrap(from_fn(move |request, next| {
             compression::compress(compression_state.clone(), request, next)
@@ -283,7 +286,7 @@ fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
             admission::admit(admission_state.clone(), request, next)
         }))
         // Around admission: what a browser asks before its request takes no place.
-        .wrap(cors(state.headers().names()))
+        .wrap(cors(exposed))
         .wrap(from_fn(for_pages_only))
         .wrap(from_fn(move |request, next| {
             trace::trace(client_header.clone(), request, next)
@@ -320,15 +323,18 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
     } in routes
     {
         let state = state.clone();
-        resource = resource.route(web::method(method).to(move |request, payload: web::Payload| {
-            let call = Call {
-                state: state.clone(),
-                operation: Rc::clone(&operation),
-                request,
-                payload: payload.into_inner(),
-            };
-            serve(call, Rc::clone(&handler))
-        }));
+        resource = resource.route(web::method(method).to(
+            move |request: HttpRequest, payload: web::Payload| {
+                let call = Call {
+                    state: state.clone(),
+                    operation: Rc::clone(&operation),
+                    format: Format::from_accept(request.headers()),
+                    request,
+                    payload: payload.into_inner(),
+                };
+                serve(call, Rc::clone(&handler))
+            },
+        ));
     }
     resource.default_service(wrong_method(allowed))
 }

@@ -77,15 +77,22 @@ impl Client {
     /// Waits by long polls; gives the committed transaction. `None` when no answer came,
     /// or the node says that it fails.
     pub async fn try_wait(&self, hash: &HashValue) -> Option<Value> {
+        let answer = self.try_wait_until_known(hash).await?;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        Some(answer.json)
+    }
+
+    /// Waits by long polls until the answer is not that the transaction is pending; gives that answer: in a
+    /// short window it may be pruned as soon as it is committed. `None` as in [`Self::try_wait`].
+    pub async fn try_wait_until_known(&self, hash: &HashValue) -> Option<Answer> {
         let url = format!("{}/v1/transactions/wait_by_hash/{hash}", self.api);
         loop {
             let answer = self.http.try_send(self.http.request(Method::GET, &url)).await?;
             if answer.status >= 500 {
                 return None;
             }
-            assert_eq!(answer.status, 200, "{}", answer.text);
             if answer.json["type"] != "pending_transaction" {
-                return Some(answer.json);
+                return Some(answer);
             }
         }
     }

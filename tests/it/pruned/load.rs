@@ -64,11 +64,25 @@ pub async fn pay(node: Client, watch: Arc<Watch>) {
             Some(answer) if answer.status < 500 => panic!("{}", answer.text),
             _ => return,
         }
-        let Some(committed) = node.try_wait(&hash).await else {
+        let Some(answer) = node.try_wait_until_known(&hash).await else {
             return;
         };
-        assert_eq!(committed["success"], true, "{committed}");
-        let version = number(&committed["version"]);
+        let version = match answer.status {
+            // Pruned before it was asked for; the answer names its version.
+            410 => pruned_version(&answer.json),
+            _ => {
+                assert_eq!(answer.json["success"], true, "{}", answer.text);
+                number(&answer.json["version"])
+            }
+        };
         watch.known().learn_transfer(next, Transfer { version, hash });
     }
+}
+
+/// The version in `Ledger version(N) has been pruned`.
+fn pruned_version(error: &Value) -> u64 {
+    assert_eq!(error["error_code"], "version_pruned", "{error}");
+    let message = error["message"].as_str().unwrap();
+    let digits = message.split(['(', ')']).nth(1).unwrap();
+    digits.parse().unwrap()
 }

@@ -22,8 +22,8 @@ const PROCESSORS: [&str; 6] = [
     "user_transaction_processor",
 ];
 
-/// How many fields a query may ask for, all aliases counted. All that there are, with room for their type
-/// names, several times.
+/// How many fields a query may ask for, aliases of type names not counted: the size of the body bounds those.
+/// All that there are, several times.
 const FIELDS_MAX: usize = 32;
 /// How deep fields may lie in one another: a column in the list.
 const DEPTH_MAX: usize = 2;

@@ -47,6 +47,7 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
         "x-node-oldest-block-height",
         "x-node-gas-used",
         "x-node-cursor",
+        "retry-after",
     ] {
         assert!(exposed.contains(&name), "{name} is not in {exposed:?}");
     }
