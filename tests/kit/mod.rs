@@ -29,6 +29,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Between two looks at a condition that is waited for.
+const ASK_PAUSE: Duration = Duration::from_millis(2);
+
 /// How long a condition may take to come true before the test has failed. Never reached by a test
 /// that passes; generous, for machines that are busy.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -59,6 +62,7 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl F
             return answer;
         }
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
-        tokio::task::yield_now().await;
+        // Asking without a pause would take a core from the node that is asked.
+        tokio::time::sleep(ASK_PAUSE).await;
     }
 }

@@ -118,7 +118,6 @@ async fn look_at_the_file(node: &TestNode, watch: &Watch, transactions: u64) -> 
         until("the next look at the file", || async {
             // Without readers, whose answers tell too, somebody must ask.
             let asked = watch.ask(node, "ledger", "/v1".to_owned()).await;
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             asked.filter(|told| told.moment.version >= due).map(drop)
         })
         .await;

@@ -45,7 +45,7 @@ impl IndexedSummary {
 }
 
 /// What the summary of a committed transaction must be.
-fn summary(committed: &Value) -> Value {
+pub fn summary(committed: &Value) -> Value {
     let replay_protector = match committed.get("replay_protection_nonce") {
         Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
         None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),

@@ -5,6 +5,7 @@ use ledger::{
     AccountAddress, SignedTransaction,
     transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
 };
+use ledger_actors::WaitConfig;
 use serde_json::{Value, json};
 
 /// The coin store of the chain's coin, percent-encoded as in a path.
@@ -12,6 +13,16 @@ pub const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 /// The key of the only record, in BCS.
 pub const RECORD_KEY: &str = "0x046e616d65";
+
+/// A node whose long polls end soon.
+pub async fn impatient() -> TestApi {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 10,
+        ..WaitConfig::default()
+    };
+    TestApi::start(settings).await
+}
 
 /// A node with seven blocks: genesis, three transfers of 7 to `0xb0b` by the first development account,
 /// a registry of the second one with a record, and an orderless transfer of the first. Each block but

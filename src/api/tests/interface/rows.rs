@@ -7,6 +7,9 @@ use serde_json::Value;
 /// The `error_code` of a success in the table.
 pub const SUCCESS: &str = "-";
 
+/// The answer to what is not read as its declared type.
+pub const SYNTAX: (u16, &str) = (400, "web_framework_error");
+
 /// A status and error code of a route.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {

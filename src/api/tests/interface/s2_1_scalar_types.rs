@@ -3,12 +3,10 @@
 use crate::{
     chain::{History, RECORD_KEY},
     kit::{Settings, TestApi, Transfer, refused},
-    rows::{changed, number, row},
+    rows::{SYNTAX, changed, number, row},
 };
 use ledger::AccountAddress;
 use serde_json::{Value, json};
-
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// An address in a path is short or long, with or without `0x`, and names the same account.
 #[actix_web::test]

@@ -2,11 +2,9 @@
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},
-    rows::{changed, members, row, without},
+    rows::{SYNTAX, changed, members, row, without},
 };
 use serde_json::{Value, json};
-
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// An entry function payload is shown with its four members, as they were sent.
 #[actix_web::test]

@@ -2,11 +2,9 @@
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},
-    rows::{changed, members, row, without},
+    rows::{SYNTAX, changed, members, row, without},
 };
 use serde_json::json;
-
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// An Ed25519 signature is shown with its three members, as they were sent.
 #[actix_web::test]

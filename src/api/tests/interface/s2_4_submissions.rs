@@ -3,11 +3,9 @@
 use crate::{
     chain::orderless,
     kit::{Settings, TestApi, Transfer, refused},
-    rows::{changed, row, without},
+    rows::{SYNTAX, changed, row, without},
 };
 use serde_json::{Value, json};
-
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// Seven members are required; the refusal names the one that is missing.
 #[actix_web::test]

@@ -1,11 +1,10 @@
 //! Section 2.5: a pending transaction.
 
 use crate::{
-    chain::{orderless, parked},
-    kit::{Settings, TestApi, Transfer, good},
+    chain::{impatient, orderless, parked},
+    kit::{Transfer, good},
     rows::{changed, members, row},
 };
-use ledger_actors::WaitConfig;
 use serde_json::{Value, json};
 
 /// The members that every pending transaction has, in alphabetical order.
@@ -20,20 +19,10 @@ const MEMBERS: [&str; 8] = [
     "signature",
 ];
 
-/// A node whose long polls end soon.
-async fn started() -> TestApi {
-    let mut settings = Settings::default();
-    settings.node.wait = WaitConfig {
-        timeout_ms: 10,
-        ..WaitConfig::default()
-    };
-    TestApi::start(settings).await
-}
-
 /// The answer to a submission has the members of the body and the hash, and no `type`.
 #[actix_web::test]
 async fn the_answer_to_a_submission_has_no_type() {
-    let api = started().await;
+    let api = impatient().await;
     let body = Transfer::new(0, 0).json(&api.chain);
     let answer = api.client.submit_json(&body).await;
     row("POST /transactions", 202, "-").holds(&answer, "a transfer");
@@ -51,7 +40,7 @@ async fn the_answer_to_a_submission_has_no_type() {
 /// By hash and by waiting it has the same members and `type`.
 #[actix_web::test]
 async fn by_hash_it_has_a_type() {
-    let api = started().await;
+    let api = impatient().await;
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await.json();
     let hash = signed.hash(api.chain.vendor());
@@ -67,7 +56,7 @@ async fn by_hash_it_has_a_type() {
 /// The nonce is there for an orderless transaction, and only for one.
 #[actix_web::test]
 async fn the_nonce_is_shown_where_there_is_one() {
-    let api = started().await;
+    let api = impatient().await;
     let answer = api.client.submit_bcs(&orderless(&api, 0, 9)).await;
     let pending: Value = answer.json();
     let mut expected = MEMBERS.to_vec();
@@ -80,7 +69,7 @@ async fn the_nonce_is_shown_where_there_is_one() {
 /// Nothing pending stands in a block: it holds what is committed, with `type`.
 #[actix_web::test]
 async fn a_block_holds_committed_variants_with_their_type() {
-    let api = started().await;
+    let api = impatient().await;
     api.client.submit_bcs(&parked(&api)).await;
     api.commit(&Transfer::new(0, 0)).await;
     let block = good(

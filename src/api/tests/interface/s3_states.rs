@@ -1,25 +1,15 @@
 //! Section 3: the states of a transaction and what moves it.
 
 use crate::{
-    chain::parked,
-    kit::{Settings, TestApi, Transfer, good, refused},
+    chain::{impatient, parked},
+    kit::{Transfer, good, refused},
     rows::row,
 };
-use ledger_actors::WaitConfig;
-
-async fn started() -> TestApi {
-    let mut settings = Settings::default();
-    settings.node.wait = WaitConfig {
-        timeout_ms: 10,
-        ..WaitConfig::default()
-    };
-    TestApi::start(settings).await
-}
 
 /// What was never submitted has no state: nobody finds it.
 #[actix_web::test]
 async fn what_was_not_submitted_is_not_found() {
-    let api = started().await;
+    let api = impatient().await;
     let hash = parked(&api).hash(api.chain.vendor());
     row(
         "GET /transactions/by_hash/{txn_hash}",
@@ -34,7 +24,7 @@ async fn what_was_not_submitted_is_not_found() {
 /// A request that is valid and accepted makes it pending, and is answered with 202.
 #[actix_web::test]
 async fn an_accepted_submission_is_pending() {
-    let api = started().await;
+    let api = impatient().await;
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await;
     row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
@@ -48,7 +38,7 @@ async fn an_accepted_submission_is_pending() {
 /// A request that is refused leaves no state behind.
 #[actix_web::test]
 async fn a_refused_submission_has_no_state() {
-    let api = started().await;
+    let api = impatient().await;
     let wrong = Transfer {
         chain_id: 9,
         ..Transfer::new(0, 0)
@@ -71,7 +61,7 @@ async fn a_refused_submission_has_no_state() {
 /// Once it is committed, waiting for it gives the committed transaction, and it stays committed.
 #[actix_web::test]
 async fn a_committed_transaction_is_what_the_wait_ends_with() {
-    let api = started().await;
+    let api = impatient().await;
     let first = Transfer::new(2, 0).sign(&api.chain);
     let later = Transfer::new(2, 1).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&later).await.status, 202);
@@ -88,7 +78,7 @@ async fn a_committed_transaction_is_what_the_wait_ends_with() {
 /// A transaction whose execution fails is committed too, and says so.
 #[actix_web::test]
 async fn a_failed_transaction_is_committed() {
-    let api = started().await;
+    let api = impatient().await;
     let too_much = Transfer {
         amount: u64::MAX,
         ..Transfer::new(0, 0)

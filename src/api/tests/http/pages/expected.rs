@@ -4,7 +4,10 @@ use super::{
     walk::{Numbered, Walked, newest_version, number},
     writer::MIXED,
 };
-use crate::kit::{Client, Transfer, good};
+use crate::{
+    kit::{Client, Transfer, good},
+    summaries::summary,
+};
 use serde_json::{Value, json};
 
 /// What the ledger says transaction by transaction.
@@ -104,18 +107,4 @@ impl Ledger {
         assert!(walked.all.len() <= expected.len(), "{what}: more than there is");
         assert!(!walked.is_pruned, "{what}");
     }
-}
-
-/// What the summary of a committed transaction must be.
-fn summary(committed: &Value) -> Value {
-    let replay_protector = match committed.get("replay_protection_nonce") {
-        Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
-        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
-    };
-    json!({
-        "sender": committed["sender"],
-        "version": committed["version"],
-        "transaction_hash": committed["hash"],
-        "replay_protector": replay_protector,
-    })
 }
