@@ -1,4 +1,4 @@
-//! The threads that run actors.
+//! Who runs actors: threads of their own in a node.
 
 use crate::{
     failure::Failure,
@@ -6,6 +6,14 @@ use crate::{
 };
 use actix::{Actor, Arbiter, Context, Handler};
 use std::io;
+
+/// Runs actors.
+pub(crate) trait Host {
+    /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
+    fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    where
+        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send;
+}
 
 /// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
 #[derive(Debug)]
@@ -39,16 +47,6 @@ impl Arbiters {
         Ok(started)
     }
 
-    /// Starts an actor behind a mailbox.
-    pub(crate) fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
-    where
-        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
-    {
-        let (_, arbiter) = &self.arbiters[site as usize];
-        let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        Mailbox::new(name, capacity, address, &self.failure)
-    }
-
     /// Ends all threads and waits for them; actors that still run are dropped. Gives the names of
     /// threads that had panicked themselves; the panic of an actor ends only the actor, and its mailbox
     /// tells of it.
@@ -61,6 +59,17 @@ impl Arbiters {
             }
         }
         panicked
+    }
+}
+
+impl Host for Arbiters {
+    fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    where
+        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
+    {
+        let (_, arbiter) = &self.arbiters[site as usize];
+        let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
+        Mailbox::new(name, capacity, address, &self.failure)
     }
 }
 

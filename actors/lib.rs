@@ -47,6 +47,7 @@ mod signatures;
 mod storage;
 #[cfg(test)]
 mod testing;
+mod worker;
 
 pub use clock::Clock;
 pub use committer::{BlockFeed, Head};

@@ -179,9 +179,62 @@ macro_rules! receives_mail {
 }
 pub(crate) use receives_mail;
 
+/// Where mail goes.
+pub(crate) enum Address<A: Actor> {
+    /// To an actor on an arbiter.
+    Arbiter(Addr<A>),
+    /// To whoever decides when it is opened.
+    #[cfg(test)]
+    Carrier(Arc<dyn Carrier<A>>),
+}
+
+/// Takes mail for an actor that no arbiter runs.
+#[cfg(test)]
+pub(crate) trait Carrier<A: Actor>: Send + Sync {
+    /// Whether the actor still takes mail.
+    fn is_open(&self) -> bool;
+
+    /// Takes mail in, in the order in which it is sent.
+    fn carry(&self, mail: Mail<A>);
+}
+
+impl<A: Actor> Clone for Address<A> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Arbiter(address) => Self::Arbiter(address.clone()),
+            #[cfg(test)]
+            Self::Carrier(carrier) => Self::Carrier(Arc::clone(carrier)),
+        }
+    }
+}
+
+impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Address<A> {
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Arbiter(address) => address.connected(),
+            #[cfg(test)]
+            Self::Carrier(carrier) => carrier.is_open(),
+        }
+    }
+
+    fn send(&self, mail: Mail<A>) {
+        match self {
+            Self::Arbiter(address) => address.do_send(mail),
+            #[cfg(test)]
+            Self::Carrier(carrier) => carrier.carry(mail),
+        }
+    }
+}
+
+impl<A: Actor> From<Addr<A>> for Address<A> {
+    fn from(address: Addr<A>) -> Self {
+        Self::Arbiter(address)
+    }
+}
+
 /// The way to an actor. Cheap to clone; all clones share the bound and the counts.
 pub(crate) struct Mailbox<A: Actor> {
-    address: Addr<A>,
+    address: Address<A>,
     gauge: Arc<Gauge>,
 }
 
@@ -203,8 +256,14 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
 impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
     /// A mailbox in front of `address` that admits `capacity` waiting requests. A handler's panic is
     /// told to `failure`.
-    pub(crate) fn new(actor: &'static str, capacity: usize, address: Addr<A>, failure: &Failure) -> Self {
+    pub(crate) fn new(
+        actor: &'static str,
+        capacity: usize,
+        address: impl Into<Address<A>>,
+        failure: &Failure,
+    ) -> Self {
         let gauge = Arc::new(Gauge::new(actor, capacity, failure.clone()));
+        let address = address.into();
         Self { address, gauge }
     }
 
@@ -219,7 +278,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         M: Message<Result = ()> + Send + 'static,
         A: Handler<M, Result = ()>,
     {
-        if !self.address.connected() {
+        if !self.address.is_open() {
             return Err(Refused::Closed);
         }
         if !self.gauge.admit() {
@@ -245,7 +304,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         M: Message<Result = ()> + Send + 'static,
         A: Handler<M, Result = ()>,
     {
-        self.address.do_send(Mail {
+        self.address.send(Mail {
             open: Box::new(move |actor: &mut A, context: &mut Context<A>| {
                 <A as Handler<M>>::handle(actor, message, context);
             }),

@@ -12,9 +12,9 @@
 
 use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
-    arbiters::{Arbiters, Site},
+    arbiters::{Arbiters, Host, Site},
     committer::{
-        self, Committer, Executor, HeadCell, Jobs,
+        self, Committer, Executor, HeadCell, Job, Jobs,
         messages::{Connect, Finish, Listeners},
     },
     failure::Failure,
@@ -26,7 +26,8 @@ use crate::{
         messages::{Start, Stop},
     },
     signatures::{Lifeline, SignatureChecks},
-    storage::{self, Queues, Storage, WriterListeners},
+    storage::{self, Queues, ReadJob, Storage, Write, WriterListeners},
+    worker::Worker,
 };
 use actix::System;
 use ledger::{Chain, ChainTip, LedgerInfo};
@@ -101,11 +102,12 @@ impl Node {
             config: &config,
             clock: &clock,
             head: HeadCell::new(Head::opened(ledger_info)),
-            arbiters: Arbiters::start(failure.clone()).map_err(StartError::Thread)?,
+            host: Arbiters::start(failure.clone()).map_err(StartError::Thread)?,
             failure,
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
-        let threads = wiring.threads(&mailboxes, (queues, jobs), (writer, reader), tip);
+        let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
+        let threads = workers.spawn(&wiring.failure);
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
@@ -123,7 +125,7 @@ impl Node {
         let Wiring {
             head,
             failure,
-            arbiters,
+            host: arbiters,
             ..
         } = wiring;
         Ok(Self {
@@ -156,7 +158,7 @@ impl Node {
     /// When the node had failed before, a thread had panicked, or the pool could not be saved.
     /// Everything is stopped and joined all the same.
     pub async fn stop(self) -> Result<(), StopError> {
-        let pending = self.quiesce().await;
+        let pending = quiesce(&self.mailboxes, &self.failure).await;
         let chain = self.handle.chain().clone();
         let Self {
             handle,
@@ -191,52 +193,75 @@ impl Node {
             (None, Some(_)) => Ok(()),
         }
     }
+}
 
-    /// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
-    /// what is in the pool, unless the mempool is gone.
-    async fn quiesce(&self) -> Option<Vec<Pending>> {
-        let (done, stopped) = oneshot::channel();
-        self.mailboxes.sequencer.tell(Stop { done });
-        // An actor that is gone has panicked, and its mailbox has told that as a failure.
-        let _ = stopped.await;
-        let (done, finished) = oneshot::channel();
-        self.mailboxes.committer.tell(Finish { done });
-        tokio::select! {
-            _ = finished => {}
-            // Blocks on their way never become durable; their transactions are still in the pool.
-            _ = self.failure.wait() => {}
-        }
-        let (reply, contents) = oneshot::channel();
-        self.mailboxes.mempool.tell(Close { reply });
-        contents.await.ok()
+/// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
+/// what is in the pool, unless the mempool is gone.
+pub(crate) async fn quiesce(mailboxes: &Mailboxes, failure: &Failure) -> Option<Vec<Pending>> {
+    let (done, stopped) = oneshot::channel();
+    mailboxes.sequencer.tell(Stop { done });
+    // An actor that is gone has panicked, and its mailbox has told that as a failure.
+    let _ = stopped.await;
+    let (done, finished) = oneshot::channel();
+    mailboxes.committer.tell(Finish { done });
+    tokio::select! {
+        _ = finished => {}
+        // Blocks on their way never become durable; their transactions are still in the pool.
+        _ = failure.wait() => {}
     }
+    let (reply, contents) = oneshot::channel();
+    mailboxes.mempool.tell(Close { reply });
+    contents.await.ok()
 }
 
 /// What all actors are made from.
-struct Wiring<'a> {
-    chain: &'a Chain,
-    config: &'a NodeConfig,
-    clock: &'a Clock,
-    head: HeadCell,
-    failure: Failure,
-    arbiters: Arbiters,
+pub(crate) struct Wiring<'a, H> {
+    pub(crate) chain: &'a Chain,
+    pub(crate) config: &'a NodeConfig,
+    pub(crate) clock: &'a Clock,
+    pub(crate) head: HeadCell,
+    pub(crate) failure: Failure,
+    pub(crate) host: H,
 }
 
-impl Wiring<'_> {
+/// What works behind the actors.
+pub(crate) struct Workers {
+    pub(crate) executor: Worker<Job>,
+    pub(crate) writer: Worker<Write>,
+    pub(crate) readers: Vec<Worker<ReadJob>>,
+}
+
+impl Workers {
+    /// Starts a thread for each.
+    fn spawn(self, failure: &Failure) -> io::Result<Vec<JoinHandle<()>>> {
+        let mut threads = vec![self.executor.spawn(failure)?, self.writer.spawn(failure)?];
+        for reader in self.readers {
+            threads.push(reader.spawn(failure)?);
+        }
+        Ok(threads)
+    }
+}
+
+impl<H: Host> Wiring<'_, H> {
     /// Starts the actors, from the bottom up.
-    fn actors(&self, pool: Pool, tip: &ChainTip, ledger_info: &LedgerInfo) -> (Mailboxes, Queues, Jobs) {
-        let Self { config, arbiters, .. } = self;
+    pub(crate) fn actors(
+        &self,
+        pool: Pool,
+        tip: &ChainTip,
+        ledger_info: &LedgerInfo,
+    ) -> (Mailboxes, Queues, Jobs) {
+        let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = config.sequencer.blocks_in_flight_max;
 
         let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone());
-        let storage = arbiters.run(Site::Storage, storage::NAME, capacities.storage, actor);
+        let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
 
         let (actor, jobs) = Committer::new(self.head.clone(), storage.port(), self.failure.clone());
-        let committer = arbiters.run(Site::Commit, committer::NAME, capacities.committer, actor);
+        let committer = host.run(Site::Commit, committer::NAME, capacities.committer, actor);
 
         let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.port());
-        let pruner = arbiters.run(Site::Storage, pruner::NAME, capacities.pruner, actor);
+        let pruner = host.run(Site::Storage, pruner::NAME, capacities.pruner, actor);
 
         let price_min = self.chain.parameters().gas_unit_price_min;
         let full_block = config.sequencer.block_transactions_max;
@@ -248,7 +273,7 @@ impl Wiring<'_> {
             self.head.clone(),
             committer.port(),
         );
-        let mempool = arbiters.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
+        let mempool = host.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
 
         let actor = Sequencer::new(
             Engine::solo(tip),
@@ -257,7 +282,7 @@ impl Wiring<'_> {
             mempool.port(),
             committer.port(),
         );
-        let sequencer = arbiters.run(Site::Commit, sequencer::NAME, capacities.sequencer, actor);
+        let sequencer = host.run(Site::Commit, sequencer::NAME, capacities.sequencer, actor);
 
         committer.tell(Connect(Listeners {
             mempool: mempool.port(),
@@ -274,22 +299,24 @@ impl Wiring<'_> {
         (mailboxes, queues, jobs)
     }
 
-    /// Starts the threads behind the actors.
-    fn threads(
+    /// What works behind the actors.
+    pub(crate) fn workers(
         &self,
         mailboxes: &Mailboxes,
         (queues, jobs): (Queues, Jobs),
         (writer, reader): (StoreWriter, StoreReader),
         tip: ChainTip,
-    ) -> io::Result<Vec<JoinHandle<()>>> {
+    ) -> Workers {
         let executor = Executor::new(self.chain.clone(), tip, reader.clone());
-        let executor = jobs.serve(executor, &mailboxes.committer, &self.failure)?;
         let listeners = WriterListeners {
             stored: mailboxes.committer.port(),
             pruned: mailboxes.pruner.port(),
         };
-        let mut threads = queues.serve((writer, reader), &self.head, listeners, &self.failure)?;
-        threads.push(executor);
-        Ok(threads)
+        let (writer, readers) = queues.workers((writer, reader), &self.head, listeners, &self.failure);
+        Workers {
+            executor: jobs.worker(executor, &mailboxes.committer, &self.failure),
+            writer,
+            readers,
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! the [`StateCache`], everything else in the store.
 
 use super::{IndexedBlock, facts::Facts, messages::Executed, state_cache::StateCache};
-use crate::{failure::Failure, mailbox::Port};
+use crate::{failure::Failure, mailbox::Port, worker::Worker};
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use ledger::{
@@ -15,9 +15,8 @@ use ledger_store::{Snapshot, StoreReader};
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeSet,
-    io,
+    ops::ControlFlow,
     sync::Arc,
-    thread::JoinHandle,
 };
 
 /// The thread's name.
@@ -25,7 +24,7 @@ const THREAD: &str = "executor";
 
 /// A block to be executed.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(crate) struct Job {
     pub(super) block: OrderedBlock,
     /// The store shows all up to this height.
     pub(super) durable_height: u64,
@@ -53,20 +52,22 @@ impl Executor {
         }
     }
 
-    /// Runs jobs on a named thread until the other end of `jobs` is gone.
-    pub(super) fn spawn(
+    /// Executes the jobs of a queue and tells `executed` of each.
+    pub(super) fn work_on(
         mut self,
         jobs: Receiver<Job>,
         executed: Port<Executed>,
         failure: &Failure,
-    ) -> io::Result<JoinHandle<()>> {
-        let alarm = failure.clone();
-        failure.spawn(THREAD, move || {
-            for job in jobs {
-                match self.execute(job) {
-                    Ok(done) => executed.tell(done),
-                    Err(error) => return alarm.report(THREAD, &error),
-                }
+    ) -> Worker<Job> {
+        let failure = failure.clone();
+        Worker::new(THREAD, jobs, move |job, _| match self.execute(job) {
+            Ok(done) => {
+                executed.tell(done);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failure.report(THREAD, &error);
+                ControlFlow::Break(())
             }
         })
     }

@@ -21,10 +21,11 @@ use crate::{
     failure::Failure,
     mailbox::{Mailbox, Port, receives_mail},
     storage::messages::CommitBlock,
+    worker::Worker,
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender};
-use executor::Job;
+pub(crate) use executor::Job;
 use facts::Facts;
 use feed::Feed;
 use ledger::OrderedBlock;
@@ -32,7 +33,7 @@ use messages::{
     BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, Subscribe,
     SubscribeBlocks, WaitEnd,
 };
-use std::{collections::VecDeque, io, sync::Arc, thread::JoinHandle};
+use std::{collections::VecDeque, sync::Arc};
 use waiters::Waiters;
 
 /// The actor's name.
@@ -61,14 +62,14 @@ pub(crate) struct Committer {
 pub(crate) struct Jobs(Receiver<Job>);
 
 impl Jobs {
-    /// Starts the executor on its thread; it tells `committer` what it has executed.
-    pub(crate) fn serve(
+    /// Has the executor do them; it tells `committer` what it has executed.
+    pub(crate) fn worker(
         self,
         executor: Executor,
         committer: &Mailbox<Committer>,
         failure: &Failure,
-    ) -> io::Result<JoinHandle<()>> {
-        executor.spawn(self.0, committer.port(), failure)
+    ) -> Worker<Job> {
+        executor.work_on(self.0, committer.port(), failure)
     }
 }
 

@@ -3,14 +3,14 @@
 pub(crate) mod messages;
 mod threads;
 
-use crate::{ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail};
+use crate::{
+    ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail, worker::Worker,
+};
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::{Query, StoreReader, StoreWriter};
 use messages::{CommitBlock, Prune, Read};
-use std::{io, thread::JoinHandle};
-pub(crate) use threads::WriterListeners;
-use threads::{ReadJob, Write};
+pub(crate) use threads::{ReadJob, Write, WriterListeners};
 
 /// The actor's name.
 pub(crate) const NAME: &str = "storage";
@@ -37,26 +37,19 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Starts the writer, which tells `listeners` what is durable, and the readers.
-    pub(crate) fn serve(
+    /// The writer, which tells `listeners` what is durable, and the readers.
+    pub(crate) fn workers(
         self,
         (writer, reader): (StoreWriter, StoreReader),
         head: &HeadCell,
         listeners: WriterListeners,
         failure: &Failure,
-    ) -> io::Result<Vec<JoinHandle<()>>> {
-        let mut threads = vec![threads::spawn_writer(
-            writer,
-            head.clone(),
-            self.writes,
-            listeners,
-            failure,
-        )?];
-        for _ in 0..self.readers {
-            let (reader, head, reads) = (reader.clone(), head.clone(), self.reads.clone());
-            threads.push(threads::spawn_reader(reader, head, reads, failure)?);
-        }
-        Ok(threads)
+    ) -> (Worker<Write>, Vec<Worker<ReadJob>>) {
+        let readers = (0..self.readers)
+            .map(|_| threads::reader(reader.clone(), head.clone(), self.reads.clone()))
+            .collect();
+        let writer = threads::writer(writer, head.clone(), self.writes, listeners, failure);
+        (writer, readers)
     }
 }
 

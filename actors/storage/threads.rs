@@ -5,44 +5,47 @@ use crate::{
     committer::{HeadCell, messages::BlockStored},
     failure::Failure,
     mailbox::Port,
+    worker::Worker,
 };
 use crossbeam_channel::Receiver;
 use ledger::ExecutedBlock;
 use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
-use std::{io, sync::Arc, thread::JoinHandle};
+use std::{ops::ControlFlow, sync::Arc};
 
 const WRITER_THREAD: &str = "store-writer";
 const READER_THREAD: &str = "store-reader";
 
 /// Work for the writer.
 #[derive(Debug)]
-pub(super) enum Write {
+pub(crate) enum Write {
     Commit(Arc<ExecutedBlock>),
     Prune(super::messages::Prune),
 }
 
 /// Work for a reader: a query that answers whoever asked it.
-pub(super) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
+pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
 
-/// Starts the writer. It makes all blocks that wait durable in one go: while one group is being
-/// written the next gathers. It ends when the other end of `writes` is gone, or by a failure.
-pub(super) fn spawn_writer(
+/// The writer. It makes all blocks that wait durable in one go: while one group is being written the
+/// next gathers. It ends when the other end of `writes` is gone, or by a failure.
+pub(super) fn writer(
     writer: StoreWriter,
     head: HeadCell,
     writes: Receiver<Write>,
     listeners: WriterListeners,
     failure: &Failure,
-) -> io::Result<JoinHandle<()>> {
-    let alarm = failure.clone();
+) -> Worker<Write> {
+    let failure = failure.clone();
     let mut thread = Writer {
         writer,
         head,
         listeners,
     };
-    failure.spawn(WRITER_THREAD, move || {
-        while let Ok(first) = writes.recv() {
-            if let Err(error) = thread.write(first, &writes) {
-                return alarm.report(WRITER_THREAD, &error);
+    Worker::new(WRITER_THREAD, writes, move |first, waiting| {
+        match thread.write(first, waiting) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure.report(WRITER_THREAD, &error);
+                ControlFlow::Break(())
             }
         }
     })
@@ -91,17 +94,11 @@ impl Writer {
     }
 }
 
-/// Starts a reader. It ends when the other end of `reads` is gone.
-pub(super) fn spawn_reader(
-    reader: StoreReader,
-    head: HeadCell,
-    reads: Receiver<ReadJob>,
-    failure: &Failure,
-) -> io::Result<JoinHandle<()>> {
-    failure.spawn(READER_THREAD, move || {
-        for job in reads {
-            job(&head, &reader);
-        }
+/// A reader. It ends when the other end of `reads` is gone.
+pub(super) fn reader(reader: StoreReader, head: HeadCell, reads: Receiver<ReadJob>) -> Worker<ReadJob> {
+    Worker::new(READER_THREAD, reads, move |job, _| {
+        job(&head, &reader);
+        ControlFlow::Continue(())
     })
 }
 
