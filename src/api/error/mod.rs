@@ -18,8 +18,9 @@ use ledger_actors::{Filtered, LeaveReason};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a client is asked to wait after a 503, in seconds. A full mailbox or reader queue drains
-/// in milliseconds; one second is the smallest pause the header can ask for.
+/// What a client is asked to wait after a 503 or 507, in seconds. A full mailbox or reader queue drains
+/// in milliseconds, and a block makes room in a full pool; one second is the smallest pause the header can
+/// ask for.
 const RETRY_AFTER_SECS: u64 = 1;
 
 // Interface section 7. The comments of types with a schema stand in the document of the interface.
@@ -239,6 +240,20 @@ pub enum Problem {
     /// As many large answers are being made as are made at once.
     #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
     TooManyLargeAnswers(usize),
+    /// The bodies of requests take as much memory as `api.bodies_bytes_max` allows.
+    #[error("the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the limit")]
+    BodiesFull {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// The answers that wait for their clients take as much memory as `api.answers_bytes_max` allows.
+    #[error(
+        "the node is overloaded: answers that their clients have not read take {limit_bytes} bytes, which is the limit"
+    )]
+    AnswersFull {
+        /// The limit.
+        limit_bytes: usize,
+    },
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
@@ -260,6 +275,12 @@ pub enum Problem {
     /// A body above `api.max_body_bytes`.
     #[error("payload too large: a body has at most {limit_bytes} bytes")]
     BodyTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A body in JSON of so many small values that it would take too much memory.
+    #[error("the body holds too many values: it would take more than {limit_bytes} bytes of memory")]
+    BodyTooManyValues {
         /// The limit.
         limit_bytes: usize,
     },
@@ -321,13 +342,17 @@ impl Problem {
             | Self::TooManyInFlight(_)
             | Self::TooManyOnConnection(_)
             | Self::TooManyLargeAnswers(_)
+            | Self::BodiesFull { .. }
+            | Self::AnswersFull { .. }
             | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
             Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),
             Self::MethodNotAllowed(_) => (Status::METHOD_NOT_ALLOWED, Code::WebFrameworkError),
             Self::LengthRequired => (Status::LENGTH_REQUIRED, Code::WebFrameworkError),
-            Self::BodyTooLarge { .. } => (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError),
+            Self::BodyTooLarge { .. } | Self::BodyTooManyValues { .. } => {
+                (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError)
+            }
             Self::BodyTimeout { .. } => (Status::REQUEST_TIMEOUT, Code::WebFrameworkError),
             Self::UriTooLong { .. } => (Status::URI_TOO_LONG, Code::WebFrameworkError),
             Self::UnsupportedContentType(_)
@@ -365,7 +390,11 @@ impl Problem {
         let row = self.row();
         let mut response = HttpResponse::build(row.0);
         // What is overloaded has room again soon; a ledger that is not fresh may stay so.
-        if row == (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError) {
+        if matches!(
+            row,
+            (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
+                | (StatusCode::INSUFFICIENT_STORAGE, _)
+        ) {
             response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
         }
         if let Self::MethodNotAllowed(allowed) = self {

@@ -215,6 +215,20 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("the node is overloaded: 8 large answers are being made, which is the limit"),
         ),
         (
+            Problem::BodiesFull { limit_bytes: 7 },
+            503,
+            "internal_error",
+            text("the node is overloaded: the bodies of requests take 7 bytes, which is the limit"),
+        ),
+        (
+            Problem::AnswersFull { limit_bytes: 7 },
+            503,
+            "internal_error",
+            text(
+                "the node is overloaded: answers that their clients have not read take 7 bytes, which is the limit",
+            ),
+        ),
+        (
             Problem::Stopping,
             503,
             "internal_error",
@@ -255,6 +269,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             413,
             "web_framework_error",
             text("payload too large: a body has at most 7 bytes"),
+        ),
+        (
+            Problem::BodyTooManyValues { limit_bytes: 7 },
+            413,
+            "web_framework_error",
+            text("the body holds too many values: it would take more than 7 bytes of memory"),
         ),
         (
             Problem::BodyTimeout { timeout_secs: 7 },
@@ -373,6 +393,9 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
         Problem::TooManyInFlight(1),
         Problem::TooManyOnConnection(1),
         Problem::TooManyLargeAnswers(1),
+        Problem::BodiesFull { limit_bytes: 1 },
+        Problem::AnswersFull { limit_bytes: 1 },
+        Problem::PoolFull(String::new()),
         Problem::Stopping,
     ] {
         let response = problem.response();

@@ -196,7 +196,7 @@ impl Writer {
         }
         let mut headers = self.ledger_headers(false);
         let of_status = match status {
-            StatusCode::SERVICE_UNAVAILABLE => Some("Retry-After"),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE => Some("Retry-After"),
             StatusCode::METHOD_NOT_ALLOWED => Some("Allow"),
             _ => None,
         };
