@@ -18,6 +18,8 @@ mod base;
 mod check;
 mod digest;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod index;
 mod listings;
 mod numbered;
@@ -33,6 +35,8 @@ mod usage;
 mod view;
 mod writer;
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 

@@ -154,7 +154,7 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
                     &format!("{FILE_NAME} (table {:?})", table.name()),
                 ));
             }
-            return create_tables(database);
+            return create_tables(database, DigestKey::random()?);
         }
         Err(TableError::Storage(error)) => return Err(damaged(directory, error.to_string())),
         Err(_) => return Err(foreign(directory, FILE_NAME)),
@@ -185,8 +185,15 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
     }
 }
 
-fn create_tables(database: &Database) -> Result<DigestKey, StoreError> {
-    let key = DigestKey::random()?;
+/// Makes the tables of a database that has none, with this secret.
+pub(crate) fn create_tables_if_empty(database: &Database, key: DigestKey) -> Result<(), StoreError> {
+    if database.begin_read()?.list_tables()?.next().is_none() {
+        create_tables(database, key)?;
+    }
+    Ok(())
+}
+
+fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, StoreError> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(true);
     {

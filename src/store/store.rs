@@ -1,7 +1,9 @@
 //! An opened data directory, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreReader, StoreWriter, open,
+    StoreError, StoreReader, StoreWriter,
+    digest::DigestKey,
+    open,
     schema::{META, META_GENESIS},
 };
 use ledger::{ExecutedBlock, Genesis, HashValue};
@@ -43,6 +45,23 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
+        let writer = open::load(database, Path::new(open::BACKEND))?;
+        Ok(Self { writer })
+    }
+
+    /// As [`Store::open_backend`]; an empty backend gets this secret in the place of a random one, so that
+    /// the same work makes the same bytes. For runs that must be repeatable: whoever knows the secret can
+    /// choose names whose digests meet.
+    ///
+    /// # Errors
+    /// As [`Store::open_backend`].
+    pub fn open_backend_with_secret(
+        backend: impl redb::StorageBackend,
+        options: &StoreOptions,
+        secret: [u8; 16],
+    ) -> Result<Self, StoreError> {
+        let database = open::open_backend(backend, options)?;
+        open::create_tables_if_empty(&database, DigestKey::from_bytes(secret))?;
         let writer = open::load(database, Path::new(open::BACKEND))?;
         Ok(Self { writer })
     }

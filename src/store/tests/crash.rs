@@ -1,7 +1,6 @@
-//! Crashes at every write and sync of a small workload. A disk in memory keeps what was written
-//! apart from what was synced; from the chosen operation on everything fails, as if the machine
-//! had stopped. Then the store is opened on what could be left: all that was written (the process
-//! was killed), only what was synced, or that and any part of the rest (the power failed).
+//! Crashes at every write and sync of a small workload: from the chosen operation on everything fails,
+//! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
+//! (`testing/disk.rs`).
 
 use super::{
     FAST, OPTIONS,
@@ -9,130 +8,23 @@ use super::{
     with_pace,
     workload::{Random, Workload},
 };
-use crate::{Store, StoreError};
-use std::{
-    io,
-    sync::{Arc, Mutex},
+use crate::{
+    Store, StoreError,
+    testing::disk::{Disk, Fault, Image},
 };
 
-/// What a disk may tear a write into.
-const SECTOR_BYTES: usize = 512;
-
-#[derive(Clone, Debug)]
-enum Change {
-    Write(usize, Vec<u8>),
-    SetLength(usize),
+/// What may be found after a crash; the seed chooses how much of the unsynced rest arrived.
+fn images(disk: &Disk, seed: u64) -> [Image; 3] {
+    let mut random = Random::new(seed);
+    let torn = disk.torn(&mut |n| random.below(n as u64) as usize);
+    [disk.written(), disk.synced(), torn]
 }
 
-fn apply(bytes: &mut Vec<u8>, change: &Change) {
-    match change {
-        Change::Write(offset, data) => {
-            let end = offset + data.len();
-            if bytes.len() < end {
-                bytes.resize(end, 0);
-            }
-            bytes[*offset..end].copy_from_slice(data);
-        }
-        Change::SetLength(length) => bytes.resize(*length, 0),
-    }
-}
-
-#[derive(Debug)]
-struct Platter {
-    written: Vec<u8>,
-    synced: Vec<u8>,
-    unsynced: Vec<Change>,
-    operations: usize,
-    fails_from: usize,
-}
-
-/// A disk that stops working at a chosen write or sync.
-#[derive(Clone, Debug)]
-struct Disk(Arc<Mutex<Platter>>);
-
-impl Disk {
-    fn new(bytes: Vec<u8>, fails_from: usize) -> Self {
-        Self(Arc::new(Mutex::new(Platter {
-            written: bytes.clone(),
-            synced: bytes,
-            unsynced: Vec::new(),
-            operations: 0,
-            fails_from,
-        })))
-    }
-
-    fn operations(&self) -> usize {
-        self.0.lock().unwrap().operations
-    }
-
-    fn change(&self, change: Change) -> io::Result<()> {
-        let mut platter = self.0.lock().unwrap();
-        platter.step()?;
-        apply(&mut platter.written, &change);
-        platter.unsynced.push(change);
-        Ok(())
-    }
-
-    /// What may be found after the crash; the seed chooses how much of the unsynced rest arrived.
-    fn images(&self, seed: u64) -> [Vec<u8>; 3] {
-        let platter = self.0.lock().unwrap();
-        let mut random = Random::new(seed);
-        let mut torn = platter.synced.clone();
-        for change in &platter.unsynced {
-            match change {
-                Change::Write(offset, data) => {
-                    for (i, sector) in data.chunks(SECTOR_BYTES).enumerate() {
-                        if random.below(2) == 0 {
-                            let start = offset + i * SECTOR_BYTES;
-                            apply(&mut torn, &Change::Write(start, sector.to_vec()));
-                        }
-                    }
-                }
-                Change::SetLength(_) => apply(&mut torn, change),
-            }
-        }
-        [platter.written.clone(), platter.synced.clone(), torn]
-    }
-}
-
-impl Platter {
-    fn step(&mut self) -> io::Result<()> {
-        if self.operations >= self.fails_from {
-            return Err(io::Error::other("the disk is gone"));
-        }
-        self.operations += 1;
-        Ok(())
-    }
-}
-
-impl redb::StorageBackend for Disk {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.lock().unwrap().written.len() as u64)
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let platter = self.0.lock().unwrap();
-        let start = offset as usize;
-        let range = platter.written.get(start..start + out.len());
-        out.copy_from_slice(range.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-
-    fn set_len(&self, length: u64) -> io::Result<()> {
-        self.change(Change::SetLength(length as usize))
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.change(Change::Write(offset as usize, data.to_vec()))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        let mut platter = self.0.lock().unwrap();
-        platter.step()?;
-        platter.synced = platter.written.clone();
-        platter.unsynced.clear();
-        Ok(())
-    }
+/// A disk that stops working after so many writes and syncs.
+fn failing_from(operations: usize) -> Disk {
+    let disk = Disk::default();
+    disk.inject(Fault::Gone { after: operations });
+    disk
 }
 
 /// Newest and oldest height.
@@ -204,8 +96,8 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
 }
 
 /// Opens what is left, checks every answer, and goes on writing.
-fn check_image(image: Vec<u8>, progress: &Progress, workload: &Workload) {
-    let disk = Disk::new(image, usize::MAX);
+fn check_image(image: Image, progress: &Progress, workload: &Workload) {
+    let disk = Disk::new(image);
     let store = match Store::open_backend(disk, &OPTIONS) {
         Ok(store) => store,
         // The database was still being made. A file has another name until it is whole.
@@ -246,7 +138,7 @@ fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
     let mut workload = Workload::new(3);
     // One more than the script commits: what is tried after a failure.
     workload.grow(BLOCKS + 1);
-    let disk = Disk::new(Vec::new(), usize::MAX);
+    let disk = Disk::default();
     let progress = run(&disk, &workload);
     assert_eq!(progress.acknowledged, Some((BLOCKS, 12)), "{progress:?}");
     let operations = disk.operations();
@@ -255,9 +147,9 @@ fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
         "only {operations} operations: the disk is bypassed"
     );
     for fails_from in 0..operations {
-        let disk = Disk::new(Vec::new(), fails_from);
+        let disk = failing_from(fails_from);
         let progress = run(&disk, &workload);
-        for image in disk.images(fails_from as u64) {
+        for image in images(&disk, fails_from as u64) {
             check_image(image, &progress, &workload);
         }
     }

@@ -1,0 +1,330 @@
+//! A disk in memory that fails like a real one: what was written is kept apart from what was synced, and
+//! a crash leaves either all that was written (the process was killed), only what was synced, or that and
+//! any part of the rest (the power failed). Used by the tests of the store, and of the actors above it.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What a disk may tear a write into.
+const SECTOR_BYTES: usize = 512;
+/// How images share what they have in common.
+const PAGE_BYTES: usize = 4096;
+
+/// Picks a number below its argument.
+pub type Pick<'a> = &'a mut dyn FnMut(usize) -> usize;
+
+/// All bytes of a disk at a moment. A clone shares its pages.
+#[derive(Clone, Default)]
+pub struct Image {
+    pages: Vec<Arc<[u8; PAGE_BYTES]>>,
+    length: usize,
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Image({} bytes)", self.length)
+    }
+}
+
+impl Image {
+    fn set_length(&mut self, length: usize) {
+        if length < self.length {
+            // What is behind the end reads as zero should it grow again.
+            let end = length.next_multiple_of(PAGE_BYTES).min(self.length);
+            self.write(length, &vec![0; end - length]);
+        }
+        self.length = length;
+        self.pages
+            .resize_with(length.div_ceil(PAGE_BYTES), || Arc::new([0; PAGE_BYTES]));
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) {
+        if offset + data.len() > self.length {
+            self.set_length(offset + data.len());
+        }
+        let mut done = 0;
+        while done < data.len() {
+            let (page, start) = ((offset + done) / PAGE_BYTES, (offset + done) % PAGE_BYTES);
+            let count = (PAGE_BYTES - start).min(data.len() - done);
+            Arc::make_mut(&mut self.pages[page])[start..start + count]
+                .copy_from_slice(&data[done..done + count]);
+            done += count;
+        }
+    }
+
+    fn read(&self, offset: usize, out: &mut [u8]) -> io::Result<()> {
+        if offset + out.len() > self.length {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let mut done = 0;
+        while done < out.len() {
+            let (page, start) = ((offset + done) / PAGE_BYTES, (offset + done) % PAGE_BYTES);
+            let count = (PAGE_BYTES - start).min(out.len() - done);
+            out[done..done + count].copy_from_slice(&self.pages[page][start..start + count]);
+            done += count;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write(usize, Vec<u8>),
+    SetLength(usize),
+}
+
+impl Change {
+    fn apply(&self, image: &mut Image) {
+        match self {
+            Self::Write(offset, data) => image.write(*offset, data),
+            Self::SetLength(length) => image.set_length(*length),
+        }
+    }
+
+    /// As a power failure may leave it: of a write any sectors.
+    fn apply_torn(&self, image: &mut Image, pick: Pick<'_>) {
+        match self {
+            Self::Write(offset, data) => {
+                for (i, sector) in data.chunks(SECTOR_BYTES).enumerate() {
+                    if pick(2) == 0 {
+                        image.write(offset + i * SECTOR_BYTES, sector);
+                    }
+                }
+            }
+            Self::SetLength(length) => image.set_length(*length),
+        }
+    }
+}
+
+/// A fault to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code)] // Each of the two crates that use this file injects some of them.
+pub enum Fault {
+    /// Every write and sync fails after so many more.
+    Gone {
+        /// How many still work.
+        after: usize,
+    },
+    /// The disk has no room beyond its length and these bytes.
+    Full {
+        /// How many more bytes there is room for.
+        more_bytes: usize,
+    },
+    /// One write fails, after so many that work.
+    Write {
+        /// How many still work.
+        after: usize,
+    },
+    /// One sync fails, after so many that work.
+    Sync {
+        /// How many still work.
+        after: usize,
+    },
+    /// One read fails, after so many that work.
+    Read {
+        /// How many still work.
+        after: usize,
+    },
+}
+
+/// Called by every sync before it takes effect.
+type OnSync = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Platter {
+    written: Image,
+    synced: Image,
+    unsynced: Vec<Change>,
+    /// Writes and syncs so far.
+    operations: usize,
+    writes: usize,
+    syncs: usize,
+    reads: usize,
+    gone_from: Option<usize>,
+    length_max: Option<usize>,
+    failing_write: Option<usize>,
+    failing_sync: Option<usize>,
+    failing_read: Option<usize>,
+    /// How many operations failed because of a fault.
+    failures: usize,
+    on_sync: Option<OnSync>,
+}
+
+/// A disk. Clones are the same disk.
+#[derive(Clone, Default)]
+pub struct Disk(Arc<Mutex<Platter>>);
+
+impl fmt::Debug for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disk")
+    }
+}
+
+#[allow(dead_code)] // Each of the two crates that use this file needs a part of it.
+impl Disk {
+    /// A disk that works and holds `image`.
+    pub fn new(image: Image) -> Self {
+        Self(Arc::new(Mutex::new(Platter {
+            written: image.clone(),
+            synced: image,
+            ..Platter::default()
+        })))
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut Platter) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many writes and syncs there were.
+    pub fn operations(&self) -> usize {
+        self.with(|platter| platter.operations)
+    }
+
+    /// How many syncs there were.
+    pub fn syncs(&self) -> usize {
+        self.with(|platter| platter.syncs)
+    }
+
+    /// How many operations have failed because of an injected fault.
+    pub fn failures(&self) -> usize {
+        self.with(|platter| platter.failures)
+    }
+
+    /// Whether something is written and not synced.
+    pub fn has_unsynced(&self) -> bool {
+        self.with(|platter| !platter.unsynced.is_empty())
+    }
+
+    /// Has `fault` happen.
+    pub fn inject(&self, fault: Fault) {
+        self.with(|platter| match fault {
+            Fault::Gone { after } => platter.gone_from = Some(platter.operations + after),
+            Fault::Full { more_bytes } => platter.length_max = Some(platter.written.length + more_bytes),
+            Fault::Write { after } => platter.failing_write = Some(platter.writes + after),
+            Fault::Sync { after } => platter.failing_sync = Some(platter.syncs + after),
+            Fault::Read { after } => platter.failing_read = Some(platter.reads + after),
+        });
+    }
+
+    /// Has every sync call `on_sync` before it takes effect.
+    pub fn set_on_sync(&self, on_sync: impl Fn() + Send + Sync + 'static) {
+        self.with(|platter| platter.on_sync = Some(Arc::new(on_sync)));
+    }
+
+    /// All that was written: what is found when the process was killed.
+    pub fn written(&self) -> Image {
+        self.with(|platter| platter.written.clone())
+    }
+
+    /// What was synced: the least that is found when the power failed.
+    pub fn synced(&self) -> Image {
+        self.with(|platter| platter.synced.clone())
+    }
+
+    /// What was synced and any part of the rest.
+    pub fn torn(&self, pick: Pick<'_>) -> Image {
+        self.with(|platter| {
+            let mut torn = platter.synced.clone();
+            for change in &platter.unsynced {
+                change.apply_torn(&mut torn, pick);
+            }
+            torn
+        })
+    }
+
+    fn change(&self, change: Change) -> io::Result<()> {
+        self.with(|platter| {
+            platter.begin_write(&change)?;
+            change.apply(&mut platter.written);
+            platter.unsynced.push(change);
+            Ok(())
+        })
+    }
+}
+
+impl Platter {
+    fn fail(&mut self, kind: ErrorKind, what: &'static str) -> io::Error {
+        self.failures += 1;
+        io::Error::new(kind, what)
+    }
+
+    fn begin_operation(&mut self) -> io::Result<()> {
+        if self.gone_from.is_some_and(|from| self.operations >= from) {
+            return Err(self.fail(ErrorKind::Other, "the disk is gone"));
+        }
+        self.operations += 1;
+        Ok(())
+    }
+
+    fn begin_write(&mut self, change: &Change) -> io::Result<()> {
+        self.begin_operation()?;
+        self.writes += 1;
+        if self.failing_write.is_some_and(|failing| self.writes > failing) {
+            self.failing_write = None;
+            return Err(self.fail(ErrorKind::Other, "the disk failed to write"));
+        }
+        let length = match change {
+            Change::Write(offset, data) => offset + data.len(),
+            Change::SetLength(length) => *length,
+        };
+        let has_room = length <= self.written.length || self.length_max.is_none_or(|max| length <= max);
+        if has_room {
+            return Ok(());
+        }
+        Err(self.fail(ErrorKind::StorageFull, "the disk is full"))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.begin_operation()?;
+        self.syncs += 1;
+        if self.failing_sync.is_some_and(|failing| self.syncs > failing) {
+            self.failing_sync = None;
+            return Err(self.fail(ErrorKind::Other, "the disk failed to sync"));
+        }
+        self.synced = self.written.clone();
+        self.unsynced.clear();
+        Ok(())
+    }
+
+    fn begin_read(&mut self) -> io::Result<()> {
+        self.reads += 1;
+        if self.failing_read.is_some_and(|failing| self.reads > failing) {
+            self.failing_read = None;
+            return Err(self.fail(ErrorKind::Other, "the disk failed to read"));
+        }
+        Ok(())
+    }
+}
+
+impl redb::StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.with(|platter| platter.written.length) as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.with(|platter| {
+            platter.begin_read()?;
+            platter.written.read(offset as usize, out)
+        })
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.change(Change::SetLength(length as usize))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.change(Change::Write(offset as usize, data.to_vec()))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        // Not under the lock: others may use the disk meanwhile.
+        let on_sync = self.with(|platter| platter.on_sync.clone());
+        if let Some(on_sync) = on_sync {
+            on_sync();
+        }
+        self.with(Platter::sync)
+    }
+}

@@ -1,0 +1,3 @@
+//! What the tests of the store share with those of the actors.
+
+pub(crate) mod disk;
