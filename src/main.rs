@@ -5,7 +5,7 @@
 //! | the command line | `commands/` |
 //! | every setting, and how its value is decided | `config/` |
 //! | how the crates are put together into a node | `wiring/` |
-//! | the listeners that are not the interface | `faucet/`, `admin/` |
+//! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
 //! | a client of a node | `client/`, `signing.rs` |
 
 mod admin;
@@ -13,6 +13,7 @@ mod client;
 mod commands;
 mod config;
 mod faucet;
+mod guard;
 mod output;
 mod signing;
 mod telemetry;

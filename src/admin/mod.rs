@@ -2,10 +2,11 @@
 
 mod actors;
 mod filter;
-mod origin;
 mod storage;
 mod switches;
+mod visit;
 
+use crate::guard::{Token, Visitors};
 use actix_web::{
     Error, HttpResponse,
     http::StatusCode,
@@ -15,7 +16,7 @@ use actix_web::{
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method};
 use serde::de::DeserializeOwned;
-use std::{net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
 /// The largest body that a switch takes, in bytes.
 const BODY_BYTES_MAX: usize = 4096;
@@ -25,18 +26,26 @@ const BODY_BYTES_MAX: usize = 4096;
 pub struct Admin {
     node: NodeHandle,
     api: ApiState,
-    listen: SocketAddr,
+    visitors: Visitors,
+    token: Option<Token>,
     data_dir: PathBuf,
 }
 
 impl Admin {
-    /// The operator's view of `node` and of its interface `api`, for a listener that is configured to listen
-    /// on `listen`; its ledger lies in `data_dir`.
-    pub fn new(node: NodeHandle, api: ApiState, listen: SocketAddr, data_dir: PathBuf) -> Self {
+    /// The operator's view of `node` and of its interface `api`, for those `visitors` who carry the `token`
+    /// where there is one; the ledger lies in `data_dir`.
+    pub fn new(
+        node: NodeHandle,
+        api: ApiState,
+        visitors: Visitors,
+        token: Option<Token>,
+        data_dir: PathBuf,
+    ) -> Self {
         Self {
             node,
             api,
-            listen,
+            visitors,
+            token,
             data_dir,
         }
     }
@@ -48,7 +57,7 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
         web::scope("")
             .app_data(web::Data::new(admin.clone()))
             .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
-            .wrap(from_fn(origin::check))
+            .wrap(from_fn(visit::check))
             .service(
                 web::resource("/actors")
                     .route(web::get().to(actors::list))

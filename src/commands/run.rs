@@ -3,6 +3,7 @@
 use super::Failure;
 use crate::{
     config::Config,
+    guard::configured_token,
     output,
     signing::private_key_text,
     telemetry,
@@ -27,6 +28,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         "starting"
     );
     let tls = configured_tls(settings)?;
+    let admin_token = configured_token(settings)?;
     let OpenLedger {
         store,
         genesis,
@@ -35,7 +37,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     actix_web::rt::System::new().block_on(async {
         // Before the ready line, so that who reads it may signal at once.
         let mut signals = StopSignals::new()?;
-        let mut service = Service::start(settings, &genesis, chain, store, tls).await?;
+        let mut service = Service::start(settings, &genesis, chain, store, tls, admin_token).await?;
         if genesis.development {
             output::line(&development_words(&genesis))?;
         }

@@ -2,6 +2,7 @@
 //! `ledger-node config`, and the test that holds `config/node.toml` against the code.
 
 use super::{FromValue, Kind, Setting, Value};
+use crate::guard::{HostNames, Origins};
 use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
@@ -133,11 +134,19 @@ settings! {
             "What one request gets at most; larger amounts are cut to it. Large enough for a bench to fund its accounts with a few requests.";
         queue_capacity: usize = 1_000, Kind::Integer(1..=1_000_000), "requests",
             "Requests that wait for the faucet's next transaction; beyond it the answer is 503.";
+        hosts: HostNames = "", Kind::HostNames, "",
+            "Names under which the faucet is asked for, beside localhost and IP addresses; under others the answer is 403, so that no page can point a name of its own here.";
+        origins: Origins = "", Kind::Origins, "",
+            "Pages of other machines that may ask, such as https://wallet.example; * lets every page ask that a user of the faucet looks at. Pages that this machine serves may ask always, and programs too.";
     }
     /// The operator's listener.
     admin: AdminSettings = "admin" {
         listen: SocketAddr = "127.0.0.1:9101", Kind::Listen, "",
-            "Where /actors is served. Keep it off public networks: who reaches it can change the node.";
+            "Where /actors is served. Keep it off public networks: who reaches it can change the node. An address that other machines can reach is taken only with a token, which travels in clear text: put TLS in front of it.";
+        token_file: Option<PathBuf> = "", Kind::OptionalPath, "",
+            "A file with the token that each request must carry as \"Authorization: Bearer TOKEN\"; nobody but its owner may have any rights on it (chmod 600). Empty: no token is asked for. It is read at the start.";
+        hosts: HostNames = "", Kind::HostNames, "",
+            "Names under which the listener is asked for, beside localhost and IP addresses; under others the answer is 403.";
     }
     /// The check of signatures.
     signatures: SignatureSettings = "signatures" {

@@ -1,6 +1,7 @@
 //! What a setting is: its key, the kind of its values, and the check of a value against it.
 
 use super::Value;
+use crate::guard::{HostNames, NoHostNames, NoOrigins, Origins};
 use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
@@ -42,6 +43,10 @@ pub enum Kind {
     FrameworkUpgrades,
     /// Rules of the submission filter with commas between; the empty text for none.
     SubmissionFilter,
+    /// Names of hosts with commas between; the empty text for none.
+    HostNames,
+    /// Origins of pages with commas between; the empty text for none.
+    Origins,
     /// A path that must be given.
     Path,
     /// A path, or the empty text for none.
@@ -112,6 +117,8 @@ impl Kind {
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
             (Self::FrameworkUpgrades, Value::Text(text)) => FrameworkUpgrade::parse_list(text).is_ok(),
             (Self::SubmissionFilter, Value::Text(text)) => SubmissionFilter::parse_list(text).is_ok(),
+            (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
+            (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
             _ => false,
@@ -150,6 +157,8 @@ impl fmt::Display for Kind {
                  \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
                 SubmissionFilter::RULES_MAX
             ),
+            Self::HostNames => NoHostNames.fmt(f),
+            Self::Origins => NoOrigins.fmt(f),
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(

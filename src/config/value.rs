@@ -1,5 +1,6 @@
 //! The value of a setting, and the types that the node's code reads it as.
 
+use crate::guard::{HostNames, Origins};
 use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
 use std::{fmt, net::SocketAddr, path::PathBuf};
@@ -79,7 +80,7 @@ macro_rules! from_text {
 }
 
 from_integer!(u8, u32, u64, usize);
-from_text!(String, SocketAddr, Vendor, PathBuf);
+from_text!(String, SocketAddr, Vendor, PathBuf, HostNames, Origins);
 
 impl FromValue for Vec<FrameworkUpgrade> {
     fn from_value(value: &Value) -> Option<Self> {

@@ -13,6 +13,9 @@ pub enum FaucetError {
     /// The request makes no sense.
     #[error("{0}")]
     InvalidRequest(String),
+    /// It comes from a page that may not ask, or asks under a name that is not the faucet's.
+    #[error("{0}")]
+    Foreign(String),
     /// No such route.
     #[error("not found: the routes are /, /fund and /mint")]
     UnknownRoute,
@@ -55,6 +58,7 @@ impl FaucetError {
     fn row(&self) -> (StatusCode, &'static str) {
         match self {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
             Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),

@@ -8,10 +8,15 @@ mod answer;
 mod funder;
 mod recipient;
 mod routes;
+mod visit;
 
 pub use routes::configure;
 
-use crate::{config::FaucetSettings, signing::Signer};
+use crate::{
+    config::FaucetSettings,
+    guard::{Pages, Visitors},
+    signing::Signer,
+};
 use answer::FaucetError;
 use funder::{Funded, Funder, Request};
 use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
@@ -26,6 +31,7 @@ const AMOUNT_DEFAULT: u64 = 100_000_000_000;
 pub struct Faucet {
     queue: mpsc::Sender<Request>,
     amount_max: u64,
+    visitors: Visitors,
 }
 
 impl Faucet {
@@ -37,6 +43,11 @@ impl Faucet {
         Self {
             queue,
             amount_max: settings.amount_max,
+            visitors: Visitors {
+                section: "faucet",
+                hosts: settings.hosts.clone(),
+                pages: Pages::OfThisMachineAnd(settings.origins.clone()),
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! The faucet's routes: `/fund` (JSON), `/mint` (query, the older form) and `/` (is it there?).
 
-use super::{Faucet, FaucetError, Funded, recipient::Recipient};
+use super::{Faucet, FaucetError, Funded, recipient::Recipient, visit};
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     http::StatusCode,
@@ -44,6 +44,8 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
         // Pages in development ask the faucet from where they are served.
         .wrap(cors([]))
         .wrap(from_fn(for_pages_only))
+        // Around the others: which pages may ask is decided here alone.
+        .wrap(from_fn(visit::check))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))
         .service(only("POST", "/fund", web::post().to(fund)))
         .service(only("POST", "/mint", web::post().to(mint)))

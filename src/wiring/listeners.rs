@@ -7,6 +7,7 @@ use crate::{
     commands::Failure,
     config::Settings,
     faucet::{self, Faucet},
+    guard::{Pages, Token, Visitors},
 };
 use ledger::Genesis;
 use ledger_actors::NodeHandle;
@@ -30,7 +31,8 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Starts them; with `tls`, the interface is served over TLS.
+    /// Starts them; with `tls`, the interface is served over TLS, and with `admin_token` the operator's listener
+    /// answers only those who carry it.
     ///
     /// # Errors
     /// When an address cannot be listened on.
@@ -39,6 +41,7 @@ impl Listeners {
         genesis: &Genesis,
         node: &NodeHandle,
         tls: Option<ServerConfig>,
+        admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         let state = ApiState::new(node.clone(), api_config(settings));
         let served = state.clone();
@@ -49,7 +52,7 @@ impl Listeners {
             api,
             graphql: graphql(settings, &state)?,
             faucet: faucet(settings, genesis, node)?,
-            admin: admin(settings, node, state)?,
+            admin: admin(settings, node, state, admin_token)?,
         })
     }
 
@@ -108,11 +111,22 @@ fn faucet(settings: &Settings, genesis: &Genesis, node: &NodeHandle) -> Result<O
     Ok(Some(listener))
 }
 
-fn admin(settings: &Settings, node: &NodeHandle, state: ApiState) -> Result<Listener, Failure> {
+fn admin(
+    settings: &Settings,
+    node: &NodeHandle,
+    state: ApiState,
+    token: Option<Token>,
+) -> Result<Listener, Failure> {
+    let visitors = Visitors {
+        section: "admin",
+        hosts: settings.admin.hosts.clone(),
+        pages: Pages::Own,
+    };
     let admin = admin::Admin::new(
         node.clone(),
         state,
-        settings.admin.listen,
+        visitors,
+        token,
         settings.storage.data_dir.clone(),
     );
     let options = side_options(settings, "admin", settings.admin.listen);

@@ -1,7 +1,7 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
 use super::{listeners::Listeners, node_config};
-use crate::{commands::Failure, config::Settings};
+use crate::{commands::Failure, config::Settings, guard::Token};
 use ledger::{Chain, Genesis};
 use ledger_actors::Node;
 use ledger_store::Store;
@@ -16,7 +16,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the actors, then the listeners; with `tls`, the interface is served over TLS.
+    /// Starts the actors, then the listeners; with `tls`, the interface is served over TLS, and with
+    /// `admin_token` the operator's listener answers only those who carry it.
     ///
     /// # Errors
     /// When an actor cannot start or an address cannot be listened on.
@@ -26,12 +27,13 @@ impl Service {
         chain: Chain,
         store: Store,
         tls: Option<ServerConfig>,
+        admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         let directory = settings.storage.data_dir.as_path();
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
-        match Listeners::start(settings, genesis, &node.handle(), tls) {
+        match Listeners::start(settings, genesis, &node.handle(), tls, admin_token) {
             Ok(listeners) => Ok(Self { node, listeners }),
             Err(failure) => {
                 if let Err(error) = node.stop().await {

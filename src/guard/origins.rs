@@ -1,0 +1,103 @@
+//! The pages of other sites that an operator lets ask: `faucet.origins`.
+
+use super::visitors::host_of;
+use std::{fmt, str::FromStr};
+
+/// Origins as browsers write them (RFC 6454): `https://wallet.example`; or all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins(Vec<String>);
+
+impl Origins {
+    /// How many there may be; each is compared with that of every request of a page.
+    pub const COUNT_MAX: usize = 100;
+    /// Stands for all origins.
+    const ALL: &'static str = "*";
+
+    /// Whether pages of `origin` may ask.
+    pub fn allow(&self, origin: &str) -> bool {
+        let is_it = |listed: &String| listed == Self::ALL || listed.eq_ignore_ascii_case(origin);
+        self.0.iter().any(is_it)
+    }
+}
+
+/// Reads origins with commas between.
+impl FromStr for Origins {
+    type Err = NoOrigins;
+
+    fn from_str(text: &str) -> Result<Self, NoOrigins> {
+        let parts = text.split(',').map(str::trim).filter(|_| !text.is_empty());
+        let origins: Vec<_> = parts.map(str::to_owned).collect();
+        let is_origin = |origin: &String| origin == Self::ALL || authority_of(origin).is_some();
+        if origins.len() <= Self::COUNT_MAX && origins.iter().all(is_origin) {
+            Ok(Self(origins))
+        } else {
+            Err(NoOrigins)
+        }
+    }
+}
+
+/// A text that is no list of origins.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NoOrigins;
+
+/// What is allowed, in words.
+impl fmt::Display for NoOrigins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "up to {} origins such as https://wallet.example, with commas between, * for all, or \"\" for none",
+            Origins::COUNT_MAX
+        )
+    }
+}
+
+/// `HOST` or `HOST:PORT` of an origin that is served over HTTP; none where it is no such origin.
+pub(super) fn authority_of(origin: &str) -> Option<&str> {
+    let (scheme, authority) = origin.split_once("://")?;
+    let is_origin = matches!(scheme, "http" | "https") && host_of(authority).is_some();
+    is_origin.then_some(authority)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_lets_in_what_it_names() {
+        let origins: Origins = "https://wallet.example, http://10.0.0.7:3000".parse().unwrap();
+        for listed in [
+            "https://wallet.example",
+            "https://WALLET.example",
+            "http://10.0.0.7:3000",
+        ] {
+            assert!(origins.allow(listed), "{listed}");
+        }
+        for other in [
+            "http://wallet.example",
+            "https://wallet.example:8443",
+            "http://10.0.0.7",
+            "null",
+        ] {
+            assert!(!origins.allow(other), "{other}");
+        }
+        assert!(!"".parse::<Origins>().unwrap().allow("https://wallet.example"));
+        assert!("*".parse::<Origins>().unwrap().allow("null"));
+    }
+
+    #[test]
+    fn what_no_browser_sends_is_refused() {
+        let too_many = ["https://a"; Origins::COUNT_MAX + 1].join(",");
+        for text in [
+            "wallet.example",
+            "https://",
+            "https://wallet.example/",
+            "https://wallet.example,",
+            "ftp://wallet.example",
+            "null",
+            "https://user@wallet.example",
+            &too_many,
+        ] {
+            assert_eq!(text.parse::<Origins>(), Err(NoOrigins), "{text}");
+        }
+    }
+}
