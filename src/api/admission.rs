@@ -1,16 +1,19 @@
 //! What every request below `/v1` passes first: a bound on its path and query, and a place among
-//! the requests in flight, of its connection and of all.
+//! the requests in flight, of its connection and of all. And last: its answer takes of the memory of answers
+//! until its client has read it.
 
-use crate::{connection::ConnectionPlace, error::Problem, state::ApiState};
+use crate::{budget::Share, connection::ConnectionPlace, error::Problem, state::ApiState};
 use actix_web::{
     Error,
     body::{BodySize, BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
+    http::StatusCode,
     middleware::Next,
 };
 use bytes::Bytes;
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 use tokio::sync::OwnedSemaphorePermit;
@@ -19,12 +22,17 @@ use tokio::sync::OwnedSemaphorePermit;
 /// throughout, fits.
 pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
+/// How much of an answer is given to the connection at once. The connection copies it, so that a large
+/// answer would else be there twice.
+const PART_BYTES: usize = 64 * 1024;
+
+/// What the body of a request takes of the memory of bodies; an extension of its response.
+pub(crate) struct HeldByBody(pub Arc<Share>);
+
 /// Lets a request through, or answers 414 or 503.
 ///
-/// The places go with the body of the answer, which is whole in memory until the client has taken
-/// it: they are given back when the last of it went to the connection, or the client has gone. An HTTP/2
-/// connection takes up to some 400 KB of each answer before its client reads them, and its refused requests
-/// take no place: the server's library has no limit for either.
+/// Places and memory go with the body of the answer, which is whole in memory until the client has taken
+/// it: they are given back when the last of it went to the connection, or the client has gone.
 pub(crate) async fn admit(
     state: ApiState,
     request: ServiceRequest,
@@ -33,12 +41,17 @@ pub(crate) async fn admit(
     match places(&state, &request) {
         Ok(places) => {
             let response = next.call(request).await?;
-            Ok(response.map_body(|_, body| {
-                BoxBody::new(InFlightBody {
-                    body,
-                    _places: places,
-                })
-            }))
+            Ok(match memory(&state, &response) {
+                Ok(memory) => response.map_body(|_, body| {
+                    BoxBody::new(InFlightBody {
+                        body,
+                        rest: Bytes::new(),
+                        _places: places,
+                        _memory: memory,
+                    })
+                }),
+                Err(refused) => response.into_response(refused.response()),
+            })
         }
         Err(refused) => Ok(request.into_response(refused.response())),
     }
@@ -72,11 +85,44 @@ fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem>
     })
 }
 
-/// The body of an answer and the places of its request. It never offers its bytes without itself
+/// What an answer counts as while it waits for its client.
+struct Memory {
+    _of_answers: Share,
+    _of_bodies: Option<Arc<Share>>,
+}
+
+/// What was taken, once it is said, cannot be taken back: the answer to a submission shows what came in its
+/// body, and counts as that. Errors have a few hundred bytes.
+fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memory, Problem> {
+    let of_answers = state.answers().share();
+    let counts = response.status() == StatusCode::OK;
+    let size_bytes = match response.response().body().size() {
+        BodySize::Sized(bytes) if counts => usize::try_from(bytes).unwrap_or(usize::MAX),
+        _ => 0,
+    };
+    if !of_answers.grow(size_bytes) {
+        let limit_bytes = state.answers().limit_bytes();
+        return Err(Problem::AnswersFull { limit_bytes });
+    }
+    let of_bodies = response
+        .response()
+        .extensions()
+        .get::<HeldByBody>()
+        .map(|held| Arc::clone(&held.0));
+    Ok(Memory {
+        _of_answers: of_answers,
+        _of_bodies: of_bodies.filter(|_| !counts),
+    })
+}
+
+/// The body of an answer, and the places and memory of its request. It never offers its bytes without itself
 /// ([`MessageBody::try_into_bytes`]), as the places would then be free before they are sent.
 struct InFlightBody {
     body: BoxBody,
+    /// Of the part of the body that was asked for last, what is not given yet.
+    rest: Bytes,
     _places: Places,
+    _memory: Memory,
 }
 
 impl MessageBody for InFlightBody {
@@ -90,6 +136,13 @@ impl MessageBody for InFlightBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.body).poll_next(context)
+        if self.rest.is_empty() {
+            match Pin::new(&mut self.body).poll_next(context) {
+                Poll::Ready(Some(Ok(part))) => self.rest = part,
+                other => return other,
+            }
+        }
+        let length = self.rest.len().min(PART_BYTES);
+        Poll::Ready(Some(Ok(self.rest.split_to(length))))
     }
 }

@@ -1,6 +1,12 @@
 //! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
 
-use crate::{decimal::Decimal, error::Problem, format::essence};
+use crate::{
+    budget::{Budget, Share},
+    decimal::Decimal,
+    error::Problem,
+    format::essence,
+    json::{MEMORY_BYTES_MAX, memory_bytes},
+};
 use actix_web::rt::time::timeout;
 use actix_web::{
     HttpMessage, HttpRequest,
@@ -19,18 +25,21 @@ use std::time::Duration;
 /// as long; at this time the largest body that is allowed by default comes at 2.2 Mbit/s.
 const BODY_TIMEOUT_SECS: u64 = 30;
 
-/// Reads a body of up to `limit_bytes` whose type is one of `media_types`, and tells which.
+/// Reads a body of up to `limit_bytes` whose type is one of `media_types`, and tells which. What is held of it
+/// is taken from the `budget` into `share`.
 ///
 /// # Errors
 /// 411 when the request says neither how long its body is nor that it is chunked; 415 when its type
 /// is not among `media_types` or it is compressed; 413 when the body is too large, at once where its length is declared,
-/// else as soon as the limit is passed; 408 when it does not arrive in time; 400 when the connection
-/// ends before the body does.
+/// else as soon as the limit is passed; 503 when the bodies of other requests leave no room for it, at once where
+/// its length is declared; 408 when it does not arrive in time; 400 when the connection ends before the body
+/// does.
 pub(crate) async fn read(
     request: &HttpRequest,
     payload: &mut Payload,
     limit_bytes: usize,
     media_types: &[&str],
+    (budget, share): (&Budget, &Share),
 ) -> Result<(usize, Bytes), Problem> {
     let declared_bytes = declared_length(request)?;
     if declared_bytes.is_some_and(|declared| declared > limit_bytes as u64) {
@@ -38,9 +47,13 @@ pub(crate) async fn read(
     }
     let which = media_type(request, media_types)?;
     refuse_encodings(request)?;
+    let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
+    if !budget.has_room(declared_bytes) {
+        return Err(full(budget));
+    }
     let body = timeout(
         Duration::from_secs(BODY_TIMEOUT_SECS),
-        collect(payload, limit_bytes),
+        collect(payload, limit_bytes, (budget, share)),
     )
     .await;
     let timeout_secs = BODY_TIMEOUT_SECS;
@@ -50,18 +63,38 @@ pub(crate) async fn read(
 /// Reads a JSON body.
 ///
 /// # Errors
-/// 400 when it is no JSON or no `T`.
+/// 413 when it holds so many values that reading them would take too much memory; 400 when it is no JSON or
+/// no `T`.
 pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    if memory_bytes(body) > MEMORY_BYTES_MAX {
+        return Err(Problem::BodyTooManyValues {
+            limit_bytes: MEMORY_BYTES_MAX,
+        });
+    }
     serde_json::from_slice(body)
         .map_err(|cause| Problem::Syntax(format!("parse request payload error: {cause}")))
 }
 
-async fn collect(payload: &mut Payload, limit_bytes: usize) -> Result<Bytes, Problem> {
+/// There is no room for a body.
+pub(crate) fn full(budget: &Budget) -> Problem {
+    Problem::BodiesFull {
+        limit_bytes: budget.limit_bytes(),
+    }
+}
+
+async fn collect(
+    payload: &mut Payload,
+    limit_bytes: usize,
+    (budget, share): (&Budget, &Share),
+) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|cause| Problem::Syntax(format!("reading the body failed: {cause}")))?;
         if chunk.len() > limit_bytes - body.len() {
             return Err(Problem::BodyTooLarge { limit_bytes });
+        }
+        if !share.grow(chunk.len()) {
+            return Err(full(budget));
         }
         body.extend_from_slice(&chunk);
     }
@@ -128,7 +161,9 @@ mod tests {
         let mut payload = Payload::Stream {
             payload: Box::pin(stream) as BoxedStream,
         };
-        read(&request, &mut payload, LIMIT, &["a/a", "b/b"]).await
+        let budget = Budget::new(LIMIT);
+        let memory = (&budget, &budget.share());
+        read(&request, &mut payload, LIMIT, &["a/a", "b/b"], memory).await
     }
 
     fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {

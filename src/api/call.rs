@@ -3,6 +3,7 @@
 use crate::{
     answer::Answer,
     body,
+    budget::Share,
     decimal::Decimal,
     error::{ApiError, Problem},
     format::{Format, JSON},
@@ -16,7 +17,7 @@ use ledger::{Chain, LedgerInfo};
 use ledger_actors::NodeHandle;
 use ledger_store::{Snapshot, StoreError};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt::Display, rc::Rc, str::FromStr};
+use std::{fmt::Display, rc::Rc, str::FromStr, sync::Arc};
 
 /// How many things a listing gives.
 #[derive(Clone, Copy)]
@@ -36,6 +37,8 @@ pub(crate) struct Call {
     pub format: Format,
     pub request: HttpRequest,
     pub payload: Payload,
+    /// What its body takes of the memory of bodies, for as long as anything is kept that was made of it.
+    pub held: Arc<Share>,
 }
 
 impl Call {
@@ -86,20 +89,35 @@ impl Call {
         }
     }
 
-    /// A body that is JSON only.
+    /// A body that is JSON only. What is made of it is kept beside it, and counts as much.
     ///
     /// # Errors
     /// As [`Self::body`], and 400 when it is no `T`.
     pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
         let (_, body) = self.body(&[JSON]).await?;
+        let bodies = self.state.bodies();
+        if !self.held.grow(body.len()) {
+            return Err(body::full(bodies));
+        }
         body::parse_json(&body)
     }
 
     /// The body, under the configured limit, and the place of its type among `media_types`; see
     /// [`body::read`].
     pub async fn body(&mut self, media_types: &[&str]) -> Result<(usize, Bytes), Problem> {
-        let limit_bytes = self.state.config().max_body_bytes;
-        body::read(&self.request, &mut self.payload, limit_bytes, media_types).await
+        self.body_up_to(self.state.config().max_body_bytes, media_types)
+            .await
+    }
+
+    /// As [`Self::body`], under a limit of the operation's own, in bytes.
+    pub async fn body_up_to(
+        &mut self,
+        limit_bytes: usize,
+        media_types: &[&str],
+    ) -> Result<(usize, Bytes), Problem> {
+        let limit_bytes = limit_bytes.min(self.state.config().max_body_bytes);
+        let memory = (self.state.bodies(), &*self.held);
+        body::read(&self.request, &mut self.payload, limit_bytes, media_types, memory).await
     }
 
     /// Answers a question on one snapshot. Whatever the question finds, also that there is nothing,
@@ -109,6 +127,12 @@ impl Call {
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
     {
+        // The question waits on even where its client leaves, with what the body was made into.
+        let held = Arc::clone(&self.held);
+        let question = move |snapshot: &Snapshot| {
+            let _held = held;
+            question(snapshot)
+        };
         let (ledger_info, found) = self.node().read(question).await?;
         match found {
             Ok(found) => Ok((ledger_info, found)),

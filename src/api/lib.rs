@@ -20,6 +20,7 @@
 mod admission;
 mod answer;
 mod body;
+mod budget;
 mod call;
 mod compression;
 mod connection;
@@ -47,7 +48,7 @@ pub use connection::remember_connection;
 pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
-pub use json::submission_json;
+pub use json::{submission_from_json, submission_json};
 pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
 pub use routes::{configure, configure_graphql};
 pub use state::{ApiConfig, ApiState};

@@ -4,7 +4,7 @@
 //! `openapi/operations/`.
 
 use crate::{
-    admission,
+    admission::{self, HeldByBody},
     answer::Reply,
     call::Call,
     compression,
@@ -29,7 +29,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use futures::future::{FutureExt, LocalBoxFuture, TryFutureExt};
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 /// A row: method, path below `/v1`, handler, and what the interface's document says of it.
 pub(crate) struct Route {
@@ -331,6 +331,7 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
                     format: Format::from_accept(request.headers()),
                     request,
                     payload: payload.into_inner(),
+                    held: Arc::new(state.bodies().share()),
                 };
                 serve(call, Rc::clone(&handler))
             },
@@ -343,8 +344,10 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
 async fn serve(call: Call, handler: Handler) -> HttpResponse {
     let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
+    let held = Arc::clone(&call.held);
     match answered(call, handler).await {
-        Ok(response) => {
+        Ok(mut response) => {
+            response.extensions_mut().insert(HeldByBody(held));
             debug_assert!(
                 operation.declares_success(response.status()),
                 "{} does not declare {}",

@@ -1,6 +1,7 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
 use crate::{
+    budget::Budget,
     compression::Compressors,
     error::Problem,
     headers::LedgerHeaders,
@@ -18,6 +19,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub struct ApiConfig {
     /// The largest body of a request, in bytes; above it the answer is 413.
     pub max_body_bytes: usize,
+    /// How much memory the bodies of all requests may take, in bytes; above it the answer is 503. A single
+    /// body is always taken.
+    pub bodies_bytes_max: usize,
+    /// How much memory answers may take that their clients have not read, in bytes; above it the answer is
+    /// 503. A single answer is always given.
+    pub answers_bytes_max: usize,
     /// How many requests may be in flight at once, over all workers; above it the answer is 503.
     /// Long polls count, and so do answers that are still being sent.
     pub max_in_flight: usize,
@@ -34,6 +41,8 @@ impl Default for ApiConfig {
     fn default() -> Self {
         Self {
             max_body_bytes: 8 * 1024 * 1024,
+            bodies_bytes_max: 256 * 1024 * 1024,
+            answers_bytes_max: 256 * 1024 * 1024,
             max_in_flight: 20_000,
             max_streams_per_connection: 128,
             compression_enabled: true,
@@ -56,6 +65,8 @@ struct Shared {
     media_types: MediaTypes,
     document: WrittenDocument,
     in_flight: Arc<Semaphore>,
+    bodies: Budget,
+    answers: Budget,
     large_answers: LargeAnswers,
     compressors: Compressors,
 }
@@ -71,6 +82,8 @@ impl ApiState {
             node,
             in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
             switches: Switches::new(config.switches),
+            bodies: Budget::new(config.bodies_bytes_max),
+            answers: Budget::new(config.answers_bytes_max),
             config,
             large_answers: LargeAnswers::default(),
             compressors: Compressors::default(),
@@ -121,6 +134,16 @@ impl ApiState {
     /// The media type under which a call of a view function is sent as BCS.
     pub(crate) fn view_function_media_type(&self) -> &str {
         &self.0.media_types.view_function
+    }
+
+    /// The memory of bodies.
+    pub(crate) fn bodies(&self) -> &Budget {
+        &self.0.bodies
+    }
+
+    /// The memory of answers that their clients have not read.
+    pub(crate) fn answers(&self) -> &Budget {
+        &self.0.answers
     }
 
     /// The places of answers that are large.

@@ -86,6 +86,10 @@ settings! {
             "Where /v1 is served. Only this machine reaches it unless it is changed.";
         max_body_bytes: usize = 8 * 1024 * 1024, Kind::Integer(1..=1_073_741_824), "bytes",
             "The largest request body; beyond it the answer is 413. The reference's limit.";
+        bodies_bytes_max: usize = 268_435_456, Kind::Integer(1..=MAX), "bytes",
+            "Memory for the bodies of all requests, from their arrival until the answer is made; beyond it the answer is 503. A single body is always taken, and a quarter is kept for those of 64 KiB and less. Enough for some 200,000 transfers at once.";
+        answers_bytes_max: usize = 268_435_456, Kind::Integer(1..=MAX), "bytes",
+            "Memory for answers that their clients have not read yet; beyond it the answer is 503. A single answer is always given, and a quarter is kept for those of 64 KiB and less.";
         max_in_flight: usize = 20_000, Kind::Integer(1..=1_000_000), "requests",
             "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest.";
         workers: usize = 0, Kind::Integer(0..=1024), "threads",

@@ -55,6 +55,8 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
 pub fn api_config(settings: &Settings) -> ApiConfig {
     ApiConfig {
         max_body_bytes: settings.api.max_body_bytes,
+        bodies_bytes_max: settings.api.bodies_bytes_max,
+        answers_bytes_max: settings.api.answers_bytes_max,
         max_in_flight: settings.api.max_in_flight,
         max_streams_per_connection: settings.api.max_streams_per_connection,
         compression_enabled: settings.api.compression_enabled,

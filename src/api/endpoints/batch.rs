@@ -1,7 +1,7 @@
 //! Submitting several transactions in one request (rest-behaviour sections 0.e, 1 and 2.2). Each stands
 //! for itself: what is wrong with one does not hold up the others.
 
-use super::submit::{check, decode_failed, hand_over, let_in};
+use super::submit::{check, decode_failed, hand_over, let_in, to_its_end};
 use crate::{
     answer::Answer,
     body,
@@ -51,6 +51,14 @@ struct FailureBcs<'a> {
 pub(crate) async fn batch(mut call: Call) -> Result<Answer, ApiError> {
     call.state.require(Switch::Submission)?;
     let transactions = transactions(&mut call).await?;
+    to_its_end(outcome(call, transactions)).await
+}
+
+/// The answer to a batch that is well formed.
+async fn outcome(
+    call: Call,
+    transactions: Vec<Result<SignedTransaction, Problem>>,
+) -> Result<Answer, ApiError> {
     let outcomes = submit_all(&call, transactions).await;
     let ledger_info = *call.node().head().ledger_info();
     let mut failures = Vec::new();

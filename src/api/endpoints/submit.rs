@@ -5,20 +5,21 @@
 
 use crate::{
     answer::Answer,
-    body,
     call::Call,
     connection::{lane_of, remember_outcome},
     error::{ApiError, Problem},
     format::{Format, JSON},
-    json::{PendingJson, SubmitRequest},
+    json::{PendingJson, submission_from_json},
     switches::Switch,
 };
-use actix_web::http::StatusCode;
+use actix_web::{http::StatusCode, rt};
 use bytes::Bytes;
 use ledger::{
-    Chain, CheckedTransaction, SignedTransaction, decode_signed_transaction, execute::validate_size,
+    Chain, CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
+    execute::validate_size,
 };
 use ledger_actors::{Accepted, SubmitError};
+use tracing::Instrument as _;
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -27,12 +28,16 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     let signed = signed.and_then(|signed| let_in(&call, signed));
     let node = call.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
-    let refused = |problem: Problem| problem.at(*node.head().ledger_info());
-    let signed = signed.map_err(refused)?;
+    let signed = signed.map_err(|problem| problem.at(*node.head().ledger_info()))?;
+    to_its_end(accepted(call, signed)).await
+}
+
+/// The answer to a transaction that is well formed and let in.
+async fn accepted(call: Call, signed: SignedTransaction) -> Result<Answer, ApiError> {
     let checked = check(&call, signed).await;
     let accepted = hand_over(&call, checked)
         .await
-        .map_err(|error| refused(error.into()))?;
+        .map_err(|error| Problem::from(error).at(*call.node().head().ledger_info()))?;
     let answer = match call.format() {
         Format::Json => {
             let pending = PendingJson::new(call.chain(), &accepted.transaction);
@@ -44,8 +49,43 @@ pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
     Ok(answer.with_status(StatusCode::ACCEPTED))
 }
 
-/// The transaction, where the operator's filter lets it in.
+/// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits
+/// for its check and for the pool in queues that forget nobody, so that the memory of its body is given back
+/// with it and not before.
+pub(super) async fn to_its_end<T: 'static>(
+    work: impl Future<Output = Result<T, ApiError>> + 'static,
+) -> Result<T, ApiError> {
+    let done = rt::spawn(work.in_current_span()).await;
+    done.unwrap_or_else(|cause| Err(Problem::internal("taking a transaction was interrupted", &cause).into()))
+}
+
+/// The most arguments of a call. No function has as many; the reference's number.
+const ARGUMENTS_MAX: usize = 128;
+
+/// The most type arguments of a call. No function has as many; the reference's number.
+const TYPE_ARGUMENTS_MAX: usize = 32;
+
+/// Refuses a call with more arguments than any function has: an empty one has one byte, and takes 32 of the
+/// memory of the pool, which counts bytes.
+pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), Problem> {
+    let given = [
+        ("arguments", call.args.len(), ARGUMENTS_MAX),
+        ("type arguments", call.type_args.len(), TYPE_ARGUMENTS_MAX),
+    ];
+    for (what, count, max) in given {
+        if count > max {
+            let refusal = format!("the call has {count} {what}, a function has at most {max}");
+            return Err(Problem::InvalidInput(refusal));
+        }
+    }
+    Ok(())
+}
+
+/// The transaction, where it is a call that may be one and the operator's filter lets it in.
 pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTransaction, Problem> {
+    if let Some(function) = signed.raw.entry_function() {
+        bounded_call(function)?;
+    }
     call.node().check_filter(&signed)?;
     Ok(signed)
 }
@@ -73,13 +113,9 @@ pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransact
     let state = call.state.clone();
     let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
     match media_type {
-        0 => from_json(call.chain(), &body),
+        0 => submission_from_json(call.chain(), &body),
         _ => from_bcs(call.chain(), &body),
     }
-}
-
-fn from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
-    body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }
 
 fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {

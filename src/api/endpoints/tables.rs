@@ -71,15 +71,7 @@ pub(crate) struct ItemRequest {
 /// The types are those that the client names, whatever the table recorded.
 pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
     let handle: AccountAddress = call.path("table_handle")?;
-    let request: ItemRequest = call.json_body().await?;
-    let key_type = parse_type("key_type", &request.key_type)?;
-    let value_type = parse_type("value_type", &request.value_type)?;
-    let key = call
-        .chain()
-        .framework()
-        .value_from_json(&key_type, &request.key)
-        .map_err(|cause| Problem::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
-    let item = ItemKey::new(handle, &key, request.key.to_string());
+    let (item, value_type) = named_item(handle, call.json_body().await?, call.chain())?;
     let (ledger_info, bytes) = call
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
@@ -88,6 +80,22 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
         value.map_err(|cause| Problem::InvalidInput(format!("the value is no {value_type}: {cause}")))
     })
     .await
+}
+
+/// Which item a request names, and the type of its value. Nothing else of the request is kept while the item
+/// is read: as JSON values it may take many times the memory of its body.
+fn named_item(
+    handle: AccountAddress,
+    request: ItemRequest,
+    chain: &Chain,
+) -> Result<(ItemKey, TypeTag), Problem> {
+    let key_type = parse_type("key_type", &request.key_type)?;
+    let value_type = parse_type("value_type", &request.value_type)?;
+    let key = chain
+        .framework()
+        .value_from_json(&key_type, &request.key)
+        .map_err(|cause| Problem::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
+    Ok((ItemKey::new(handle, &key, request.key.to_string()), value_type))
 }
 
 /// The item as it is stored, or as `shown` in JSON.

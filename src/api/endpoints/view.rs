@@ -1,6 +1,7 @@
 //! Calls of view functions, which read one version of the state and change nothing. They run on a
 //! reader thread, as every read does, and end when their gas does.
 
+use super::submit::bounded_call;
 use crate::{
     answer::Answer,
     body,
@@ -24,8 +25,9 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     let (media_type, body) = call.body(&[JSON, state.view_function_media_type()]).await?;
     let function = match media_type {
         0 => body::parse_json::<CallRequest>(&body)?.view_function(call.chain())?,
-        _ => from_bcs(&body)?,
+        _ => from_bcs(call.chain(), &body)?,
     };
+    bounded_call(&function)?;
     let chain = call.chain().clone();
     let (ledger_info, viewed) = call
         .read_state(move |snapshot, version| {
@@ -39,7 +41,15 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     large::render(place, move || render(&chain, format, ledger_info, &viewed)).await
 }
 
-fn from_bcs(body: &[u8]) -> Result<EntryFunction, Problem> {
+/// # Errors
+/// 400 when there are more bytes than a transaction may have, or they are no call.
+fn from_bcs(chain: &Chain, body: &[u8]) -> Result<EntryFunction, Problem> {
+    let (size, size_max) = (body.len() as u64, chain.parameters().transaction_bytes_max);
+    if size > size_max {
+        return Err(Problem::InvalidInput(format!(
+            "a call in BCS has at most {size_max} bytes, as a transaction, this one has {size}"
+        )));
+    }
     bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX).map_err(|cause| {
         Problem::InvalidInput(format!("Failed to deserialize input into ViewFunction: {cause}"))
     })

@@ -17,6 +17,7 @@ mod submission;
 mod summary;
 mod text_schema;
 mod transaction;
+mod weight;
 
 pub(crate) use block::BlockJson;
 pub(crate) use call::CallRequest;
@@ -26,9 +27,11 @@ pub(crate) use hex_form::HexBytes;
 pub(crate) use request::PendingJson;
 use request::RequestJson;
 pub use request::submission_json;
+pub use submission::submission_from_json;
 pub(crate) use submission::{SubmitRequest, TransactionRequest};
 pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
+pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
 use ledger::{Chain, TypeTag};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};

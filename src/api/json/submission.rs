@@ -2,7 +2,7 @@
 //! are ignored, as in the reference. Nesting is bounded by serde_json, at 128.
 
 use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
-use crate::{decimal::Decimal, error::Problem};
+use crate::{body, decimal::Decimal, error::Problem};
 use ledger::{
     AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{
@@ -179,4 +179,12 @@ impl SubmitRequest {
             .map_err(|error| Problem::InvalidInput(format!("the signature cannot be read: {error}")))?;
         Ok(SignedTransaction { raw, authenticator })
     }
+}
+
+/// The transaction that the JSON body of a submission holds; its signatures are not checked.
+///
+/// # Errors
+/// 400: a body that is no submission, a call that does not fit the framework, a signature that is none.
+pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
+    body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

@@ -78,8 +78,7 @@ pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
     if call.format() == Format::Bcs {
         return Err(Problem::BcsNotSupported("graphql").into());
     }
-    let limit_bytes = BODY_BYTES_MAX.min(call.state.config().max_body_bytes);
-    let (_, body) = body::read(&call.request, &mut call.payload, limit_bytes, &[JSON]).await?;
+    let (_, body) = call.body_up_to(BODY_BYTES_MAX, &[JSON]).await?;
     let request: GraphqlRequest = body::parse_json(&body)?;
     let ledger_info = *call.node().head().ledger_info();
     let answer = match refused_unread(&request.query) {
