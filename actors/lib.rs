@@ -36,6 +36,8 @@ mod config;
 mod error;
 mod failure;
 mod filter;
+#[doc(hidden)]
+pub mod fuzzing;
 mod handle;
 mod lookup;
 mod mailbox;

@@ -11,7 +11,7 @@ pub(crate) mod messages;
 mod pool;
 mod reasons;
 mod restore;
-mod saved;
+pub(crate) mod saved;
 mod sequence_lane;
 mod small_map;
 mod turns;

@@ -21,7 +21,8 @@ const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
 
 /// Names the format; the last digit is its version.
 const MAGIC: &[u8; 8] = b"MEMPOOL1";
-const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
+/// Bytes before the content: the magic and the checksum.
+pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
 /// The largest file that is read, so that a damaged directory cannot take all memory: several times a
 /// full pool of the default capacity. How much of it the pool then takes in is the pool's decision.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
@@ -40,7 +41,7 @@ struct SavedTransaction {
 
 /// Why a saved pool is not used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SavedPoolError {
+pub(crate) enum SavedPoolError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("it is larger than any that is read ({0} bytes)")]
@@ -71,7 +72,7 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
 }
 
 /// The whole file.
-pub(super) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
+pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
     let saved = SavedPool {
         chain_id: chain.id(),
         transactions: pending
@@ -118,6 +119,11 @@ pub(super) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedP
     if checksum != HashValue::sha3_of(&[content]).as_bytes() {
         return Err(SavedPoolError::Damaged);
     }
+    decode_content(content, chain)
+}
+
+/// What follows the checksum of a file.
+pub(crate) fn decode_content(content: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
     let saved: SavedPool = bcs::from_bytes(content)?;
     if saved.chain_id != chain.id() {
         return Err(SavedPoolError::OtherChain(saved.chain_id));

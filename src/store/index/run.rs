@@ -28,7 +28,7 @@ fn first_entry(key: &[u8]) -> &[u8] {
 }
 
 /// The entry at `offset` of a block, its payload, and the offset of the next.
-fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8], &[u8], usize)> {
+pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8], &[u8], usize)> {
     let entry = block.get(offset..offset + kind.width())?;
     let offset = offset + kind.width();
     if !kind.has_payload() {
