@@ -1,0 +1,28 @@
+//! The genesis, as the operator's file gives it (TOML) and as the store keeps it (JSON): refused, or the
+//! first block of a chain.
+
+use ledger::Genesis;
+
+/// Making the first block takes time with every account; a few show all that can happen.
+const ACCOUNTS_MAX: usize = 8;
+
+pub fn run(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else {
+        return;
+    };
+    let genesis: Option<Genesis> = serde_json::from_str(text).ok();
+    let Some(genesis) = genesis.or_else(|| toml::from_str(text).ok()) else {
+        return;
+    };
+    let written = serde_json::to_vec(&genesis).expect("a genesis has a JSON form");
+    let again: Genesis = serde_json::from_slice(&written).expect("a genesis that was written is read");
+    assert!(again == genesis, "a genesis changes when it is written");
+    genesis.faucet_key();
+    if genesis.accounts.len() > ACCOUNTS_MAX {
+        return;
+    }
+    if let Ok(chain) = genesis.chain() {
+        let block = genesis.block(&chain);
+        assert_eq!(block.last_version(), 0, "the first block is one version");
+    }
+}

@@ -1,0 +1,57 @@
+//! What is fuzzed: each target takes any bytes and panics where a property is broken.
+//!
+//! Shared by the fuzzer (`fuzz.rs`) and by the test that runs the corpus (`main.rs`).
+
+mod genesis;
+mod requests;
+mod rows;
+mod saved_pool;
+mod submission;
+mod text;
+mod transaction;
+mod types;
+mod values;
+
+use ledger::{Chain, Parameters, Vendor};
+use std::sync::OnceLock;
+
+/// A way into the node that takes bytes of others.
+#[derive(Debug)]
+pub struct Target {
+    /// Also the name of its directory in the corpus.
+    pub name: &'static str,
+    /// Panics where `input` breaks a property.
+    pub run: fn(input: &[u8]),
+}
+
+/// All targets. The first five are the kinds of outside input that anyone can send or that lie on disk.
+pub const TARGETS: &[Target] = &[
+    target("transaction", transaction::run),
+    target("submission", submission::run),
+    target("types", types::run),
+    target("requests", requests::run),
+    target("rows", rows::run),
+    target("values", values::run),
+    target("text", text::run),
+    target("genesis", genesis::run),
+    target("saved_pool", saved_pool::run),
+];
+
+const fn target(name: &'static str, run: fn(&[u8])) -> Target {
+    Target { name, run }
+}
+
+/// The chain that inputs are read for.
+fn chain() -> &'static Chain {
+    static CHAIN: OnceLock<Chain> = OnceLock::new();
+    CHAIN.get_or_init(|| Chain::new(4, Vendor::default(), Parameters::default()))
+}
+
+/// Splits an input at its first line break.
+fn first_line(input: &[u8]) -> (&[u8], &[u8]) {
+    let end = input.iter().position(|byte| *byte == b'\n');
+    match end {
+        Some(end) => (&input[..end], &input[end + 1..]),
+        None => (input, &[]),
+    }
+}

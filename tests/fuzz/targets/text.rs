@@ -1,0 +1,38 @@
+//! Texts of the configuration and of the vendor word: what is read prints as what reads back.
+
+use ledger::{FrameworkUpgrade, Vendor};
+use ledger_actors::{FilterRule, SubmissionFilter};
+use std::{fmt::Debug, fmt::Display, str::FromStr};
+
+pub fn run(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else {
+        return;
+    };
+    printed_alike::<FilterRule>(text);
+    printed_alike::<FrameworkUpgrade>(text);
+    printed_alike::<Vendor>(text);
+    if let Ok(list) = FrameworkUpgrade::parse_list(text) {
+        let printed = FrameworkUpgrade::print_list(&list);
+        assert_eq!(
+            FrameworkUpgrade::parse_list(&printed),
+            Ok(list),
+            "printed as {printed:?}"
+        );
+    }
+    if let Ok(filter) = SubmissionFilter::parse_list(text) {
+        let printed = filter.to_string();
+        let again = SubmissionFilter::parse_list(&printed);
+        assert_eq!(
+            again.as_ref().map(SubmissionFilter::rules),
+            Ok(filter.rules()),
+            "printed as {printed:?}"
+        );
+    }
+}
+
+fn printed_alike<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
+    if let Ok(value) = text.parse::<T>() {
+        let again: T = value.to_string().parse().expect("what is printed is read");
+        assert_eq!(again, value);
+    }
+}

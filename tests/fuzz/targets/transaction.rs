@@ -1,0 +1,38 @@
+//! Signed transactions in BCS: what is accepted has one form, and every question about it has an answer.
+
+use super::chain;
+use ledger::{SignedTransaction, decode_signed_transaction, execute::validate_size};
+use ledger_api::submission_json;
+
+pub fn run(input: &[u8]) {
+    if validate_size(chain(), input.len()).is_err() {
+        return;
+    }
+    let Ok(transaction) = decode_signed_transaction(input) else {
+        return;
+    };
+    let encoded = bcs::to_bytes(&transaction).expect("a decoded transaction has a BCS form");
+    assert_eq!(encoded, input, "a transaction has two BCS forms");
+    assert_eq!(transaction.size_bytes(), input.len());
+    ask_everything(&transaction);
+}
+
+/// No verdict matters here; none may panic.
+fn ask_everything(transaction: &SignedTransaction) {
+    let (chain, vendor) = (chain(), chain().vendor());
+    transaction.hash(vendor);
+    transaction.gas_payer();
+    transaction.raw.signing_message(vendor);
+    transaction.raw.replay_protector();
+    transaction.raw.entry_function();
+    let authenticator = &transaction.authenticator;
+    let others = authenticator.secondary_signers().iter();
+    let others = others.chain(authenticator.fee_payer().map(|(_, signer)| signer));
+    let others_are_known = others.fold(true, |known, signer| signer.authentication_key().is_ok() && known);
+    let keys_are_known = authenticator.sender_authentication_key().is_ok() && others_are_known;
+    let cost = authenticator.check_cost();
+    let held = transaction.check(chain).is_ok();
+    assert!(!held || keys_are_known, "signatures of unknown keys were accepted");
+    assert!(!held || cost > 0, "checking a signature costs nothing");
+    submission_json(chain, transaction);
+}

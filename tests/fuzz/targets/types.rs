@@ -1,0 +1,59 @@
+//! Types as text and as BCS: the printed form reads back as the same type, and nesting is bounded.
+
+use ledger::{AccountAddress, HashValue, Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    fmt::{Debug, Display},
+    str::FromStr,
+};
+
+/// As deep as a transaction's types may nest.
+const BCS_DEPTH_MAX: usize = 16;
+
+pub fn run(input: &[u8]) {
+    if let Some(tag) = in_bcs::<TypeTag>(input) {
+        tag.depth();
+    }
+    in_bcs::<StructTag>(input);
+    in_bcs::<ModuleId>(input);
+    let Ok(text) = str::from_utf8(input) else {
+        return;
+    };
+    if let Some(tag) = printed_alike::<TypeTag>(text) {
+        assert!(tag.depth() <= TYPE_DEPTH_MAX, "{tag} nests too deep");
+    }
+    if let Some(tag) = printed_alike::<StructTag>(text) {
+        let of_struct = TypeTag::Struct(Box::new(tag));
+        assert_eq!(text.parse(), Ok(of_struct), "a struct is a type");
+    }
+    printed_alike::<ModuleId>(text);
+    printed_alike::<Identifier>(text);
+    printed_alike::<AccountAddress>(text);
+    printed_alike::<HashValue>(text);
+}
+
+/// Reads a text that may be a `T`, and what it prints.
+fn printed_alike<T: FromStr + Display + PartialEq + Debug>(text: &str) -> Option<T> {
+    let value: T = text.parse().ok()?;
+    let printed = value.to_string();
+    let again: Option<T> = printed.parse().ok();
+    assert_eq!(again.as_ref(), Some(&value), "printed as {printed:?}");
+    Some(value)
+}
+
+/// Decodes bytes that may be a `T`; its text reads back unless it is one that text cannot have.
+fn in_bcs<T>(bytes: &[u8]) -> Option<T>
+where
+    T: FromStr + Display + PartialEq + Debug + Serialize + DeserializeOwned,
+{
+    let value: T = bcs::from_bytes_with_limit(bytes, BCS_DEPTH_MAX).ok()?;
+    assert_eq!(
+        bcs::to_bytes(&value).as_deref(),
+        Ok(bytes),
+        "{value} has two BCS forms"
+    );
+    if let Ok(again) = value.to_string().parse::<T>() {
+        assert_eq!(again, value);
+    }
+    Some(value)
+}
