@@ -1,15 +1,14 @@
 //! What is remembered of one HTTP connection: how many of its requests are in flight, and whether what came
 //! over it was signed by who may sign it.
 //!
-//! HTTP/2 serves many requests of a connection at once, and the server bounds them nowhere. A request that
-//! its client takes back is still served to its end, so that it counts until then: else a client could
-//! begin requests and take them back without end. What a client does not read of its answers is bounded by
-//! the connection's buffers, not here (`admission.rs`).
+//! HTTP/2 serves many requests of a connection at once. Its streams are bounded by the listener; but a request
+//! that its client takes back is no stream any more, and is still served to its end, so that it counts here
+//! until then: else a client could begin requests and take them back without end.
 //!
 //! Trust is earned: a new connection waits among those that are not trusted until a transaction of its was
 //! taken. Else a flood of bad signatures would be trusted by coming over a new connection each time.
 
-use actix_web::{HttpRequest, dev::Extensions};
+use actix_web::{HttpMessage as _, HttpRequest, dev::Extensions};
 use ledger::ValidationStatus;
 use ledger_actors::{Accepted, Lane, SubmitError};
 use std::{any::Any, cell::Cell, rc::Rc};
@@ -22,22 +21,35 @@ const TRUSTED_FIRST_AFTER: u8 = 1;
 /// with many more, an honest client would pay long for one mistake.
 const TRUSTED_AFTER: u8 = 8;
 
-/// What is remembered of a connection. All its requests are served on one thread.
+/// What is remembered of a connection. All its requests are served on one thread, and find it as an `Rc` in the
+/// data of their connection or in their own. A request that finds none is taken for the first and only one of
+/// its connection.
 #[derive(Debug)]
-struct Connection {
+pub struct Connection {
     /// How many taken transactions are missing until it is trusted.
     owed: Cell<u8>,
     /// How many of its requests are in flight.
     in_flight: Rc<Cell<usize>>,
 }
 
-/// Lets the interface remember something of a connection; to be set as the `on_connect` of the server.
-/// Where it is not, each request is taken for the first and only one of its connection.
+impl Default for Connection {
+    /// A new one.
+    fn default() -> Self {
+        Self {
+            owed: Cell::new(TRUSTED_FIRST_AFTER),
+            in_flight: Rc::default(),
+        }
+    }
+}
+
+/// Lets the interface remember something of a connection; to be set as the `on_connect` of a server.
 pub fn remember_connection(_: &dyn Any, data: &mut Extensions) {
-    data.insert(Connection {
-        owed: Cell::new(TRUSTED_FIRST_AFTER),
-        in_flight: Rc::default(),
-    });
+    data.insert(Rc::new(Connection::default()));
+}
+
+fn connection_of(request: &HttpRequest) -> Option<Rc<Connection>> {
+    let of_connection = request.conn_data::<Rc<Connection>>().cloned();
+    of_connection.or_else(|| request.extensions().get::<Rc<Connection>>().cloned())
 }
 
 /// The place of a request among those of its connection that are in flight, given back when dropped. It goes
@@ -48,7 +60,7 @@ pub(crate) struct ConnectionPlace(Option<Rc<Cell<usize>>>);
 impl ConnectionPlace {
     /// Takes a place among the `limit` of the connection of `request`, or `None` where all are taken.
     pub fn take(request: &HttpRequest, limit: usize) -> Option<Self> {
-        let Some(connection) = request.conn_data::<Connection>() else {
+        let Some(connection) = connection_of(request) else {
             return Some(Self(None));
         };
         let in_flight = connection.in_flight.get();
@@ -70,7 +82,7 @@ impl Drop for ConnectionPlace {
 
 /// Where a submission over the connection of `request` waits for the check of its signatures.
 pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
-    match request.conn_data::<Connection>() {
+    match connection_of(request) {
         Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
         _ => Lane::Suspect,
     }
@@ -80,7 +92,7 @@ pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
 /// counts as a bad signature: anyone can make a valid one with a key of their own. Other refusals say
 /// nothing.
 pub(crate) fn remember_outcome(request: &HttpRequest, outcome: &Result<Accepted, SubmitError>) {
-    let Some(connection) = request.conn_data::<Connection>() else {
+    let Some(connection) = connection_of(request) else {
         return;
     };
     match outcome {

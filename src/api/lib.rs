@@ -44,7 +44,7 @@ mod tables;
 mod trace;
 mod wire;
 
-pub use connection::remember_connection;
+pub use connection::{Connection, remember_connection};
 pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};

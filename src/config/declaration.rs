@@ -100,8 +100,12 @@ settings! {
             "How long a client may take to send a request's head; a slow one is answered 408 and closed.";
         max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",
             "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor.";
+        max_connections_per_address: usize = 20_000, Kind::Integer(1..=1_000_000), "connections",
+            "Those of one address (of IPv6, of one network of 64 bits); more are closed at once. Less than max_connections, so that no one address keeps all others out; behind a proxy, whose address all clients have, as many. Much less does on a public network.";
+        client_send_timeout_ms: u64 = 30_000, Kind::Integer(1..=600_000), "ms",
+            "How long a client may keep an answer waiting by not reading it before it is cut off. For long, it must read 2 KB/s at least: what it reads gives it time back. As long as a request's body may take.";
         max_streams_per_connection: usize = 128, Kind::Integer(1..=1_000_000), "requests",
-            "Requests of one connection that are served at once, which HTTP/2 allows; beyond it the answer is 503. More than the 100 that browsers send, and few enough that no one connection takes all of max_in_flight.";
+            "Requests of one HTTP/2 connection at once, which its client is told; it sends more later. Those that it takes back count until they were served: beyond, the answer is 503. More than the 100 that browsers send, and few enough that no one connection takes all of max_in_flight.";
         compression_enabled: bool = true, Kind::Boolean, "",
             "Whether answers of 8 KB and more are sent as zstd, br or gzip to clients that take it. It costs some microseconds for each 10 KB and saves most of the bytes.";
         tls_certificate: Option<PathBuf> = "", Kind::OptionalPath, "",

@@ -1,13 +1,22 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
+use super::net::{Addresses, ConnectionCounts, Counts, Http2Limits, PipelineOptions, pipeline};
 use crate::commands::Failure;
-use actix_web::{App, HttpServer, dev::ServerHandle, web::ServiceConfig};
-use ledger_api::remember_connection;
+use actix_server::{Server, ServerHandle};
+use actix_web::web::ServiceConfig;
 use rustls::ServerConfig;
-use std::{net::SocketAddr, time::Duration};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
 
-/// How long a closing connection may take to read the rest of its last answer and to close its own side.
-const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// What the kernel keeps of an answer that its client does not read, in bytes; it takes twice as much for its
+/// own records. As large as to send 1 MB/s over a line with a delay of 100 ms, and as small as to show soon
+/// how fast a client reads: the writer hears of it when a third is free.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// How a listener serves.
 #[derive(Debug, Clone)]
@@ -23,6 +32,8 @@ pub struct ListenerOptions {
     /// Connections that are open at once, over all threads and up to one for each thread more; others wait
     /// to be accepted.
     pub max_connections: usize,
+    /// Connections that one address has open at once; more are closed at once.
+    pub max_connections_per_address: usize,
     /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
     pub tls: Option<ServerConfig>,
     /// How long a TLS handshake may take.
@@ -31,6 +42,10 @@ pub struct ListenerOptions {
     pub keep_alive: Duration,
     /// How long a client may take to send a request's head.
     pub client_request_timeout: Duration,
+    /// How long a client may take nothing of what is sent to it.
+    pub client_send_timeout: Duration,
+    /// What one HTTP/2 connection may have at once.
+    pub http2: Http2Limits,
     /// How long a stop waits for the requests that are being served.
     pub shutdown_timeout: Duration,
 }
@@ -41,8 +56,9 @@ pub struct Listener {
     name: &'static str,
     address: SocketAddr,
     scheme: &'static str,
+    counts: Arc<Counts>,
     handle: ServerHandle,
-    serving: actix_web::rt::task::JoinHandle<std::io::Result<()>>,
+    serving: actix_web::rt::task::JoinHandle<io::Result<()>>,
 }
 
 impl Listener {
@@ -60,40 +76,38 @@ impl Listener {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
-        let worker_connections = options.max_connections.div_ceil(workers);
-        let server = HttpServer::new(move || App::new().configure(routes.clone()))
-            .on_connect(remember_connection)
+        let counts = Arc::new(Counts::default());
+        let server = Server::build()
             .workers(workers)
-            .backlog(options.backlog)
-            .max_connections(worker_connections)
-            // Of these connections all may be in their handshake: with a smaller bound, a few clients that
-            // begin one and then say nothing would keep all others out.
-            .max_connection_rate(worker_connections)
-            .tls_handshake_timeout(options.tls_handshake_timeout)
-            .keep_alive(options.keep_alive)
-            .client_request_timeout(options.client_request_timeout)
-            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-            // A client that closes its side has gone away, as a rule: its request is dropped, so
-            // that an abandoned long poll costs nothing. Clients that half-close and still read
-            // are rare, and none of the SDKs does.
-            .h1_allow_half_closed(false)
-            .tcp_nodelay(true)
+            .max_concurrent_connections(options.max_connections.div_ceil(workers))
             // Whole seconds, rounded up.
             .shutdown_timeout(options.shutdown_timeout.as_millis().div_ceil(1000) as u64)
             // Signals are the node's: they stop listeners and actors in order.
             .disable_signals();
-        // HTTP/2 only inside TLS: without it, no client of this interface asks for HTTP/2.
-        let (bound, scheme) = match options.tls.clone() {
-            Some(tls) => (server.bind_rustls_0_23(options.address, tls), "https"),
-            None => (server.bind(options.address), "http"),
+        let pipeline_options = PipelineOptions {
+            addresses: Arc::new(Addresses::new(options.max_connections_per_address)),
+            counts: Arc::clone(&counts),
+            tls: options.tls.clone(),
+            tls_handshake_timeout: options.tls_handshake_timeout,
+            keep_alive: options.keep_alive,
+            client_request_timeout: options.client_request_timeout,
+            client_send_timeout: options.client_send_timeout,
+            http2: options.http2,
+            stopping: server.graceful_shutdown_signal(),
         };
-        let server = bound.map_err(failure)?;
-        let address = server.addrs().first().copied().unwrap_or(options.address);
-        let server = server.run();
+        let socket = bind(options).map_err(failure)?;
+        let address = socket.local_addr().map_err(failure)?;
+        // HTTP/2 only inside TLS: without it, no client of this interface asks for HTTP/2.
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
+        let server = server
+            .listen(name, socket, move || pipeline(&pipeline_options, routes.clone()))
+            .map_err(failure)?
+            .run();
         Ok(Self {
             name,
             address,
             scheme,
+            counts,
             handle: server.handle(),
             serving: actix_web::rt::spawn(server),
         })
@@ -102,6 +116,11 @@ impl Listener {
     /// `api=http://HOST:PORT` or `api=https://HOST:PORT`, the listener's part of the ready line.
     pub fn ready_words(&self) -> String {
         format!("{}={}://{}", self.name, self.scheme, self.address)
+    }
+
+    /// What it refused and cut.
+    pub fn counts(&self) -> ConnectionCounts {
+        self.counts.read(self.name)
     }
 
     /// Ends when the listener does, which without [`Listener::stop`] is an error.
@@ -119,4 +138,21 @@ impl Listener {
     pub async fn stop(self) {
         self.handle.stop(true).await;
     }
+}
+
+/// A socket that listens; those of the connections get its options.
+fn bind(options: &ListenerOptions) -> io::Result<TcpListener> {
+    let socket = Socket::new(
+        Domain::for_address(options.address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    // A node that is started again may listen although connections of the last one are still ending.
+    socket.set_reuse_address(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(&options.address.into())?;
+    let backlog = i32::try_from(options.backlog).unwrap_or(i32::MAX);
+    socket.listen(backlog)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }

@@ -1,7 +1,7 @@
 //! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
 //! is wanted a second one for GraphQL.
 
-use super::{Listener, ListenerOptions, api_config};
+use super::{Listener, ListenerOptions, api_config, net::Http2Limits};
 use crate::{
     admin,
     commands::Failure,
@@ -20,6 +20,11 @@ use std::{future::pending, net::SocketAddr, time::Duration};
 const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
 /// How much longer a stop waits, so that answers reach their clients.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
+/// Connections that a listener beside the interface has open at once: enough for a few scripts and a page or
+/// two of each of some hundred users.
+const SIDE_CONNECTIONS_MAX: usize = 1_024;
+/// Those of one address among them, so that one cannot keep the others out.
+const SIDE_CONNECTIONS_MAX_PER_ADDRESS: usize = 512;
 
 /// Those that run.
 #[derive(Debug)]
@@ -153,10 +158,15 @@ fn api_options(settings: &Settings, tls: Option<ServerConfig>) -> ListenerOption
         workers: settings.api.workers,
         backlog: settings.api.backlog,
         max_connections: settings.api.max_connections,
+        max_connections_per_address: settings.api.max_connections_per_address,
         tls,
         tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
         keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
         client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
+        client_send_timeout: Duration::from_millis(settings.api.client_send_timeout_ms),
+        http2: Http2Limits {
+            max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
+        },
         shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
             + SHUTDOWN_MARGIN,
     }
@@ -168,6 +178,8 @@ fn side_options(settings: &Settings, name: &'static str, address: SocketAddr) ->
         name,
         address,
         workers: 1,
+        max_connections: SIDE_CONNECTIONS_MAX,
+        max_connections_per_address: SIDE_CONNECTIONS_MAX_PER_ADDRESS,
         ..api_options(settings, None)
     }
 }

@@ -1,0 +1,57 @@
+//! What listeners refused and cut, to be shown to the operator.
+
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// The counters of one listener, shared by its threads.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Connections that are open.
+    pub open: AtomicUsize,
+    /// Connections that were closed at once, as their address had too many.
+    pub refused_of_address: AtomicU64,
+    /// TLS handshakes that failed or took too long.
+    pub failed_handshakes: AtomicU64,
+    /// Connections that were cut, as their client did not take what was sent to it.
+    pub cut_unread: AtomicU64,
+    /// Connections that were cut, as the head of a request did not come whole in time.
+    pub cut_slow_heads: AtomicU64,
+    /// HTTP/2 streams that were reset, as their client did not take the answer.
+    pub reset_unread_streams: AtomicU64,
+    /// HTTP/2 connections that were cut for taking back too many requests, or for breaking the protocol.
+    pub cut_misbehaving: AtomicU64,
+}
+
+/// The counters of one listener at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionCounts {
+    listener: &'static str,
+    open: usize,
+    refused_of_address: u64,
+    failed_handshakes: u64,
+    cut_unread: u64,
+    cut_slow_heads: u64,
+    reset_unread_streams: u64,
+    cut_misbehaving: u64,
+}
+
+impl Counts {
+    /// What they are now, of the listener with this name.
+    pub fn read(&self, listener: &'static str) -> ConnectionCounts {
+        ConnectionCounts {
+            listener,
+            open: self.open.load(Relaxed),
+            refused_of_address: self.refused_of_address.load(Relaxed),
+            failed_handshakes: self.failed_handshakes.load(Relaxed),
+            cut_unread: self.cut_unread.load(Relaxed),
+            cut_slow_heads: self.cut_slow_heads.load(Relaxed),
+            reset_unread_streams: self.reset_unread_streams.load(Relaxed),
+            cut_misbehaving: self.cut_misbehaving.load(Relaxed),
+        }
+    }
+}
+
+/// Counts one more.
+pub fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Relaxed);
+}

@@ -1,0 +1,143 @@
+//! The life of an HTTP/2 connection: its streams are served side by side, until it was idle for too long, is
+//! broken, or the node stops.
+
+use super::{
+    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX, TAKEN_BACK_MAX,
+    answer::{self, Outcome},
+    request::request,
+};
+use crate::wiring::net::{PipelineOptions, counts::count, transport::Transport};
+use actix_http::{Request, Response};
+use actix_service::Service;
+use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
+use bytes::Bytes;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use h2::{
+    Reason, RecvStream,
+    server::{self, SendResponse},
+};
+use http::Method;
+use ledger_api::Connection;
+use std::{
+    future::{Future, poll_fn},
+    net::SocketAddr,
+    pin::pin,
+    rc::Rc,
+    time::Duration,
+};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Serves a connection to its end.
+pub async fn serve<S>(transport: Transport, peer: SocketAddr, app: Rc<S>, options: &PipelineOptions)
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
+{
+    let handshake = builder(options).handshake(transport);
+    let Ok(Ok(connection)) = timeout(options.client_request_timeout, handshake).await else {
+        return;
+    };
+    let memory = Rc::new(Connection::default());
+    let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
+        let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
+        serve_stream(stream, peer, app, memory, options.client_send_timeout)
+    };
+    // Boxed, as it is larger than what serves HTTP/1.1, and most connections are that.
+    Box::pin(run(connection, options, serve_stream)).await;
+}
+
+fn builder(options: &PipelineOptions) -> server::Builder {
+    let mut builder = server::Builder::new();
+    builder
+        .max_concurrent_streams(options.http2.max_streams)
+        .max_header_list_size(HEADER_LIST_BYTES_MAX)
+        .initial_window_size(RECEIVE_WINDOW_BYTES)
+        .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+        .max_send_buffer_size(SEND_BUFFER_BYTES_MAX);
+    builder
+}
+
+type Streams = server::Connection<Transport, Bytes>;
+
+/// Serves streams until the connection ends. What is being served then is dropped with it, as on a connection
+/// of HTTP/1.1.
+async fn run<F>(
+    mut connection: Streams,
+    options: &PipelineOptions,
+    serve_stream: impl Fn((http::Request<RecvStream>, SendResponse<Bytes>)) -> F,
+) where
+    F: Future<Output = Outcome>,
+{
+    let counts = &options.counts;
+    let mut served = FuturesUnordered::new();
+    let mut stopping = pin!(options.stopping.notified());
+    let mut is_stopping = false;
+    // The first request is to come as soon as the first head of HTTP/1.1.
+    let mut idle = pin!(sleep(options.client_request_timeout));
+    let mut taken_back = 0_u32;
+    loop {
+        tokio::select! {
+            accepted = poll_fn(|context| connection.poll_accept(context)) => match accepted {
+                Some(Ok(stream)) => served.push(serve_stream(stream)),
+                Some(Err(error)) => {
+                    if error.is_library() || error.is_go_away() {
+                        count(&counts.cut_misbehaving);
+                    }
+                    return;
+                }
+                None => return,
+            },
+            Some(outcome) = served.next(), if !served.is_empty() => {
+                match outcome {
+                    Outcome::Sent => taken_back = taken_back.saturating_sub(1),
+                    Outcome::TakenBack => taken_back += 1,
+                    Outcome::Unread => count(&counts.reset_unread_streams),
+                    Outcome::Broken => {}
+                }
+                if taken_back > TAKEN_BACK_MAX {
+                    count(&counts.cut_misbehaving);
+                    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                    break;
+                }
+                if served.is_empty() {
+                    idle.as_mut().reset(Instant::now() + options.keep_alive);
+                }
+            },
+            () = &mut stopping, if !is_stopping => {
+                is_stopping = true;
+                connection.graceful_shutdown();
+            },
+            () = &mut idle, if served.is_empty() => {
+                connection.graceful_shutdown();
+                break;
+            },
+        }
+    }
+    drop(served);
+    let closed = poll_fn(|context| connection.poll_closed(context));
+    // Whoever does not close in time is cut.
+    let _ = timeout(CLOSE_TIMEOUT, closed).await;
+}
+
+async fn serve_stream<S>(
+    (stream, respond): (http::Request<RecvStream>, SendResponse<Bytes>),
+    peer: SocketAddr,
+    app: Rc<S>,
+    memory: Rc<Connection>,
+    send_timeout: Duration,
+) -> Outcome
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
+{
+    let (head, body) = stream.into_parts();
+    let is_head = head.method == Method::HEAD;
+    let Some(request) = request(&head, body, peer) else {
+        return Outcome::Broken;
+    };
+    drop(head);
+    request.extensions_mut().insert(memory);
+    let response: Response<BoxBody> = match app.call(request).await {
+        Ok(response) => response.into(),
+        Err(error) => error.into(),
+    };
+    answer::send(response, respond, is_head, send_timeout).await
+}

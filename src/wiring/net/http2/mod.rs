@@ -1,0 +1,38 @@
+//! HTTP/2: one connection whose streams become requests of the app.
+//!
+//! The library reads frames and keeps the rules of the protocol; here is decided how much of anything there
+//! may be, and how long it may take.
+
+mod answer;
+mod connection;
+mod date;
+mod request;
+
+pub use connection::serve;
+
+use std::time::Duration;
+
+/// What one connection may have at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Http2Limits {
+    /// Streams that are open.
+    pub max_streams: u32,
+}
+
+/// The longest head of a request, in bytes as RFC 9113 counts them (section 6.5.2): the longest path that is
+/// read (16 KiB), and as much for the rest.
+const HEADER_LIST_BYTES_MAX: u32 = 32 * 1024;
+
+/// How much of a request's body is taken before someone reads it, in bytes, of a stream and of a connection:
+/// a client over a line with a delay of 100 ms can send 2.5 MB/s.
+const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
+
+/// How much of a stream's answer waits for the socket, in bytes.
+const SEND_BUFFER_BYTES_MAX: usize = 32 * 1024;
+
+/// How many requests more a client may take back than it reads answers, before its connection is cut: a page
+/// that is left takes back what a browser has under way, some hundred at most.
+const TAKEN_BACK_MAX: u32 = 256;
+
+/// How long a connection may take to end after the last answer.
+const CLOSE_TIMEOUT: Duration = super::pipeline::DISCONNECT_TIMEOUT;

@@ -1,0 +1,89 @@
+//! What HTTP is spoken over: a guarded socket, plain or with TLS.
+
+use super::guarded::Guarded;
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll},
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::server::TlsStream;
+
+/// HTTP/2 as TLS names it (RFC 9113, section 3.2).
+pub const ALPN_HTTP2: &[u8] = b"h2";
+/// HTTP/1.1 as TLS names it (RFC 7301, section 6).
+pub const ALPN_HTTP1: &[u8] = b"http/1.1";
+
+/// A connection that is ready for HTTP.
+#[derive(Debug)]
+pub enum Transport {
+    /// As it is.
+    Plain(Guarded),
+    /// Encrypted; the state of TLS is large.
+    Tls(Box<TlsStream<Guarded>>),
+}
+
+impl Transport {
+    /// Whether its client chose HTTP/2, which only TLS lets it do.
+    pub fn is_http2(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(ALPN_HTTP2),
+        }
+    }
+}
+
+/// Does the same with either.
+macro_rules! either {
+    ($transport:expr, $stream:ident => $call:expr) => {
+        match $transport.get_mut() {
+            Transport::Plain($stream) => {
+                let $stream = Pin::new($stream);
+                $call
+            }
+            Transport::Tls($stream) => {
+                let $stream = Pin::new($stream.as_mut());
+                $call
+            }
+        }
+    };
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        either!(self, stream => stream.poll_read(context, buffer))
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        either!(self, stream => stream.poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        either!(self, stream => stream.poll_write_vectored(context, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self, stream => stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self, stream => stream.poll_shutdown(context))
+    }
+}
