@@ -38,7 +38,8 @@ impl TestNode {
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), settings)
     }
 
-    fn start_in(directory: Arc<TempDir>, settings: Vec<String>) -> Self {
+    /// As [`TestNode::start`], in a directory that may have been lived in.
+    pub fn start_in(directory: Arc<TempDir>, settings: Vec<String>) -> Self {
         let command = Self::command(directory.path(), &settings);
         Self::spawn(command, directory, settings)
     }
@@ -101,6 +102,11 @@ impl TestNode {
         self.directory.path()
     }
 
+    /// Its settings beside the built-in ones.
+    pub fn settings(&self) -> &[String] {
+        &self.settings
+    }
+
     /// What it logged.
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(&self.directory)).unwrap()
@@ -160,6 +166,11 @@ impl TestNode {
     /// Waits until it has ended by itself.
     pub fn ended(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
+    }
+
+    /// How it has ended, if it has.
+    pub fn try_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
     }
 
     /// As [`TestNode::ended`], but fails when it takes too long.

@@ -1,4 +1,4 @@
-//! What survives: `kill -9` under load, and a graceful stop.
+//! Ends that are looked at one by one: `kill -9` under load, a graceful stop, a full disk.
 
 use crate::kit::{Account, ChainFacts, Client, TestNode, until};
 use ledger::HashValue;
