@@ -1,12 +1,16 @@
 //! The operator's listener: each actor's mailbox, the lanes of signatures, and the switches of a running node.
 
 mod actors;
+mod connections;
 mod filter;
 mod storage;
 mod switches;
 mod visit;
 
-use crate::guard::{Token, Visitors};
+use crate::{
+    guard::{Token, Visitors},
+    wiring::OpenListeners,
+};
 use actix_web::{
     Error, HttpResponse,
     http::StatusCode,
@@ -51,11 +55,12 @@ impl Admin {
     }
 }
 
-/// Registers the routes.
-pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
+/// Registers the routes; `listeners` are those of the node.
+pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenListeners) {
     config.service(
         web::scope("")
             .app_data(web::Data::new(admin.clone()))
+            .app_data(web::Data::new(listeners.clone()))
             .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
             .wrap(from_fn(visit::check))
             .service(
@@ -86,6 +91,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin) {
                     .route(web::get().to(switches::show))
                     .route(web::patch().to(switches::turn))
                     .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/connections")
+                    .route(web::get().to(connections::list))
+                    .default_service(wrong_method("GET")),
             )
             .service(
                 web::resource("/storage")

@@ -1,6 +1,6 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
-use super::net::{Addresses, ConnectionCounts, Counts, Http2Limits, PipelineOptions, pipeline};
+use super::net::{Addresses, Counts, Http2Limits, PipelineOptions, pipeline};
 use crate::commands::Failure;
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
@@ -23,6 +23,8 @@ const SEND_BUFFER_BYTES: usize = 128 * 1024;
 pub struct ListenerOptions {
     /// Its name in messages: `api`.
     pub name: &'static str,
+    /// What it refuses and cuts is counted here.
+    pub counts: Arc<Counts>,
     /// Where it listens; port 0 picks a free one.
     pub address: SocketAddr,
     /// Threads; 0 is one for each core.
@@ -56,7 +58,6 @@ pub struct Listener {
     name: &'static str,
     address: SocketAddr,
     scheme: &'static str,
-    counts: Arc<Counts>,
     handle: ServerHandle,
     serving: actix_web::rt::task::JoinHandle<io::Result<()>>,
 }
@@ -76,7 +77,6 @@ impl Listener {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
-        let counts = Arc::new(Counts::default());
         let server = Server::build()
             .workers(workers)
             .max_concurrent_connections(options.max_connections.div_ceil(workers))
@@ -86,7 +86,7 @@ impl Listener {
             .disable_signals();
         let pipeline_options = PipelineOptions {
             addresses: Arc::new(Addresses::new(options.max_connections_per_address)),
-            counts: Arc::clone(&counts),
+            counts: Arc::clone(&options.counts),
             tls: options.tls.clone(),
             tls_handshake_timeout: options.tls_handshake_timeout,
             keep_alive: options.keep_alive,
@@ -107,7 +107,6 @@ impl Listener {
             name,
             address,
             scheme,
-            counts,
             handle: server.handle(),
             serving: actix_web::rt::spawn(server),
         })
@@ -116,11 +115,6 @@ impl Listener {
     /// `api=http://HOST:PORT` or `api=https://HOST:PORT`, the listener's part of the ready line.
     pub fn ready_words(&self) -> String {
         format!("{}={}://{}", self.name, self.scheme, self.address)
-    }
-
-    /// What it refused and cut.
-    pub fn counts(&self) -> ConnectionCounts {
-        self.counts.read(self.name)
     }
 
     /// Ends when the listener does, which without [`Listener::stop`] is an error.

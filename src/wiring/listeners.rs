@@ -1,7 +1,7 @@
 //! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
 //! is wanted a second one for GraphQL.
 
-use super::{Listener, ListenerOptions, api_config, net::Http2Limits};
+use super::{Listener, ListenerOptions, OpenListeners, api_config, net::Http2Limits};
 use crate::{
     admin,
     commands::Failure,
@@ -49,15 +49,16 @@ impl Listeners {
         admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         let state = ApiState::new(node.clone(), api_config(settings));
+        let opened = OpenListeners::default();
         let served = state.clone();
-        let api = Listener::start(&api_options(settings, tls), move |config| {
+        let api = Listener::start(&api_options(settings, &opened, tls), move |config| {
             ledger_api::configure(config, &served);
         })?;
         Ok(Self {
             api,
-            graphql: graphql(settings, &state)?,
-            faucet: faucet(settings, genesis, node)?,
-            admin: admin(settings, node, state, admin_token)?,
+            graphql: graphql(settings, &opened, &state)?,
+            faucet: faucet(settings, &opened, genesis, node)?,
+            admin: admin(settings, &opened, node, state, admin_token)?,
         })
     }
 
@@ -94,30 +95,40 @@ impl Listeners {
     }
 }
 
-fn graphql(settings: &Settings, state: &ApiState) -> Result<Option<Listener>, Failure> {
+fn graphql(
+    settings: &Settings,
+    opened: &OpenListeners,
+    state: &ApiState,
+) -> Result<Option<Listener>, Failure> {
     let Some(address) = settings.graphql.listen else {
         return Ok(None);
     };
     let state = state.clone();
-    let options = side_options(settings, "graphql", address);
+    let options = side_options(settings, opened, "graphql", address);
     let listener = Listener::start(&options, move |config| {
         ledger_api::configure_graphql(config, &state);
     })?;
     Ok(Some(listener))
 }
 
-fn faucet(settings: &Settings, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, Failure> {
+fn faucet(
+    settings: &Settings,
+    opened: &OpenListeners,
+    genesis: &Genesis,
+    node: &NodeHandle,
+) -> Result<Option<Listener>, Failure> {
     let Some(key) = genesis.faucet_key().filter(|_| settings.faucet.enabled) else {
         return Ok(None);
     };
     let faucet = Faucet::start(node.clone(), key, &settings.faucet);
-    let options = side_options(settings, "faucet", settings.faucet.listen);
+    let options = side_options(settings, opened, "faucet", settings.faucet.listen);
     let listener = Listener::start(&options, move |config| faucet::configure(config, &faucet))?;
     Ok(Some(listener))
 }
 
 fn admin(
     settings: &Settings,
+    opened: &OpenListeners,
     node: &NodeHandle,
     state: ApiState,
     token: Option<Token>,
@@ -134,8 +145,9 @@ fn admin(
         token,
         settings.storage.data_dir.clone(),
     );
-    let options = side_options(settings, "admin", settings.admin.listen);
-    Listener::start(&options, move |config| admin::configure(config, &admin))
+    let options = side_options(settings, opened, "admin", settings.admin.listen);
+    let opened = opened.clone();
+    Listener::start(&options, move |config| admin::configure(config, &admin, &opened))
 }
 
 async fn ended(listener: Option<&mut Listener>) -> Failure {
@@ -151,14 +163,30 @@ async fn stop(listener: Option<Listener>) {
     }
 }
 
-fn api_options(settings: &Settings, tls: Option<ServerConfig>) -> ListenerOptions {
+fn api_options(settings: &Settings, opened: &OpenListeners, tls: Option<ServerConfig>) -> ListenerOptions {
     ListenerOptions {
-        name: "api",
+        address: settings.api.listen,
+        max_connections: settings.api.max_connections,
+        max_connections_per_address: settings.api.max_connections_per_address,
+        ..options(settings, opened, "api", tls)
+    }
+}
+
+/// What all listeners have of the interface's.
+fn options(
+    settings: &Settings,
+    opened: &OpenListeners,
+    name: &'static str,
+    tls: Option<ServerConfig>,
+) -> ListenerOptions {
+    ListenerOptions {
+        name,
+        counts: opened.add(name),
         address: settings.api.listen,
         workers: settings.api.workers,
         backlog: settings.api.backlog,
-        max_connections: settings.api.max_connections,
-        max_connections_per_address: settings.api.max_connections_per_address,
+        max_connections: SIDE_CONNECTIONS_MAX,
+        max_connections_per_address: SIDE_CONNECTIONS_MAX_PER_ADDRESS,
         tls,
         tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
         keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
@@ -173,13 +201,16 @@ fn api_options(settings: &Settings, tls: Option<ServerConfig>) -> ListenerOption
 }
 
 /// The other listeners serve few clients, of this machine as a rule: one thread each, and no TLS.
-fn side_options(settings: &Settings, name: &'static str, address: SocketAddr) -> ListenerOptions {
+fn side_options(
+    settings: &Settings,
+    opened: &OpenListeners,
+    name: &'static str,
+    address: SocketAddr,
+) -> ListenerOptions {
     ListenerOptions {
         name,
         address,
         workers: 1,
-        max_connections: SIDE_CONNECTIONS_MAX,
-        max_connections_per_address: SIDE_CONNECTIONS_MAX_PER_ADDRESS,
-        ..api_options(settings, None)
+        ..options(settings, opened, name, None)
     }
 }

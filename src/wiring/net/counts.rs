@@ -1,7 +1,10 @@
 //! What listeners refused and cut, to be shown to the operator.
 
 use serde::Serialize;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
 
 /// The counters of one listener, shared by its threads.
 #[derive(Debug, Default)]
@@ -36,8 +39,7 @@ pub struct ConnectionCounts {
 }
 
 impl Counts {
-    /// What they are now, of the listener with this name.
-    pub fn read(&self, listener: &'static str) -> ConnectionCounts {
+    fn read(&self, listener: &'static str) -> ConnectionCounts {
         ConnectionCounts {
             listener,
             open: self.open.load(Relaxed),
@@ -54,4 +56,24 @@ impl Counts {
 /// Counts one more.
 pub fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
+}
+
+/// The counters of all listeners that were opened. Clones are one.
+#[derive(Clone, Debug, Default)]
+pub struct OpenListeners(Arc<Mutex<Vec<(&'static str, Arc<Counts>)>>>);
+
+impl OpenListeners {
+    /// The counters of one more.
+    pub fn add(&self, name: &'static str) -> Arc<Counts> {
+        let counts = Arc::new(Counts::default());
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((name, Arc::clone(&counts)));
+        counts
+    }
+
+    /// What they are now, in the order in which the listeners were opened.
+    pub fn counts(&self) -> Vec<ConnectionCounts> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|(name, counts)| counts.read(name)).collect()
+    }
 }

@@ -23,6 +23,6 @@ mod transport;
 mod watched;
 
 pub use addresses::Addresses;
-pub use counts::{ConnectionCounts, Counts};
+pub use counts::{Counts, OpenListeners};
 pub use http2::Http2Limits;
 pub use pipeline::{PipelineOptions, pipeline};
