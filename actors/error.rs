@@ -48,6 +48,23 @@ pub enum ReadError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Nothing is written at the moment, so what was asked for cannot come about.
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
+}
+
+/// Why the ledger is not written at the moment. What is durable is served all the same.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unwritable {
+    /// A write or a sync failed. It stays so until the next start.
+    #[error(
+        "the ledger cannot be written: {0}; what is committed can be read, and the node needs a restart when its \
+         disk is well again"
+    )]
+    Failed(Arc<str>),
+    /// The disk has little room left. It is over by itself when there is room again.
+    #[error("the ledger is not written at the moment: {0}; it goes on by itself when there is room")]
+    NoRoom(Arc<str>),
 }
 
 /// Why a mailbox was not tuned.
@@ -100,8 +117,8 @@ pub enum StopError {
     Panicked(String),
 }
 
-/// A broken invariant or a failed disk: the node can do no more work. Whoever runs it ends the
-/// process; the next start continues from the last durable block.
+/// A broken invariant or a failed disk: the node commits no more. The next start continues from the last
+/// durable block.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{thread}: {cause}")]
 pub struct FatalError {
@@ -109,6 +126,19 @@ pub struct FatalError {
     pub thread: &'static str,
     /// What happened.
     pub cause: Arc<str>,
+    /// What can still be done.
+    pub kind: FailureKind,
+}
+
+/// What a failed node can still do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The disk took a write or a sync not. What is durable is known, and is served until the node is
+    /// asked to stop.
+    Disk,
+    /// Something is not as it must be, so nothing that the node would say can be trusted: whoever runs it
+    /// ends the process at once.
+    Broken,
 }
 
 /// Why a pending transaction left the pool unexecuted. Displays as the words that stand at the end

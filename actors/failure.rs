@@ -1,43 +1,134 @@
-//! How the end of the node's work is told: a failing disk, a broken invariant, a panic.
+//! How the end of the node's work is told: a failing disk, a broken invariant, a panic; and whether the
+//! ledger is written at the moment.
+//!
+//! Two kinds of failure are kept apart ([`FailureKind`]). After a failed write the writer takes no more,
+//! and all that was ever told as durable is known and can be read: the node serves on. After anything else
+//! nobody knows what is still true, and the process ends.
 
-use crate::FatalError;
-use std::{sync::Arc, thread};
+use crate::{FailureKind, FatalError, Unwritable};
+use ledger_store::StoreError;
+use std::{fmt::Display, sync::Arc, thread};
 use tokio::sync::watch;
 
-/// Where the first fatal error is told. Cheap to clone.
+/// Where the first fatal error of each kind is told. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure(Arc<watch::Sender<Option<FatalError>>>);
+pub(crate) struct Failure(Arc<watch::Sender<Told>>);
+
+/// What was told.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    broken: Option<FatalError>,
+    disk: Option<FatalError>,
+    /// Why the disk is taken for full, while it is.
+    no_room: Option<Arc<str>>,
+}
+
+impl Told {
+    fn first(&self) -> Option<&FatalError> {
+        self.broken.as_ref().or(self.disk.as_ref())
+    }
+
+    fn unwritable(&self) -> Option<Unwritable> {
+        let failed = self.first().map(|error| Unwritable::Failed(error.cause.clone()));
+        failed.or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
+    }
+}
 
 impl Failure {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(None)))
+        Self(Arc::new(watch::Sender::new(Told::default())))
     }
 
-    /// Tells a fatal error; the first one stays.
-    pub(crate) fn report(&self, thread: &'static str, cause: &dyn std::fmt::Display) {
+    /// Tells of what must not be; the first one stays.
+    pub(crate) fn report(&self, thread: &'static str, cause: &dyn Display) {
+        tracing::error!(thread, %cause, "the node can do no more work");
+        self.tell(thread, cause, FailureKind::Broken);
+    }
+
+    /// Tells that the writer has ended by this error. A disk that did not take what was to be written
+    /// leaves all readable that was durable before; any other error does not.
+    pub(crate) fn report_write(&self, thread: &'static str, error: &StoreError) {
+        if !error.is_failed_io() {
+            return self.report(thread, error);
+        }
+        self.report_disk(thread, error);
+    }
+
+    /// Tells that a query ended by this error, if it was the disk's: the database then writes no more.
+    pub(crate) fn report_read(&self, thread: &'static str, error: &StoreError) {
+        if error.is_failed_io() {
+            self.report_disk(thread, error);
+        }
+    }
+
+    fn report_disk(&self, thread: &'static str, error: &StoreError) {
+        if self.tell(thread, error, FailureKind::Disk) {
+            tracing::error!(
+                thread,
+                %error,
+                "the ledger cannot be written any more: what is committed is served, submissions are \
+                 refused; make room or repair the disk, then restart the node"
+            );
+        }
+    }
+
+    /// Notes an error if it is the first of its kind, and gives whether it is.
+    fn tell(&self, thread: &'static str, cause: &dyn Display, kind: FailureKind) -> bool {
         let error = FatalError {
             thread,
             cause: cause.to_string().into(),
+            kind,
         };
-        tracing::error!(thread, %cause, "the node can do no more work");
-        self.0.send_if_modified(|first| {
-            let is_first = first.is_none();
-            first.get_or_insert(error);
+        self.0.send_if_modified(|told| {
+            let place = match kind {
+                FailureKind::Broken => &mut told.broken,
+                FailureKind::Disk => &mut told.disk,
+            };
+            let is_first = place.is_none();
+            place.get_or_insert(error);
             is_first
-        });
+        })
     }
 
-    /// The error, if there was one.
+    /// Says why the disk is taken for full, or that it is no longer; gives whether that is news.
+    pub(crate) fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
+        self.0.send_if_modified(|told| {
+            let is_news = told.no_room.is_some() != cause.is_some();
+            told.no_room = cause;
+            is_news
+        })
+    }
+
+    /// Why nothing is written at the moment.
+    pub(crate) fn unwritable(&self) -> Option<Unwritable> {
+        self.0.borrow().unwritable()
+    }
+
+    /// The error, if there was one; one that ends the process before another.
     pub(crate) fn get(&self) -> Option<FatalError> {
-        self.0.borrow().clone()
+        self.0.borrow().first().cloned()
     }
 
-    /// Ends when there is an error.
-    pub(crate) async fn wait(&self) -> FatalError {
+    /// Ends when the process has to end.
+    pub(crate) async fn wait_broken(&self) -> FatalError {
+        self.wait(|told| told.broken.clone()).await
+    }
+
+    /// Ends when no block on its way becomes durable any more.
+    pub(crate) async fn wait_any(&self) -> FatalError {
+        self.wait(|told| told.first().cloned()).await
+    }
+
+    /// Ends when a write has failed for good: who waits for a block then waits in vain.
+    pub(crate) async fn wait_unwritable(&self) -> Unwritable {
+        Unwritable::Failed(self.wait_any().await.cause)
+    }
+
+    async fn wait<T>(&self, find: impl Fn(&Told) -> Option<T>) -> T {
         let mut changes = self.0.subscribe();
         loop {
-            if let Some(error) = changes.borrow_and_update().clone() {
-                return error;
+            if let Some(found) = find(&changes.borrow_and_update()) {
+                return found;
             }
             // The sender lives as long as `self`, so this ends only by a change.
             if changes.changed().await.is_err() {
@@ -83,6 +174,11 @@ impl Drop for Alarm<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
+
+    fn disk_error() -> StoreError {
+        redb::StorageError::from(io::Error::from(io::ErrorKind::StorageFull)).into()
+    }
 
     #[actix::test]
     async fn a_panicking_thread_is_told_and_the_first_error_stays() {
@@ -91,9 +187,37 @@ mod tests {
         let thread = failure
             .spawn("doomed", || panic!("as the test wants it"))
             .unwrap();
-        assert_eq!(failure.wait().await.thread, "doomed");
+        assert_eq!(failure.wait_broken().await.thread, "doomed");
         assert!(thread.join().is_err());
         failure.report("other", &"late");
         assert_eq!(failure.get().unwrap().thread, "doomed");
+    }
+
+    #[actix::test]
+    async fn a_failed_write_is_no_reason_to_end_the_process_and_a_contradiction_is() {
+        let failure = Failure::new();
+        failure.report_write("writer", &disk_error());
+        assert_eq!(failure.wait_any().await.kind, FailureKind::Disk);
+        assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
+        assert!(failure.0.borrow().broken.is_none());
+        failure.report_write("writer", &StoreError::Gap("as the test wants it".to_owned()));
+        assert_eq!(failure.wait_broken().await.kind, FailureKind::Broken);
+        assert_eq!(
+            failure.get().unwrap().kind,
+            FailureKind::Broken,
+            "it outranks the disk"
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_over_when_there_is_room_and_a_failed_write_is_not() {
+        let failure = Failure::new();
+        assert!(failure.set_no_room(Some("7 bytes are left".into())));
+        assert!(!failure.set_no_room(Some("6 bytes are left".into())), "no news");
+        let found = failure.unwritable().unwrap();
+        assert!(matches!(found, Unwritable::NoRoom(_)) && found.to_string().contains("6 bytes"));
+        failure.report_write("writer", &disk_error());
+        assert!(failure.set_no_room(None));
+        assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
     }
 }

@@ -15,15 +15,16 @@ pub(crate) use admission::read_facts;
 
 use crate::{
     BlockFeed, Clock, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
-    NodeConfig, ReadError, SubmissionFilter, TuneError,
+    NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
     committer::{
         self, Committer, HeadCell,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
     },
+    failure::Failure,
     mailbox::{Mail, Mailbox, Refused},
     mempool::{
         self, Mempool,
-        messages::{EstimateGas, InPool, PendingByHash},
+        messages::{EstimateGas, InPool, Pause, PendingByHash},
     },
     pruner::{self, Pruner},
     sequencer::{self, Sequencer},
@@ -57,6 +58,7 @@ struct Parts {
     /// Read by every submission, so never behind a lock.
     filter: ArcSwap<SubmissionFilter>,
     signatures: SignatureChecks,
+    failure: Failure,
     /// One permit for each client that may wait.
     waits: Semaphore,
 }
@@ -79,6 +81,7 @@ impl NodeHandle {
         head: HeadCell,
         mailboxes: Mailboxes,
         signatures: SignatureChecks,
+        failure: Failure,
     ) -> Self {
         let waits = Semaphore::new(config.wait.capacity.min(Semaphore::MAX_PERMITS));
         let filter = ArcSwap::from_pointee(config.filter.clone());
@@ -90,6 +93,7 @@ impl NodeHandle {
             mailboxes,
             filter,
             signatures,
+            failure,
             waits,
         }))
     }
@@ -112,6 +116,23 @@ impl NodeHandle {
     /// The newest durable moment of the ledger.
     pub fn head(&self) -> Arc<Head> {
         self.0.head.load()
+    }
+
+    /// Why the ledger is not written at the moment, if so: a write failed, or the disk has little room left.
+    /// Submissions are refused with it.
+    pub fn unwritable(&self) -> Option<Unwritable> {
+        self.0.failure.unwritable()
+    }
+
+    /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are
+    /// refused and no new block is begun; those under way are finished. Gives whether that is news.
+    pub fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
+        let is_full = cause.is_some();
+        let is_news = self.0.failure.set_no_room(cause);
+        if is_news {
+            self.0.mailboxes.mempool.tell(Pause(is_full));
+        }
+        is_news
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
@@ -153,7 +174,9 @@ impl NodeHandle {
     /// committed, leaves the pool, or `wait.timeout_ms` have passed.
     ///
     /// # Errors
-    /// As [`Self::transaction_by_hash`].
+    /// As [`Self::transaction_by_hash`]; and [`ReadError::Unwritable`] at once when a write has failed, for then
+    /// nothing is committed until a restart. That it is pending would be true, and the client would ask again
+    /// at once and for ever.
     pub async fn wait_for_commit(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
@@ -173,7 +196,13 @@ impl NodeHandle {
         if !matches!(lookup, Lookup::Pending(_)) {
             return Ok((ledger_info, lookup));
         }
-        match timeout_at(deadline, ended).await {
+        let ended = tokio::select! {
+            // What is committed is told even if a write has failed since.
+            biased;
+            ended = timeout_at(deadline, ended) => ended,
+            error = self.0.failure.wait_unwritable() => return Err(error.into()),
+        };
+        match ended {
             Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
                 Ok((ledger_info, Lookup::Committed(committed)))
             }

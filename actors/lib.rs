@@ -27,7 +27,8 @@
 //! 4. Requests go down the dependency order, replies and notices go up. No bounded cycle, so no
 //!    deadlock.
 //! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
-//!    durable block is the only supervisor.
+//!    durable block is the only supervisor. A disk that fails ends only the writing
+//!    ([`NodeHandle::unwritable`]).
 
 mod arbiters;
 mod clock;
@@ -46,6 +47,8 @@ mod node;
 mod pruner;
 mod sequencer;
 mod signatures;
+#[cfg(test)]
+mod simulation;
 mod storage;
 #[cfg(test)]
 mod testing;
@@ -57,7 +60,9 @@ pub use config::{
     MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
     StorageConfig, WaitConfig,
 };
-pub use error::{FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError};
+pub use error::{
+    FailureKind, FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError, Unwritable,
+};
 pub use filter::{
     FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered, SubmissionFilter,
 };

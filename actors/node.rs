@@ -129,7 +129,7 @@ impl Node {
             ..
         } = wiring;
         Ok(Self {
-            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone(), checks),
+            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone(), checks, failure.clone()),
             mailboxes,
             failure,
             data_dir: data_dir.map(Path::to_owned),
@@ -144,11 +144,11 @@ impl Node {
         self.handle.clone()
     }
 
-    /// Ends when the node can do no more work: a disk that fails or a broken invariant. Whoever
-    /// runs the node then ends the process with the message and exit code 1. Safe to drop and to
-    /// call again.
+    /// Ends when the node can do no more work: a broken invariant. Whoever runs the node then ends the
+    /// process with the message and exit code 1. A disk that fails does not end it; see
+    /// [`NodeHandle::unwritable`]. Safe to drop and to call again.
     pub async fn failed(&self) -> FatalError {
-        self.failure.wait().await
+        self.failure.wait_broken().await
     }
 
     /// Stops the actors in order, joins every thread, and saves the pool. HTTP has to be stopped
@@ -205,9 +205,10 @@ pub(crate) async fn quiesce(mailboxes: &Mailboxes, failure: &Failure) -> Option<
     let (done, finished) = oneshot::channel();
     mailboxes.committer.tell(Finish { done });
     tokio::select! {
+        biased;
         _ = finished => {}
         // Blocks on their way never become durable; their transactions are still in the pool.
-        _ = failure.wait() => {}
+        _ = failure.wait_any() => {}
     }
     let (reply, contents) = oneshot::channel();
     mailboxes.mempool.tell(Close { reply });

@@ -43,6 +43,9 @@ impl NodeHandle {
     /// # Errors
     /// Why it is not in the pool.
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
+        if let Some(unwritable) = self.unwritable() {
+            return Err(ReadError::from(unwritable).into());
+        }
         let head = self.head();
         let transaction = Arc::new(transaction);
         let facts = self.transaction_facts(&head, &transaction).await?;

@@ -56,6 +56,11 @@ pub(crate) struct NextBatch {
 #[rtype(result = "()")]
 pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 
+/// Whether transactions are kept from new blocks, because the disk has little room for them.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Pause(pub(crate) bool);
+
 /// Gives up what is in the pool and answers no more: the last message.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]

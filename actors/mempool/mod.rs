@@ -19,6 +19,8 @@ mod turns;
 pub use gas::GasEstimate;
 pub use pool::{BatchLimits, Left, Pending, Pool};
 pub(crate) use restore::{Restored, restore};
+#[cfg(test)]
+pub(crate) use restore::refill;
 pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{
@@ -34,7 +36,7 @@ use gas::GasHistory;
 use ledger::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
 };
-use messages::{Batch, Close, EstimateGas, InPool, NextBatch, PendingByHash, Submit};
+use messages::{Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit};
 use std::time::Duration;
 
 /// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
@@ -55,6 +57,7 @@ pub(crate) struct Mempool {
     /// The sequencer, when it waits for a transaction.
     parked: Option<NextBatch>,
     is_closed: bool,
+    is_paused: bool,
 }
 
 impl Mempool {
@@ -75,6 +78,7 @@ impl Mempool {
             dropped,
             parked: None,
             is_closed: false,
+            is_paused: false,
         }
     }
 
@@ -100,6 +104,7 @@ impl Mempool {
         self.pool.expire(self.clock.now_secs());
         if self.pool.has_ready()
             && !self.is_closed
+            && !self.is_paused
             && let Some(NextBatch { limits, reply_to }) = self.parked.take()
         {
             let batch = self.pool.take_batch(limits);
@@ -199,6 +204,15 @@ impl Handler<BlockCommitted> for Mempool {
         self.gas.record(prices, left_out || was_cut);
         let block_secs = block.header.timestamp_usecs / 1_000_000;
         self.pool.expire(block_secs);
+        self.after_change();
+    }
+}
+
+impl Handler<Pause> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+        self.is_paused = pause.0;
         self.after_change();
     }
 }

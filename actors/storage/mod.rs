@@ -118,6 +118,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             let _ = reply.send(Err(ReadError::Overloaded { actor: NAME }));
             return;
         }
+        let failure = self.failure.clone();
         let job: ReadJob = Box::new(move |head, reader| {
             if reply.is_closed() {
                 return;
@@ -126,6 +127,9 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
                 let output = query.run(&snapshot)?;
                 Ok((*snapshot.ledger_info(), output))
             });
+            if let Err(error) = &answer {
+                failure.report_read(NAME, error);
+            }
             let _ = reply.send(answer.map_err(ReadError::Store));
         });
         // Only this actor sends, so there is room; disconnected readers drop the reply, which tells

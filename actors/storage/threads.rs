@@ -26,7 +26,7 @@ pub(crate) enum Write {
 pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
 
 /// The writer. It makes all blocks that wait durable in one go: while one group is being written the
-/// next gathers. It ends when the other end of `writes` is gone, or by a failure.
+/// next gathers. It ends when the other end of `writes` is gone, or by a failure that is not the disk's.
 pub(super) fn writer(
     writer: StoreWriter,
     head: HeadCell,
@@ -44,8 +44,13 @@ pub(super) fn writer(
         match thread.write(first, waiting) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                failure.report(WRITER_THREAD, &error);
-                ControlFlow::Break(())
+                failure.report_write(WRITER_THREAD, &error);
+                // Readers read as long as the writer keeps the database open; it writes no more.
+                if error.is_failed_io() {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             }
         }
     })

@@ -1,85 +1,211 @@
-//! A disk that fails ends the work of a node, with a message and without a false answer.
+//! A disk that fails ends the writing of a node and nothing else: what is durable is read on, nothing is
+//! acknowledged that may be lost, and whoever waits is told.
 
+#[path = "../../src/store/testing/disk.rs"]
+mod disk;
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
 mod wallet;
 
-use ledger_actors::{Lookup, Node, NodeConfig};
-use ledger_store::{Store, StoreOptions};
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
+use disk::{Disk, Fault};
+use ledger::Chain;
+use ledger_actors::{
+    FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError, Unwritable,
 };
-use wallet::{funded, initialized};
+use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
+use std::path::Path;
+use tempfile::TempDir;
+use wallet::{Wallet, funded, initialized};
+
+/// Too little to keep anything in memory: reads go to the disk.
+const CACHE_BYTES: u64 = 1;
+
+/// A node on a disk that can be made to fail.
+struct Broken {
+    disk: Disk,
+    chain: Chain,
+    node: Node,
+    payer: Wallet,
+    directory: TempDir,
+}
+
+async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
+    let options = StoreOptions {
+        cache_bytes: CACHE_BYTES,
+    };
+    let (chain, store) = initialized(Store::open_backend(disk.clone(), &options).unwrap());
+    let mut config = NodeConfig::default();
+    // Longer than any test: who waits is told, and does not wait for this.
+    config.wait.timeout_ms = 3_600_000;
+    let node = Node::start(chain.clone(), store, Some(directory), config);
+    (chain, node.await.unwrap())
+}
+
+impl Broken {
+    async fn new() -> Self {
+        let disk = Disk::default();
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, node) = start(&disk, directory.path()).await;
+        Self {
+            disk,
+            chain,
+            node,
+            payer: funded().remove(0),
+            directory,
+        }
+    }
+
+    fn handle(&self) -> NodeHandle {
+        self.node.handle()
+    }
+
+    /// Submits a transfer; gives its hash.
+    async fn transfer(&mut self) -> Result<ledger::HashValue, SubmitError> {
+        let to = Wallet::new(1).address;
+        let transaction = self.payer.transfer(&self.chain, to, 1);
+        let accepted = self.handle().submit(transaction).await?;
+        Ok(accepted.transaction.hash())
+    }
+
+    async fn committed_version(&self, hash: ledger::HashValue) -> u64 {
+        match self.handle().wait_for_commit(hash).await.unwrap().1 {
+            Lookup::Committed(committed) => committed.version,
+            other => panic!("not committed: {other:?}"),
+        }
+    }
+}
+
+/// A transaction as the storage has it.
+struct ByVersion(u64);
+
+impl Query for ByVersion {
+    type Output = bool;
+
+    fn run(self, snapshot: &Snapshot) -> Result<bool, StoreError> {
+        Ok(snapshot.transaction(self.0)?.is_some())
+    }
+}
 
 #[actix::test]
-async fn a_store_that_cannot_write_ends_the_work_with_a_message() {
-    let broken = Arc::new(AtomicBool::new(false));
-    let backend = Breakable {
-        memory: redb::backends::InMemoryBackend::new(),
-        broken: Arc::clone(&broken),
-    };
-    let store = Store::open_backend(backend, &StoreOptions { cache_bytes: 1 << 20 }).unwrap();
-    let (chain, store) = initialized(store);
-    let mut config = NodeConfig::default();
-    config.wait.timeout_ms = 10;
-    let node = Node::start(chain.clone(), store, None, config).await.unwrap();
-    let handle = node.handle();
-    let mut wallets = funded();
-    let to = wallets[1].address;
-    broken.store(true, SeqCst);
-    let transaction = wallets[0].transfer(&chain, to, 1);
-    handle.submit(transaction.clone()).await.unwrap();
-    let error = node.failed().await;
-    assert_eq!(error.thread, "store-writer");
-    let (info, lookup) = handle.wait_for_commit(transaction.hash()).await.unwrap();
-    assert!(
-        matches!(lookup, Lookup::Pending(_)),
-        "what is not durable is not shown"
-    );
-    assert_eq!(info.version, 0);
-    assert!(node.stop().await.is_err());
-}
+async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
+    // With the first operation of the next commit, and in its middle.
+    for fault in [
+        Fault::Gone { after: 0 },
+        Fault::Gone { after: 5 },
+        Fault::Full { more_bytes: 0 },
+        Fault::Write { after: 0 },
+        Fault::Write { after: 3 },
+        Fault::Sync { after: 0 },
+        Fault::Sync { after: 1 },
+    ] {
+        let mut broken = Broken::new().await;
+        let told = broken.transfer().await.unwrap();
+        let version = broken.committed_version(told).await;
+        broken.disk.inject(fault);
 
-#[derive(Debug)]
-struct Breakable {
-    memory: redb::backends::InMemoryBackend,
-    broken: Arc<AtomicBool>,
-}
+        // A full disk takes some more in the room that its file has.
+        let (pending, error) = loop {
+            let hash = broken.transfer().await.unwrap();
+            match broken.handle().wait_for_commit(hash).await {
+                Ok((_, Lookup::Committed(_))) => {}
+                Err(error) => break (hash, error),
+                Ok(other) => panic!("{fault:?}: {other:?}"),
+            }
+        };
+        assert!(
+            matches!(error, ReadError::Unwritable(Unwritable::Failed(_))),
+            "{fault:?}: {error}"
+        );
+        assert!(error.to_string().contains("the disk"), "the cause: {error}");
+        assert!(broken.disk.failures() > 0, "{fault:?}");
 
-impl Breakable {
-    fn check(&self) -> io::Result<()> {
-        if self.broken.load(SeqCst) {
-            return Err(io::Error::other("the disk is gone"));
+        let refused = broken.transfer().await.unwrap_err();
+        assert!(
+            matches!(refused, SubmitError::Unanswered(ReadError::Unwritable(_))),
+            "{fault:?}: {refused}"
+        );
+        let handle = broken.handle();
+        let durable = *handle.head().ledger_info();
+        let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
+        assert!(
+            matches!(lookup, Lookup::Pending(_)),
+            "what is not durable is not shown"
+        );
+        assert_eq!(info, durable);
+        for version in 0..=durable.version {
+            let (info, is_there) = handle.read(ByVersion(version)).await.unwrap();
+            assert_eq!((info, is_there), (durable, true), "{fault:?}: version {version}");
         }
-        Ok(())
+        assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
+        assert_eq!(broken.committed_version(told).await, version);
+        drop(handle);
+
+        let Broken {
+            disk,
+            node,
+            directory,
+            ..
+        } = broken;
+        let Err(StopError::Failed(error)) = node.stop().await else {
+            panic!("{fault:?}: stopped as if nothing were");
+        };
+        assert_eq!((error.kind, error.thread), (FailureKind::Disk, "store-writer"));
+        let saved = directory.path().join("mempool.bcs");
+        assert!(
+            saved.exists(),
+            "{fault:?}: what was accepted is kept where that is possible"
+        );
+
+        let repaired = Disk::new(disk.written());
+        let (_, node) = start(&repaired, directory.path()).await;
+        let (info, lookup) = node.handle().wait_for_commit(told).await.unwrap();
+        assert!(matches!(lookup, Lookup::Committed(_)), "{fault:?}");
+        assert!(info.version >= durable.version);
+        let (_, lookup) = node.handle().wait_for_commit(pending).await.unwrap();
+        assert!(
+            matches!(lookup, Lookup::Committed(_)),
+            "{fault:?}: accepted and forgotten: {lookup:?}"
+        );
+        node.stop().await.unwrap();
     }
 }
 
-impl redb::StorageBackend for Breakable {
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
+#[actix::test]
+async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
+    let mut broken = Broken::new().await;
+    // It waits for its predecessor, which nobody sends.
+    broken.payer.sequence_number += 1;
+    let waiting = broken.transfer().await.unwrap();
+    let handle = broken.handle();
+    let wait = tokio::task::spawn_local(async move { handle.wait_for_commit(waiting).await });
+    broken.disk.inject(Fault::Gone { after: 0 });
+    broken.payer.sequence_number = 0;
+    broken.transfer().await.unwrap();
+    let answer = wait.await.unwrap();
+    assert!(matches!(answer, Err(ReadError::Unwritable(_))), "{answer:?}");
+    assert!(broken.node.stop().await.is_err());
+}
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.memory.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.check()?;
-        self.memory.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.check()?;
-        self.memory.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.check()?;
-        self.memory.write(offset, data)
-    }
+#[actix::test]
+async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_one() {
+    let mut broken = Broken::new().await;
+    let told = broken.transfer().await.unwrap();
+    let version = broken.committed_version(told).await;
+    broken.disk.inject(Fault::Read { after: 0 });
+    let handle = broken.handle();
+    let answer = handle.read(ByVersion(version)).await;
+    assert!(
+        matches!(&answer, Err(ReadError::Store(error)) if error.is_failed_io()),
+        "{answer:?}"
+    );
+    // The database refuses to go on, so the node can write no more either, and says so by itself.
+    assert!(matches!(handle.unwritable(), Some(Unwritable::Failed(_))));
+    assert!(broken.transfer().await.is_err());
+    let Broken { disk, node, .. } = broken;
+    assert!(node.stop().await.is_err());
+    let repaired = Disk::new(disk.synced());
+    let directory = tempfile::tempdir().unwrap();
+    let (_, node) = start(&repaired, directory.path()).await;
+    assert!(node.handle().read(ByVersion(version)).await.unwrap().1);
+    node.stop().await.unwrap();
 }

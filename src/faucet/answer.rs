@@ -5,6 +5,7 @@ use actix_web::{
     http::{StatusCode, header},
 };
 use ledger::HashValue;
+use ledger_actors::Unwritable;
 use serde::Serialize;
 
 /// Why nobody was funded.
@@ -31,6 +32,9 @@ pub enum FaucetError {
     /// There are too many requests, here or in the node.
     #[error("the faucet is overloaded: {0}; try again soon")]
     Overloaded(&'static str),
+    /// The ledger is not written at the moment, so nobody can be paid.
+    #[error(transparent)]
+    Unwritable(Unwritable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
@@ -62,7 +66,9 @@ impl FaucetError {
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
             Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),
-            Self::Overloaded(_) | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
+            Self::Overloaded(_) | Self::Unwritable(_) | Self::Stopping => {
+                (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded")
+            }
             Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
             Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
         }

@@ -208,6 +208,7 @@ fn unread(error: ReadError) -> FaucetError {
     match error {
         ReadError::Overloaded { actor } => FaucetError::Overloaded(actor),
         ReadError::Stopping => FaucetError::Stopping,
+        ReadError::Unwritable(cause) => FaucetError::Unwritable(cause),
         ReadError::Store(error) => {
             tracing::error!(%error, "the faucet could not read the ledger");
             FaucetError::Internal

@@ -56,7 +56,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The directory could not be made, listed or read.
-    #[error("{directory} cannot be used: {source}; check that it is a directory this user may write to")]
+    #[error("{directory} cannot be used: {source}; {}", way_out(.source))]
     Directory {
         /// The directory.
         directory: PathBuf,
@@ -97,6 +97,27 @@ pub enum StoreError {
         /// The newest durable version.
         newest: u64,
     },
+}
+
+/// What an operator can do about a directory that cannot be used.
+fn way_out(source: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match source.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => "make room for it, then start again",
+        _ => "check that it is a directory this user may write to",
+    }
+}
+
+impl StoreError {
+    /// Whether the disk did not do what was asked of it, or an earlier error kept the database from asking.
+    /// All that was durable before is as it was.
+    pub fn is_failed_io(&self) -> bool {
+        match self {
+            Self::Database(error) => matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo),
+            Self::Poisoned(_) => true,
+            _ => false,
+        }
+    }
 }
 
 macro_rules! from_redb {

@@ -9,6 +9,7 @@
 //! | tables and rows | `schema` |
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
+//! | a disk that fails | `shield` |
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
 //! | pages: events, an account's transactions and summaries | `listings`, `numbered` |
@@ -28,6 +29,7 @@ mod prune;
 mod query;
 mod reader;
 mod schema;
+mod shield;
 mod slots;
 mod snapshot;
 mod store;

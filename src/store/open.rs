@@ -9,12 +9,13 @@ use crate::{
         BLOCKS, EVENTS, FORMAT, Head, META, META_CATALOG, META_DIGEST_KEY, META_FORMAT, META_HEAD, RUNS,
         TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
     },
+    shield::{Disk, Shield},
     view::{Published, View, no_recent},
 };
 use ledger::ContractEvent;
 use redb::{
-    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageError, TableError,
-    TableHandle,
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, StorageError,
+    TableError, TableHandle, backends::FileBackend,
 };
 use std::{
     fs,
@@ -31,12 +32,12 @@ const NEW_FILE_NAME: &str = "ledger.redb.new";
 const LOST_AND_FOUND: &str = "lost+found";
 
 /// Opens or makes the database file in `directory`.
-pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<Database, StoreError> {
+pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<(Database, Disk), StoreError> {
     let failed = |error: io::Error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),
     };
-    fs::create_dir_all(directory).map_err(failed)?;
+    make_directory(directory).map_err(failed)?;
     let path = directory.join(FILE_NAME);
     if !path.try_exists().map_err(failed)? {
         for entry in fs::read_dir(directory).map_err(failed)? {
@@ -47,9 +48,54 @@ pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<Data
         }
         make_file(directory, &path, options)?;
     }
-    builder(options)
+    let file = fs::File::options()
+        .read(true)
+        .write(true)
         .open(&path)
-        .map_err(|error| database_error(directory, error))
+        .map_err(failed)?;
+    // The database would begin a new ledger in it.
+    if file.metadata().map_err(failed)?.len() == 0 {
+        return Err(damaged(directory, format!("{FILE_NAME} is empty")));
+    }
+    let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
+    open_shielded(backend, directory, options)
+}
+
+/// The database in `backend`, with what tells of the failures of its disk.
+fn open_shielded(
+    backend: impl StorageBackend,
+    directory: &Path,
+    options: &StoreOptions,
+) -> Result<(Database, Disk), StoreError> {
+    let (shield, disk) = Shield::new(backend);
+    let database = builder(options).create_with_backend(shield);
+    // A failed write comes first: what the database then says of its file follows from it.
+    disk.check().map_err(|error| unusable(directory, error))?;
+    let database = database.map_err(|error| database_error(directory, error))?;
+    Ok((database, disk))
+}
+
+/// A failure of the disk before the node has started: the directory is the matter.
+fn unusable(directory: &Path, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Database(error) => match &*error {
+            redb::Error::Io(source) => StoreError::Directory {
+                directory: directory.to_owned(),
+                source: Arc::new(io::Error::new(source.kind(), source.to_string())),
+            },
+            _ => StoreError::Database(error),
+        },
+        other => other,
+    }
+}
+
+/// Makes the directory where there is none, for its owner alone: the secret of the digests lies in it, with
+/// which others could choose names that fill one block of the indices.
+fn make_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)
 }
 
 /// Makes the database under another name first, so that a crash leaves no half of one. It is
@@ -75,12 +121,10 @@ fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<()
 
 /// Opens or makes the database in `backend`.
 pub(crate) fn open_backend(
-    backend: impl redb::StorageBackend,
+    backend: impl StorageBackend,
     options: &StoreOptions,
-) -> Result<Database, StoreError> {
-    builder(options)
-        .create_with_backend(backend)
-        .map_err(|error| database_error(Path::new(BACKEND), error))
+) -> Result<(Database, Disk), StoreError> {
+    open_shielded(backend, Path::new(BACKEND), options)
 }
 
 /// Stands for a directory where there is none.
@@ -211,8 +255,9 @@ fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, Store
 }
 
 /// The writer of a prepared database; its newest moment is published unless the ledger is empty.
-pub(crate) fn load(database: Database, directory: &Path) -> Result<StoreWriter, StoreError> {
+pub(crate) fn load((database, disk): (Database, Disk), directory: &Path) -> Result<StoreWriter, StoreError> {
     let digests = prepare(&database, directory)?;
+    disk.check().map_err(|error| unusable(directory, error))?;
     let published = Published::default();
     let transaction = database.begin_read()?;
     if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
@@ -222,7 +267,7 @@ pub(crate) fn load(database: Database, directory: &Path) -> Result<StoreWriter, 
     })? {
         published.set(view);
     }
-    Ok(StoreWriter::new(database, digests, published))
+    Ok(StoreWriter::new((database, disk), digests, published))
 }
 
 fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option<View>, StoreError> {

@@ -61,7 +61,7 @@ impl Store {
         secret: [u8; 16],
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        open::create_tables_if_empty(&database, DigestKey::from_bytes(secret))?;
+        open::create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
         let writer = open::load(database, Path::new(open::BACKEND))?;
         Ok(Self { writer })
     }
@@ -133,8 +133,7 @@ impl Store {
             transaction
                 .open_table(META)?
                 .insert(META_GENESIS, json.as_slice())?;
-            transaction.commit()?;
-            Ok(())
+            writer.finish(transaction)
         })
     }
 

@@ -13,6 +13,7 @@ use crate::{
         BLOCKS, EVENTS, Head, META, META_CATALOG, META_HEAD, RUNS, TRANSACTIONS, Tables, WRITES, encode,
         encode_block, encode_transaction,
     },
+    shield::Disk,
     view::{Published, View, no_recent},
 };
 use ledger::ExecutedBlock;
@@ -23,6 +24,7 @@ use std::{borrow::Borrow, ops::Bound, sync::Arc};
 #[derive(Debug)]
 pub struct StoreWriter {
     pub(crate) database: Database,
+    disk: Disk,
     pub(crate) published: Published,
     pub(crate) digests: DigestKey,
     pub(crate) upkeep: Upkeep,
@@ -30,9 +32,10 @@ pub struct StoreWriter {
 }
 
 impl StoreWriter {
-    pub(crate) fn new(database: Database, digests: DigestKey, published: Published) -> Self {
+    pub(crate) fn new((database, disk): (Database, Disk), digests: DigestKey, published: Published) -> Self {
         Self {
             database,
+            disk,
             published,
             digests,
             upkeep: Upkeep::default(),
@@ -163,6 +166,13 @@ impl StoreWriter {
         Ok(transaction)
     }
 
+    /// Makes a write durable. The database does not hear of a disk that failed, so it is asked about here,
+    /// before anybody is told or shown anything.
+    pub(crate) fn finish(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
+        transaction.commit()?;
+        self.disk.check()
+    }
+
     /// Writes the head and commits; gives the new moment, which readers are to be shown.
     pub(crate) fn make_durable(
         &mut self,
@@ -179,7 +189,7 @@ impl StoreWriter {
                 meta.insert(META_CATALOG, encode(&*catalog)?.as_slice())?;
             }
         }
-        transaction.commit()?;
+        self.finish(transaction)?;
         let tables = Tables::open(&self.database.begin_read()?)?;
         Ok(View {
             head,

@@ -1,4 +1,7 @@
-//! Whether the node answers, and whether its ledger is fresh.
+//! Whether the node answers, whether it can write its ledger, and whether that is fresh.
+//!
+//! A node whose disk failed or is full still answers what is committed, but it is not well: whoever spreads
+//! requests over nodes by this answer sends submissions elsewhere.
 //!
 //! With `duration_secs` the newest block must be no older than that, as in the reference. An idle
 //! node writes no blocks unless `sequencer.heartbeat_secs` is set, so its newest block ages without
@@ -26,6 +29,9 @@ pub(crate) struct Health {
 pub(crate) async fn healthy(call: Call) -> Result<Answer, ApiError> {
     let age_max_secs: Option<Decimal<u32>> = call.query("duration_secs")?;
     let ledger_info = *call.node().head().ledger_info();
+    if let Some(unwritable) = call.node().unwritable() {
+        return Err(Problem::HealthCheck(unwritable.to_string()).at(ledger_info));
+    }
     if let Some(Decimal(age_max_secs)) = age_max_secs {
         check_age(
             now(),

@@ -14,7 +14,7 @@ use actix_web::{
     http::{StatusCode, header},
 };
 use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
-use ledger_actors::{Filtered, LeaveReason};
+use ledger_actors::{Filtered, LeaveReason, Unwritable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +22,10 @@ use serde::Serialize;
 /// in milliseconds, and a block makes room in a full pool; one second is the smallest pause the header can
 /// ask for.
 const RETRY_AFTER_SECS: u64 = 1;
+
+/// The same while the ledger cannot be written, in seconds: somebody has to make room first, so asking
+/// every second only costs.
+const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 
 // Interface section 7. The comments of types with a schema stand in the document of the interface.
 /// The body of every error answer.
@@ -254,6 +258,9 @@ pub enum Problem {
         /// The limit.
         limit_bytes: usize,
     },
+    /// The ledger is not written at the moment: its disk failed, or is full.
+    #[error(transparent)]
+    Unwritable(Unwritable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
@@ -344,6 +351,7 @@ impl Problem {
             | Self::TooManyLargeAnswers(_)
             | Self::BodiesFull { .. }
             | Self::AnswersFull { .. }
+            | Self::Unwritable(_)
             | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
@@ -395,12 +403,20 @@ impl Problem {
             (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
                 | (StatusCode::INSUFFICIENT_STORAGE, _)
         ) {
-            response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECS.to_string()));
+            response.insert_header((header::RETRY_AFTER, self.retry_after_secs().to_string()));
         }
         if let Self::MethodNotAllowed(allowed) = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
         }
         response.json(self.body())
+    }
+
+    /// After how many seconds a client should ask again that was refused for now.
+    fn retry_after_secs(&self) -> u64 {
+        match self {
+            Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
+            _ => RETRY_AFTER_SECS,
+        }
     }
 
     /// A failure inside the node: logs the cause and says only `what` to the client.

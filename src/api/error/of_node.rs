@@ -8,6 +8,7 @@ impl From<ReadError> for Problem {
         match error {
             ReadError::Overloaded { actor } => Self::Overloaded(actor),
             ReadError::Stopping => Self::Stopping,
+            ReadError::Unwritable(cause) => Self::Unwritable(cause),
             ReadError::Store(cause) => Self::internal("reading the ledger failed", &cause),
         }
     }

@@ -229,6 +229,12 @@ fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
+            Problem::Unwritable(Unwritable::NoRoom("why".into())),
+            503,
+            "internal_error",
+            text("the ledger is not written at the moment: why; it goes on by itself when there is room"),
+        ),
+        (
             Problem::Stopping,
             503,
             "internal_error",

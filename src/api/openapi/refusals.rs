@@ -61,7 +61,8 @@ pub(super) const COMMON: &[Refusal] = &[
     refusal(
         S::SERVICE_UNAVAILABLE,
         InternalError,
-        "The node is overloaded or stopping. Ask again after `Retry-After` seconds.",
+        "The node is overloaded or stopping, or cannot write its ledger at the moment. Ask again after \
+         `Retry-After` seconds.",
     ),
 ];
 

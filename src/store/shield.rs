@@ -1,0 +1,268 @@
+//! Keeps the ledger readable when a write to its disk has failed.
+//!
+//! After a failed write or sync redb also refuses to read what it does not have in memory. So the database
+//! never hears of one: from the first failure on nothing more goes to the disk, what the database still
+//! writes is kept in memory for it, and the writer, which asks [`Disk::check`] after every commit, says that
+//! the commit failed and takes no more. Moments that were shown before are on the disk, and their pages are
+//! not written again while they are shown, so reading them goes on. What the disk holds is what a crash at
+//! the moment of the failure would have left.
+//!
+//! A failed read cannot be kept from the database: it reads no more then, except from memory.
+
+use crate::StoreError;
+use redb::{BackendError, StorageBackend};
+use std::{
+    collections::BTreeMap,
+    io::{self, ErrorKind},
+    ops::Bound,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// In what pieces writes are kept after a failure. The database writes whole pages of this size.
+const PAGE_BYTES: u64 = 4096;
+/// How much is kept after a failure: what is left of one commit. Beyond it the database hears of the
+/// failure after all, and reads no more.
+const KEPT_PAGES_MAX: usize = 65_536;
+
+type Page = [u8; PAGE_BYTES as usize];
+
+/// What became of a disk. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disk(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Read before the lock, which is needed after a failure only.
+    has_failed: AtomicBool,
+    after: RwLock<Option<After>>,
+}
+
+/// What there is after a failure.
+#[derive(Debug)]
+struct After {
+    kind: ErrorKind,
+    cause: String,
+    /// The length that the database believes in.
+    length: u64,
+    /// Up to here the disk's own bytes count.
+    disk_length: u64,
+    pages: BTreeMap<u64, Box<Page>>,
+}
+
+impl Disk {
+    /// Whether all writes and syncs until now were done.
+    ///
+    /// # Errors
+    /// The first that was not.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        if !self.has_failed() {
+            return Ok(());
+        }
+        let after = self.0.after.read().unwrap_or_else(PoisonError::into_inner);
+        match &*after {
+            Some(after) => Err(redb::StorageError::from(after.error()).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.0.has_failed.load(Ordering::Acquire)
+    }
+}
+
+impl After {
+    fn error(&self) -> io::Error {
+        io::Error::new(self.kind, self.cause.clone())
+    }
+
+    fn set_length(&mut self, length: u64) {
+        self.length = length;
+        // What is behind the end reads as zero should it grow again.
+        self.disk_length = self.disk_length.min(length);
+        self.pages.split_off(&length.div_ceil(PAGE_BYTES));
+    }
+
+    fn write(&mut self, backend: &impl StorageBackend, offset: u64, data: &[u8]) -> io::Result<()> {
+        for (number, start, part) in parts(offset, data.len()) {
+            if !self.pages.contains_key(&number) {
+                if self.pages.len() >= KEPT_PAGES_MAX {
+                    return Err(self.error());
+                }
+                let mut page = Box::new([0; PAGE_BYTES as usize]);
+                self.read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())?;
+                self.pages.insert(number, page);
+            }
+            if let Some(page) = self.pages.get_mut(&number) {
+                page[start..start + part.len()].copy_from_slice(&data[part]);
+            }
+        }
+        self.length = self.length.max(offset.saturating_add(data.len() as u64));
+        Ok(())
+    }
+
+    fn read(&self, backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if offset.saturating_add(out.len() as u64) > self.length {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.read_disk(backend, offset, out)?;
+        for (number, start, part) in parts(offset, out.len()) {
+            if let Some(page) = self.pages.get(&number) {
+                let length = part.len();
+                out[part].copy_from_slice(&page[start..start + length]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The disk's own bytes, and zeros behind them.
+    fn read_disk(&self, backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let there = self.disk_length.saturating_sub(offset);
+        let there = usize::try_from(there).unwrap_or(usize::MAX).min(out.len());
+        let (on_disk, behind) = out.split_at_mut(there);
+        behind.fill(0);
+        if on_disk.is_empty() {
+            return Ok(());
+        }
+        backend.read(offset, on_disk)
+    }
+}
+
+/// The pages that `length` bytes from `offset` on lie in: the page's number, where in it they begin, and
+/// which of the bytes they are.
+fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        (done < length).then(|| {
+            let at = offset + done as u64;
+            let start = (at % PAGE_BYTES) as usize;
+            let part = done..length.min(done + PAGE_BYTES as usize - start);
+            done = part.end;
+            (at / PAGE_BYTES, start, part)
+        })
+    })
+}
+
+/// A backend between the database and its disk.
+#[derive(Debug)]
+pub(crate) struct Shield<B> {
+    backend: B,
+    disk: Disk,
+}
+
+impl<B: StorageBackend> Shield<B> {
+    /// Shields a database from the failures of `backend`, and tells of them.
+    pub(crate) fn new(backend: B) -> (Self, Disk) {
+        let disk = Disk::default();
+        let shield = Self {
+            backend,
+            disk: disk.clone(),
+        };
+        (shield, disk)
+    }
+
+    /// Has the disk do something, or what stands in its place after a failure.
+    fn change(
+        &self,
+        doing: &str,
+        on_disk: impl FnOnce(&B) -> io::Result<()>,
+        afterwards: impl FnOnce(&mut After) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if !self.disk.has_failed() {
+            match on_disk(&self.backend) {
+                Ok(()) => return Ok(()),
+                Err(error) => self.fail(doing, &error)?,
+            }
+        }
+        let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
+        after.as_mut().map_or(Ok(()), afterwards)
+    }
+
+    /// Notes the first failure.
+    fn fail(&self, doing: &str, error: &io::Error) -> io::Result<()> {
+        let length = self.backend.len()?;
+        let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
+        after.get_or_insert_with(|| After {
+            kind: error.kind(),
+            cause: format!("{doing} the file of the ledger: {error}"),
+            length,
+            disk_length: length,
+            pages: BTreeMap::new(),
+        });
+        self.disk.0.has_failed.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl<B: StorageBackend> StorageBackend for Shield<B> {
+    fn len(&self) -> io::Result<u64> {
+        if self.disk.has_failed()
+            && let Some(after) = &*self.disk.0.after.read().unwrap_or_else(PoisonError::into_inner)
+        {
+            return Ok(after.length);
+        }
+        self.backend.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if self.disk.has_failed()
+            && let Some(after) = &*self.disk.0.after.read().unwrap_or_else(PoisonError::into_inner)
+        {
+            return after.read(&self.backend, offset, out);
+        }
+        self.backend.read(offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.change(
+            "changing the length of",
+            |disk| disk.set_len(length),
+            |after| {
+                after.set_length(length);
+                Ok(())
+            },
+        )
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.change("syncing", B::sync_data, |_| Ok(()))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.change(
+            "writing",
+            |disk| disk.write(offset, data),
+            |after| after.write(&self.backend, offset, data),
+        )
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.backend.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.backend.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.backend.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.backend.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.backend.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.backend.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.backend.query_lock_range(start, end)
+    }
+}
