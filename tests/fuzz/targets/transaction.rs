@@ -32,7 +32,10 @@ fn ask_everything(transaction: &SignedTransaction) {
     let keys_are_known = authenticator.sender_authentication_key().is_ok() && others_are_known;
     let cost = authenticator.check_cost();
     let held = transaction.check(chain).is_ok();
-    assert!(!held || keys_are_known, "signatures of unknown keys were accepted");
+    assert!(
+        !held || keys_are_known,
+        "signatures of unknown keys were accepted"
+    );
     assert!(!held || cost > 0, "checking a signature costs nothing");
     submission_json(chain, transaction);
 }

@@ -23,9 +23,11 @@ fn from_bcs(tag: &TypeTag, bytes: &[u8]) {
     let Ok(shown) = framework.value_to_json(tag, bytes) else {
         return;
     };
-    // Not every value that is shown can be given: an argument is no signer.
+    // Not every value that is shown can be given: an argument is no signer. What is given back may differ
+    // in strings that are no UTF-8, which are shown as a text that says so.
     if let Ok(again) = framework.value_from_json(tag, &shown) {
-        assert_eq!(again, bytes, "{tag} shown as {shown}");
+        let shown_again = framework.value_to_json(tag, &again);
+        assert_eq!(shown_again.ok(), Some(shown), "{bytes:?} as {tag}");
     }
 }
 

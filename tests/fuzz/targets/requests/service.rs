@@ -26,19 +26,19 @@ pub struct Answer {
 
 type Answering = Pin<Box<dyn Future<Output = Answer>>>;
 
-/// A node with its interface. The fields live as long as the thread.
+/// A node with its interface.
 struct Served {
     system: SystemRunner,
     call: Box<dyn Fn(TestRequest) -> Answering>,
     _node: Node,
-    _data_dir: TempDir,
 }
 
 /// The moment at which the node stands: runs of one input are alike.
 const NOW_USECS: u64 = 1_800_000_000_000_000;
 
 thread_local! {
-    static SERVED: Served = serve();
+    // Never dropped: the web framework keeps values of the thread, which may be gone first at its end.
+    static SERVED: &'static Served = Box::leak(Box::new(serve()));
 }
 
 /// Asks the interface.
@@ -50,6 +50,8 @@ fn serve() -> Served {
     let system = System::new();
     let data_dir = TempDir::new().expect("a directory for the ledger");
     let node = system.block_on(start(&data_dir));
+    // The node has its file open and makes no other: nothing is left behind, however the process ends.
+    drop(data_dir);
     let config = ApiConfig {
         max_body_bytes: 128 * 1024,
         ..ApiConfig::default()
@@ -69,7 +71,6 @@ fn serve() -> Served {
         system,
         call: Box::new(call),
         _node: node,
-        _data_dir: data_dir,
     }
 }
 
