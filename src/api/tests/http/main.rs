@@ -13,6 +13,7 @@ mod groups;
 mod hygiene;
 mod kit;
 mod limits;
+mod memory;
 mod listings;
 mod orderless;
 mod pages;

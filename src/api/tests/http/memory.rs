@@ -1,0 +1,87 @@
+//! What requests may take of memory in all: bodies that arrive, and answers that nobody reads.
+
+use crate::kit::{Settings, TestApi, Transfer};
+use actix_web::{
+    App,
+    body::to_bytes,
+    http::{StatusCode, header},
+    test::{TestRequest, call_service, init_service},
+};
+use ledger_api::configure;
+use tokio::io::AsyncWriteExt as _;
+
+/// More than what is small, for which a part of the memory is kept.
+const LARGE: usize = 100 * 1024;
+
+#[actix_web::test]
+async fn answers_that_are_not_read_have_a_limit_in_all() {
+    let path = "/v1/spec.json";
+    let mut settings = Settings::default();
+    // Three quarters of it are less than two of the document.
+    settings.api.answers_bytes_max = 500 * 1024;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+
+    let unread = get(path).await;
+    assert_eq!(unread.status(), StatusCode::OK, "a single answer is always given");
+    let refused = get(path).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
+    assert_eq!(
+        get("/v1").await.status(),
+        StatusCode::OK,
+        "small ones have their part"
+    );
+    drop(unread);
+    let read = get(path).await;
+    assert_eq!(read.status(), StatusCode::OK);
+    let length = to_bytes(read.into_body()).await.unwrap().len();
+    assert!((190 * 1024..500 * 1024).contains(&length), "{length}");
+    assert_eq!(
+        get(path).await.status(),
+        StatusCode::OK,
+        "what was read is given back"
+    );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn bodies_that_arrive_have_a_limit_in_all() {
+    let mut settings = Settings::default();
+    // Three quarters of it are more than the body that is sent, and less than with another half.
+    settings.api.bodies_bytes_max = 2 * LARGE;
+    let api = TestApi::start(settings).await;
+    let large = vec![b' '; LARGE];
+    let ask = async || {
+        let headers = [("content-type", "application/json")];
+        api.client.send("POST", "/v1/view", &headers, Some(&large)).await
+    };
+    assert_eq!(ask().await.status, 400, "alone it is read, and is no call");
+
+    let mut arriving = api.client.connect().await;
+    let head = format!(
+        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        LARGE + 1
+    );
+    arriving.write_all(head.as_bytes()).await.unwrap();
+    arriving.write_all(&large).await.unwrap();
+    let refused = loop {
+        // Until the first has arrived.
+        let answer = ask().await;
+        if answer.status != 400 {
+            break answer;
+        }
+    };
+    assert_eq!(
+        (refused.status, &refused.error_code()[..]),
+        (503, "internal_error")
+    );
+    assert_eq!(refused.headers["retry-after"], "1");
+    // Small ones have their part.
+    assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
+    drop(arriving);
+    // What came of it is given back once the node has seen that the client is gone.
+    while ask().await.status == 503 {}
+    api.stop().await;
+}
