@@ -179,6 +179,11 @@ impl HeadCell {
 
 #[cfg(test)]
 impl Head {
+    /// The newest blocks, ascending.
+    pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ExecutedBlock>> {
+        self.recent.iter().map(|indexed| &indexed.block)
+    }
+
     /// As this one, with one more block and nothing known of accounts.
     pub(crate) fn with_block(&self, block: Arc<ExecutedBlock>) -> Self {
         self.after(&[Arc::new(IndexedBlock::new(block))], Facts::default())

@@ -42,10 +42,27 @@ pub(crate) fn restore(
     reader: &StoreReader,
     clock: &Clock,
 ) -> Result<Restored, StoreError> {
-    let mut pool = Pool::new(limits.clone());
     let Some(pending) = load_or_set_aside(directory, chain) else {
+        let pool = Pool::new(limits.clone());
         return Ok(Restored { pool, file: None });
     };
+    let pool = refill(limits, pending, chain, reader, clock)?;
+    let file = Some(RestoredFile(directory.to_owned()));
+    Ok(Restored { pool, file })
+}
+
+/// A pool with these limits and what an earlier one held. Who no longer fits leaves with its reason.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) fn refill(
+    limits: &MempoolConfig,
+    pending: Vec<Pending>,
+    chain: &Chain,
+    reader: &StoreReader,
+    clock: &Clock,
+) -> Result<Pool, StoreError> {
+    let mut pool = Pool::new(limits.clone());
     let snapshot = reader.snapshot()?;
     let mut sequence_numbers = HashMap::new();
     let count = pending.len();
@@ -67,8 +84,7 @@ pub(crate) fn restore(
         readmit(&mut pool, pending, sequence_number, clock.now_secs());
     }
     tracing::info!(saved = count, restored = pool.len(), "the saved pool is restored");
-    let file = Some(RestoredFile(directory.to_owned()));
-    Ok(Restored { pool, file })
+    Ok(pool)
 }
 
 fn load_or_set_aside(directory: &Path, chain: &Chain) -> Option<Vec<Pending>> {

@@ -110,7 +110,7 @@ pub(super) fn load(directory: &Path, chain: &Chain) -> Result<Option<Vec<Pending
 }
 
 /// What a whole file holds.
-pub(super) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
+pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
     let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
     if magic != MAGIC {

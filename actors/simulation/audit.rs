@@ -1,0 +1,187 @@
+//! What a restart must find on the disk, and whether the chain can be executed again to the same end.
+
+use super::{
+    fixture::{Fixture, WALLETS, wallets},
+    judge::Judge,
+    model::{Block, Model},
+    properties,
+    reads::LISTED_MAX,
+};
+use bytes::Bytes;
+use ledger::{
+    AccountAddress, AccountFacts, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock,
+    StateError, StateKey, StateView, execute::execute_block,
+};
+use ledger_store::{Snapshot, StoreError, StoreReader};
+use std::sync::Arc;
+
+/// Looks at all that is durable before the node runs: what was shown is there and the same, what was not is
+/// taken in, and every row is found by every way.
+pub(super) fn audit(judge: &Judge, reader: &StoreReader) {
+    let verdict = match reader.snapshot() {
+        Ok(snapshot) => {
+            let stays = blocks_stay(judge, &snapshot);
+            judge.hold(properties::COMMITTED_STAYS, stays);
+            let verdict = rows_agree(judge, &snapshot).map_err(|error| error.to_string());
+            verdict.and_then(|wrong| wrong.map_or(Ok(()), Err))
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    judge.hold(properties::INDEX, verdict);
+}
+
+/// The blocks that were shown are there; those above them are shown now.
+fn blocks_stay(judge: &Judge, snapshot: &Snapshot) -> Result<(), String> {
+    let info = snapshot.ledger_info();
+    let known = judge.model().height();
+    if info.block_height < known {
+        return Err(format!(
+            "height {known} was shown, {} is found",
+            info.block_height
+        ));
+    }
+    let floor = judge.model().floor;
+    if info.oldest_version < floor.oldest_version {
+        return Err(format!(
+            "oldest version {} after {}",
+            info.oldest_version, floor.oldest_version
+        ));
+    }
+    for height in info.oldest_block_height.max(1)..=info.block_height {
+        let block = stored_block(snapshot, height).map_err(|error| error.to_string())?;
+        if height > known {
+            judge.count("blocks that were durable and not shown");
+            judge.show(block);
+        } else if !is_same(&judge.model().blocks[height as usize - 1], &block) {
+            return Err(format!("block {height} is another one now"));
+        }
+    }
+    Ok(())
+}
+
+fn is_same(one: &Block, other: &Block) -> bool {
+    one.header == other.header
+        && one.transactions == other.transactions
+        && one.discarded == other.discarded
+        && one.first_version == other.first_version
+}
+
+fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
+    let missing = || StoreError::Inconsistent(format!("a part of block {height} is missing"));
+    let info = snapshot.block(height)?.ok_or_else(missing)?;
+    let mut transactions = Vec::new();
+    for version in info.first_version..=info.last_version {
+        transactions.push(snapshot.transaction(version)?.ok_or_else(missing)?.executed);
+    }
+    Ok(Block {
+        header: info.header,
+        first_version: info.first_version,
+        transactions,
+        discarded: info.discarded,
+    })
+}
+
+/// Every version of the window is found by its hash and by its account, and the newest state is the
+/// model's; gives what is not so.
+fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
+    let model = judge.model();
+    let LedgerInfo {
+        version: newest,
+        oldest_version: oldest,
+        ..
+    } = *snapshot.ledger_info();
+    for version in oldest..=newest {
+        let hash = &model.versions[version as usize].hash;
+        let found = snapshot.version_by_hash(hash)?;
+        if found != Some(version) {
+            return Ok(Some(format!("{hash} of version {version} is found at {found:?}")));
+        }
+    }
+    let state = snapshot.state_at(newest);
+    for wallet in 0..WALLETS {
+        let address = &wallets()[wallet].address;
+        let listed = snapshot.account_transactions(address, Some(0), LISTED_MAX)?;
+        let numbered = model.numbered_versions(wallet, oldest, newest);
+        if listed != numbered {
+            return Ok(Some(format!("{address} has {numbered:?}, listed are {listed:?}")));
+        }
+        let facts = AccountFacts::read(&judge.fixture.chain, &state, address)
+            .map_err(|error| StoreError::Inconsistent(error.0))?;
+        let account = &model.accounts[wallet];
+        if (facts.balance, facts.sequence_number) != (account.balance, account.sequence_number) {
+            return Ok(Some(format!("{address} is {facts:?} instead of {account:?}")));
+        }
+    }
+    Ok(None)
+}
+
+/// Executes the whole chain again.
+///
+/// # Errors
+/// The first block that comes out otherwise.
+pub(super) fn replay(fixture: &Fixture, model: &Model) -> Result<(), String> {
+    let mut state = fixture.state.clone();
+    let mut tip = fixture.tip.clone();
+    for block in &model.blocks {
+        let ordered = ordered_again(fixture, model, block)?;
+        let again = execute_again(fixture, &tip, &state, ordered)?;
+        if !is_same(block, &Block::from(&again)) {
+            return Err(format!("block {} comes out otherwise", block.header.height));
+        }
+        for (key, op) in again
+            .transactions
+            .iter()
+            .flat_map(|executed| executed.writes.iter())
+        {
+            match op.value() {
+                Some(value) => state.insert(key.clone(), value.clone()),
+                None => state.remove(key),
+            };
+        }
+        tip = again.tip;
+    }
+    Ok(())
+}
+
+fn execute_again(
+    fixture: &Fixture,
+    tip: &ChainTip,
+    state: &imbl::HashMap<StateKey, Bytes>,
+    block: OrderedBlock,
+) -> Result<ExecutedBlock, String> {
+    struct Memory<'a>(&'a imbl::HashMap<StateKey, Bytes>);
+    impl StateView for Memory<'_> {
+        fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
+            Ok(self.0.get(key).cloned())
+        }
+    }
+    execute_block(&fixture.chain, tip, &Memory(state), block).map_err(|error| error.to_string())
+}
+
+/// The block as it was ordered: what it discarded stands at its place again.
+fn ordered_again(fixture: &Fixture, model: &Model, block: &Block) -> Result<OrderedBlock, String> {
+    let vendor = fixture.chain.vendor();
+    let executed = block
+        .transactions
+        .iter()
+        .filter_map(|executed| executed.transaction.as_user());
+    let mut transactions: Vec<_> = executed
+        .map(|user| Arc::new(CheckedTransaction::trusted(user.clone(), vendor)))
+        .collect();
+    for discarded in &block.discarded {
+        let sent = model.sent.get(&discarded.hash);
+        let sent = sent.ok_or_else(|| format!("{} was discarded and never sent", discarded.hash))?;
+        let position = (discarded.position as usize).min(transactions.len());
+        transactions.insert(position, Arc::clone(&sent.transaction));
+    }
+    let header = &block.header;
+    Ok(OrderedBlock {
+        height: header.height,
+        epoch: header.epoch,
+        round: header.round,
+        proposer: AccountAddress::from_low_u64(0),
+        timestamp_usecs: header.timestamp_usecs,
+        transactions,
+        certificate: Bytes::new(),
+    })
+}

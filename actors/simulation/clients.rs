@@ -1,0 +1,269 @@
+//! What clients ask, each as a future that hands its answer to the judge.
+
+use super::{
+    fixture::{Draft, WALLETS, draft, unknown_hash},
+    judge::{Judge, no_answer},
+    model::Model,
+    properties,
+    reads::ReadPage,
+    scheduler::Scheduler,
+    stage::Task,
+};
+use crate::NodeHandle;
+use fastrand::Rng;
+use ledger::HashValue;
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// A question that was asked.
+pub(super) struct Question {
+    pub(super) what: String,
+    /// Of a wait: for what, and how long.
+    pub(super) wait: Option<(HashValue, Instant)>,
+    pub(super) is_answered: Cell<bool>,
+    is_wanted: Rc<Cell<bool>>,
+}
+
+/// Those who ask.
+pub(super) struct Clients {
+    judge: Rc<Judge>,
+    random: RefCell<Rng>,
+    questions: RefCell<Vec<Rc<Question>>>,
+    /// What the next number of each wallet is believed to be.
+    next_numbers: RefCell<[u64; WALLETS]>,
+}
+
+impl Clients {
+    pub(super) fn new(judge: Rc<Judge>, random: Rng) -> Self {
+        Self {
+            judge,
+            random: RefCell::new(random),
+            questions: RefCell::default(),
+            next_numbers: RefCell::new([0; WALLETS]),
+        }
+    }
+
+    /// How many questions are open.
+    pub(super) fn open(&self) -> Vec<Rc<Question>> {
+        let mut questions = self.questions.borrow_mut();
+        questions.retain(|question| !question.is_answered.get() && question.is_wanted.get());
+        questions.clone()
+    }
+
+    /// The node is gone, and all connections with it.
+    pub(super) fn forget(&self) {
+        self.questions.borrow_mut().clear();
+        let model = self.judge.model();
+        let numbers = model.accounts.iter().map(|account| account.sequence_number);
+        for (next, number) in self.next_numbers.borrow_mut().iter_mut().zip(numbers) {
+            *next = number;
+        }
+    }
+
+    /// One of those who wait goes away.
+    pub(super) fn abandon_one(&self) {
+        let open = self.open();
+        if let Some(question) = self.random.borrow_mut().choice(open) {
+            self.judge.count("clients that went away");
+            question.is_wanted.set(false);
+        }
+    }
+
+    /// A client asks something.
+    pub(super) fn begin(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
+        let choice = self.random.borrow_mut().u8(..20);
+        match choice {
+            0..=9 => self.begin_submit(scheduler, handle, now_secs),
+            10 | 11 => self.begin_lookup(scheduler, handle),
+            12..=14 => self.begin_wait(scheduler, handle),
+            15 => self.begin_gas(scheduler, handle),
+            _ => self.begin_read(scheduler, handle),
+        }
+    }
+
+    fn start(
+        &self,
+        scheduler: &Scheduler,
+        what: String,
+        wait: Option<(HashValue, Instant)>,
+        asking: impl Future<Output = ()> + 'static,
+    ) {
+        let question = Rc::new(Question {
+            what: what.clone(),
+            wait,
+            is_answered: Cell::new(false),
+            is_wanted: Rc::new(Cell::new(true)),
+        });
+        self.questions.borrow_mut().push(Rc::clone(&question));
+        let is_wanted = Rc::clone(&question.is_wanted);
+        let task = Task::new(what, is_wanted, async move {
+            asking.await;
+            question.is_answered.set(true);
+        });
+        scheduler.add(task);
+    }
+
+    /// Something new, or the same again.
+    fn choose_draft(&self, now_secs: u64) -> Draft {
+        let model = self.judge.model();
+        let mut random = self.random.borrow_mut();
+        if random.u8(..8) == 0
+            && let Some(sent) = nth(&model, random.usize(..model.sent.len().max(1)))
+        {
+            let mut again = model.sent[&sent].draft;
+            match random.u8(..5) {
+                0 => again.price += 50,
+                1 => again.signature = 1 - again.signature,
+                2 => again.price = again.price.saturating_sub(50).max(100),
+                _ => {}
+            }
+            return again;
+        }
+        let sender = match random.u8(..10) {
+            0 => random.usize(..WALLETS),
+            _ => random.usize(..3),
+        };
+        let mut numbers = self.next_numbers.borrow_mut();
+        if random.u8(..6) == 0 {
+            numbers[sender] = model.accounts[sender].sequence_number;
+        }
+        let draft = draft(
+            &mut random,
+            sender,
+            numbers[sender],
+            now_secs,
+            model.accounts[sender].balance,
+        );
+        if draft.once == super::fixture::Once::Number(numbers[sender]) {
+            numbers[sender] += 1;
+        }
+        draft
+    }
+
+    fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
+        let draft = self.choose_draft(now_secs);
+        let transaction = draft.checked(&self.judge.fixture.chain);
+        let what = format!("submit {:?}", draft);
+        self.judge.count("transactions sent");
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        self.start(scheduler, what, None, async move {
+            let asked = judge.ask_to_submit(draft, &transaction);
+            let answer = handle.submit((*transaction).clone()).await;
+            let text = match &answer {
+                Ok(_) => "accepted".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            judge
+                .scheduler
+                .note(format_args!("{}: {text}", transaction.hash()));
+            judge.submitted(asked, transaction.hash(), Some(answer));
+        });
+    }
+
+    fn choose_hash(&self) -> HashValue {
+        let model = self.judge.model();
+        let mut random = self.random.borrow_mut();
+        if model.sent.is_empty() || random.u8(..15) == 0 {
+            return unknown_hash(random.u64(..3));
+        }
+        nth(&model, random.usize(..model.sent.len())).unwrap_or_else(|| unknown_hash(0))
+    }
+
+    fn begin_lookup(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+        let hash = self.choose_hash();
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        self.start(scheduler, format!("look up {hash}"), None, async move {
+            let asked = judge.ask();
+            let answer = handle.transaction_by_hash(hash).await;
+            judge.looked_up(asked, hash, answer);
+        });
+    }
+
+    fn begin_wait(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+        let hash = self.choose_hash();
+        let timeout = Duration::from_millis(handle.config().wait.timeout_ms);
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let wait = Some((hash, Instant::now() + timeout));
+        self.start(scheduler, format!("wait for {hash}"), wait, async move {
+            let asked = judge.ask();
+            let begun = Instant::now();
+            let answer = handle.wait_for_commit(hash).await;
+            judge.count(if begun.elapsed() >= timeout {
+                "waits that ran out"
+            } else {
+                "waits that ended early"
+            });
+            judge.looked_up(asked, hash, answer);
+        });
+    }
+
+    fn begin_gas(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        self.start(scheduler, "gas estimate".to_owned(), None, async move {
+            match handle.gas_estimate().await {
+                Ok(_) => judge.count("answers: gas"),
+                Err(error) => judge.count(no_answer(&error)),
+            }
+        });
+    }
+
+    fn begin_read(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+        let (wallet, version) = {
+            let newest = self.judge.model().newest_version();
+            let mut random = self.random.borrow_mut();
+            (random.usize(..WALLETS), random.u64(..newest + 3))
+        };
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let what = format!("read wallet {wallet} at {version}");
+        self.start(scheduler, what, None, async move {
+            let asked = judge.ask();
+            let query = ReadPage {
+                chain: handle.chain().clone(),
+                wallet,
+                version,
+            };
+            let answer = handle.read(query).await;
+            judge.read(asked, wallet, version, answer);
+        });
+    }
+
+    /// Somebody listens to new blocks until the node ends.
+    pub(super) fn begin_feed(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let is_wanted = Rc::new(Cell::new(true));
+        let listening = async move {
+            let asked = judge.ask();
+            let mut feed = match handle.subscribe_blocks().await {
+                Ok(feed) => feed,
+                Err(error) => return judge.count(no_answer(&error)),
+            };
+            let mut next = None;
+            while let Some(block) = feed.next().await {
+                judge.sync();
+                judge.count("blocks from the feed");
+                let first = asked.floor.block_height + 1;
+                let expected = next.unwrap_or(block.height().max(first));
+                let known = judge
+                    .model()
+                    .blocks
+                    .get(block.height() as usize - 1)
+                    .map(|known| known.header == block.header && known.transactions == block.transactions);
+                let is_right = block.height() == expected && known == Some(true);
+                let verdict = is_right
+                    .then_some(())
+                    .ok_or_else(|| format!("block {} in the place of {expected}: {known:?}", block.height()));
+                judge.hold(properties::FEED, verdict);
+                next = Some(block.height() + 1);
+            }
+        };
+        scheduler.add(Task::new("feed".to_owned(), is_wanted, listening));
+    }
+}
+
+fn nth(model: &Model, index: usize) -> Option<HashValue> {
+    model.sent.keys().nth(index).copied()
+}

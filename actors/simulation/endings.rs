@@ -1,0 +1,210 @@
+//! How a node of the simulation ends, and what is asked of its successor: a crash at any moment, or a stop.
+
+use super::{
+    disk::{Disk, Fault, Image},
+    node::{NodeUnderTest, save},
+    properties,
+    scheduler::{Process, Scheduler},
+    stage::Task,
+    world::World,
+};
+use crate::{
+    Pending,
+    mempool::messages::{InPool, PendingByHash},
+    node::quiesce,
+};
+use ledger::HashValue;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    rc::Rc,
+};
+use tokio::sync::oneshot;
+
+/// What a crash leaves of the disk.
+#[derive(Clone, Copy, Debug)]
+enum Remains {
+    /// The process was killed.
+    Written,
+    /// The power failed, and nothing that was not synced arrived.
+    Synced,
+    /// The power failed, and some of it arrived.
+    Torn,
+}
+
+/// Where a crash puts what is left.
+type Wreck = Rc<RefCell<Option<Image>>>;
+
+/// Ends the node when it is its turn, between any two steps or within one.
+struct Crash {
+    scheduler: Rc<Scheduler>,
+    disk: Disk,
+    remains: Remains,
+    wreck: Wreck,
+}
+
+impl Process for Crash {
+    fn name(&self) -> &str {
+        "crash"
+    }
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn step(&mut self) -> bool {
+        let image = match self.remains {
+            Remains::Written => self.disk.written(),
+            Remains::Synced => self.disk.synced(),
+            Remains::Torn => self.disk.torn(&mut |bound| self.scheduler.below(bound)),
+        };
+        self.wreck.replace(Some(image));
+        self.disk.inject(Fault::Gone { after: 0 });
+        self.scheduler.halt();
+        false
+    }
+}
+
+impl World {
+    /// The node ends at any moment, and a new one is started on what is left.
+    pub(super) fn crash(&mut self) {
+        let Some(node) = &self.node else { return };
+        let (remains, what) = match self.random.u8(..3) {
+            0 => (Remains::Written, "crashes: killed"),
+            1 => (Remains::Synced, "crashes: power loss"),
+            _ => (Remains::Torn, "crashes: power loss, torn writes"),
+        };
+        self.judge.count(what);
+        let wreck = Wreck::default();
+        self.scheduler.add(Box::new(Crash {
+            scheduler: Rc::clone(&self.scheduler),
+            disk: node.disk.clone(),
+            remains,
+            wreck: Rc::clone(&wreck),
+        }));
+        while wreck.borrow().is_none() && self.scheduler.step() {}
+        let Some(image) = wreck.take() else { return };
+        self.end_node();
+        for sent in self.judge.model().sent.values_mut() {
+            sent.is_held = false;
+        }
+        self.saved = None;
+        self.start(image);
+    }
+
+    /// Drops the node.
+    fn end_node(&mut self) {
+        self.judge.watch(None);
+        self.scheduler.halt();
+        self.scheduler.clear();
+        self.node = None;
+        self.scheduler.resume();
+        self.clients.forget();
+        for sent in self.judge.model().sent.values_mut() {
+            sent.open_submits = 0;
+            sent.told_left = None;
+        }
+    }
+
+    /// A graceful stop, and a start with the pool that it saved.
+    pub(super) async fn restart(&mut self) {
+        if let Some(image) = self.stop(false).await {
+            self.start(image);
+        }
+    }
+
+    /// A graceful stop while clients still ask, or after a time of quiet; every accepted transaction is
+    /// accounted for.
+    pub(super) async fn stop(&mut self, was_quiet: bool) -> Option<Image> {
+        let node = self.node.as_ref()?;
+        self.judge.count("graceful stops");
+        let contents = Rc::new(RefCell::new(None));
+        let (mailboxes, failure) = (node.mailboxes.clone(), node.failure.clone());
+        let result = Rc::clone(&contents);
+        let stopping = async move {
+            let pending = quiesce(&mailboxes, &failure).await;
+            result.replace(pending);
+        };
+        self.scheduler
+            .add(Task::new("stop".to_owned(), Rc::new(Cell::new(true)), stopping));
+        if !was_quiet {
+            for _ in 0..self.random.usize(..4) {
+                self.scheduler.step();
+                self.begin();
+            }
+        }
+        self.settle();
+        if self.scheduler.is_halted() {
+            return None;
+        }
+        let Some(pending) = contents.take() else {
+            let verdict = Err("the stop does not end".to_owned());
+            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            return None;
+        };
+        self.account_for(&pending);
+        let disk = node.disk.clone();
+        let has_failed = node.failure.get().is_some();
+        if !has_failed {
+            self.has_worked_off(&pending, was_quiet);
+        }
+        self.saved = save(self.judge.fixture, &pending);
+        self.judge
+            .figures()
+            .add("transactions saved", pending.len() as u64);
+        self.end_node();
+        let saved: BTreeSet<HashValue> = pending.iter().map(|pending| pending.transaction.hash()).collect();
+        for (hash, sent) in &mut self.judge.model().sent {
+            sent.is_held = saved.contains(hash);
+        }
+        Some(if self.random.bool() {
+            disk.written()
+        } else {
+            disk.synced()
+        })
+    }
+
+    /// Every transaction that was accepted is in a block, in the saved pool, or left with a reason.
+    fn account_for(&self, pending: &[Pending]) {
+        let Some(node) = &self.node else { return };
+        let saved: BTreeSet<HashValue> = pending.iter().map(|pending| pending.transaction.hash()).collect();
+        let missing: Vec<HashValue> = {
+            let model = self.judge.model();
+            let missing = model
+                .sent
+                .iter()
+                .filter(|(hash, sent)| sent.is_held && sent.version.is_none() && !saved.contains(hash));
+            missing.map(|(hash, _)| *hash).collect()
+        };
+        for hash in missing {
+            let (reply, mut answer) = oneshot::channel();
+            node.mailboxes.mempool.tell(PendingByHash { hash, reply });
+            while self.scheduler.step() {}
+            let verdict = match answer.try_recv() {
+                Ok(InPool::Left(_)) => {
+                    self.judge.count("transactions dropped with a reason");
+                    Ok(())
+                }
+                Ok(other) => Err(format!(
+                    "{hash} is neither committed nor saved nor left: {other:?}"
+                )),
+                Err(error) => Err(format!("{hash}: no answer: {error}")),
+            };
+            self.judge.hold(properties::NOTHING_VANISHES, verdict);
+        }
+    }
+
+    /// What is saved was sent and is not on the ledger; and after a time of quiet nothing is left that could
+    /// have been executed.
+    fn has_worked_off(&self, pending: &[Pending], was_quiet: bool) {
+        let model = self.judge.model();
+        for pending in pending {
+            let hash = pending.transaction.hash();
+            let verdict = match model.sent.get(&hash) {
+                None => Err(format!("{hash} is saved and was never sent")),
+                Some(sent) => properties::may_be_pending(&model, sent, was_quiet),
+            };
+            self.judge.hold(properties::NOTHING_VANISHES, verdict);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What all simulations begin with: development chains and their disks, made once; who has money.
+
+use super::disk::{Disk, Image};
+use bytes::Bytes;
+use fastrand::Rng;
+use ledger::{
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, HashValue,
+    Identifier, Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
+    crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature},
+    transaction::{
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+    },
+};
+use ledger_store::{Store, StoreOptions};
+use std::sync::{Arc, OnceLock};
+
+/// Little memory for pages, so that reads reach the disk.
+pub(super) const STORE_OPTIONS: StoreOptions = StoreOptions {
+    cache_bytes: 256 * 1024,
+};
+/// The store's secret: the same in every run.
+const SECRET: [u8; 16] = [42; 16];
+/// The work of a block on the chain of small blocks, in gas units: about three transfers.
+const SMALL_BLOCK_GAS: u64 = 150;
+
+/// How many accounts take part.
+pub(super) const WALLETS: usize = 8;
+/// How many of them have money at the beginning.
+pub(super) const FUNDED: usize = Genesis::DEVELOPMENT_ACCOUNTS as usize;
+
+/// Begins every simulation's clock, Unix seconds.
+pub(super) const START_SECS: u64 = 1_800_000_000;
+
+/// A chain of which only genesis is there.
+pub(super) struct Fixture {
+    pub(super) chain: Chain,
+    pub(super) tip: ChainTip,
+    pub(super) genesis: ExecutedBlock,
+    pub(super) state: imbl::HashMap<StateKey, Bytes>,
+    pub(super) image: Image,
+}
+
+impl Fixture {
+    /// The chain with usual blocks, or that with small ones.
+    pub(super) fn of(has_small_blocks: bool) -> &'static Self {
+        static USUAL: OnceLock<Fixture> = OnceLock::new();
+        static SMALL: OnceLock<Fixture> = OnceLock::new();
+        if has_small_blocks {
+            SMALL.get_or_init(|| {
+                Self::new(Parameters {
+                    block_gas_max: SMALL_BLOCK_GAS,
+                    ..Parameters::default()
+                })
+            })
+        } else {
+            USUAL.get_or_init(|| Self::new(Parameters::default()))
+        }
+    }
+
+    fn new(parameters: Parameters) -> Self {
+        let genesis = Genesis::development(4, Vendor::default(), parameters);
+        // Not the genesis' own: that refuses blocks as small as these.
+        let chain = Chain::new(
+            genesis.chain_id,
+            genesis.vendor.clone(),
+            genesis.parameters.clone(),
+        );
+        let block = genesis.block(&chain);
+        let disk = Disk::default();
+        let mut store =
+            Store::open_backend_with_secret(disk.clone(), &STORE_OPTIONS, SECRET).expect("a new store");
+        store.initialize(&genesis, &block).expect("a working disk");
+        drop(store);
+        let writes = block
+            .transactions
+            .iter()
+            .flat_map(|executed| executed.writes.iter());
+        let state = writes.filter_map(|(key, op)| Some((key.clone(), op.value()?.clone())));
+        Self {
+            state: state.collect(),
+            tip: block.tip.clone(),
+            genesis: block,
+            chain,
+            image: disk.synced(),
+        }
+    }
+}
+
+/// An account that takes part.
+pub(super) struct Wallet {
+    pub(super) address: AccountAddress,
+    public_key: Ed25519PublicKey,
+}
+
+/// All of them, the funded ones first.
+pub(super) fn wallets() -> &'static [Wallet] {
+    static ALL: OnceLock<Vec<Wallet>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let funded = Genesis::development_accounts()
+            .into_iter()
+            .map(|account| account.private_key);
+        let poor = (FUNDED..WALLETS).map(|number| Ed25519PrivateKey::from_seed(&[number as u8; 32]));
+        let wallets = funded.chain(poor).map(|key| Wallet {
+            address: key.public_key().account_address(),
+            public_key: key.public_key(),
+        });
+        wallets.collect()
+    })
+}
+
+/// What a transaction is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Call {
+    Transfer {
+        to: usize,
+        amount: u64,
+    },
+    /// Fails, and is this much larger than it need be.
+    Nonsense {
+        bytes: usize,
+    },
+}
+
+/// What keeps a transaction from running twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Once {
+    Number(u64),
+    Nonce(u64),
+}
+
+/// A transaction of one of the wallets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draft {
+    pub(super) sender: usize,
+    pub(super) once: Once,
+    pub(super) call: Call,
+    pub(super) price: u64,
+    pub(super) max_gas: u64,
+    pub(super) expiration_secs: u64,
+    /// Makes hashes differ where the content is the same. Nobody checks signatures here.
+    pub(super) signature: u8,
+}
+
+impl Draft {
+    pub(super) fn checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+        let vendor = chain.vendor();
+        let (to, amount, padding) = match self.call {
+            Call::Transfer { to, amount } => (wallets()[to].address, amount, None),
+            Call::Nonsense { bytes } => (AccountAddress::ONE, 0, Some(Bytes::from(vec![7; bytes]))),
+        };
+        let argument = |bytes: Result<Vec<u8>, bcs::Error>| Bytes::from(bytes.expect("a small value"));
+        let mut args = vec![argument(bcs::to_bytes(&to)), argument(bcs::to_bytes(&amount))];
+        args.extend(padding);
+        let call = EntryFunction {
+            module: format!("0x1::{}_account", vendor.lower())
+                .parse()
+                .expect("a module"),
+            function: Identifier::new("transfer").expect("a name"),
+            type_args: Vec::new(),
+            args,
+        };
+        let (sequence_number, payload) = match self.once {
+            Once::Number(number) => (number, TransactionPayload::EntryFunction(call)),
+            Once::Nonce(nonce) => {
+                let payload = InnerPayload::V1 {
+                    executable: TransactionExecutable::EntryFunction(call),
+                    extra_config: ExtraConfig::V1 {
+                        multisig_address: None,
+                        replay_protection_nonce: Some(nonce),
+                    },
+                };
+                (u64::MAX, TransactionPayload::Payload(payload))
+            }
+        };
+        let wallet = &wallets()[self.sender];
+        let raw = RawTransaction {
+            sender: wallet.address,
+            sequence_number,
+            payload,
+            max_gas_amount: self.max_gas,
+            gas_unit_price: self.price,
+            expiration_timestamp_secs: self.expiration_secs,
+            chain_id: chain.id(),
+        };
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: wallet.public_key.clone(),
+            signature: Ed25519Signature([self.signature; 64]),
+        };
+        Arc::new(CheckedTransaction::trusted(
+            SignedTransaction { raw, authenticator },
+            vendor,
+        ))
+    }
+}
+
+/// A client's choice of a transaction. `next_number` is what the sender's next one is believed to be.
+pub(super) fn draft(random: &mut Rng, sender: usize, next_number: u64, now_secs: u64, balance: u64) -> Draft {
+    let is_orderless = random.u8(..5) == 0;
+    let once = if is_orderless {
+        Once::Nonce(random.u64(..6))
+    } else {
+        Once::Number(match random.u8(..10) {
+            0 => next_number.saturating_sub(random.u64(1..4)),
+            1 => next_number + random.u64(1..5),
+            _ => next_number,
+        })
+    };
+    let call = match random.u8(..12) {
+        0 => Call::Nonsense {
+            bytes: random.usize(..3_000),
+        },
+        1 => Call::Transfer {
+            to: random.usize(..WALLETS),
+            amount: balance.saturating_add(random.u64(..1_000_000)),
+        },
+        2 => Call::Transfer {
+            to: random.usize(..WALLETS),
+            amount: balance.saturating_sub(random.u64(..10_000_000)),
+        },
+        _ => Call::Transfer {
+            to: random.usize(..WALLETS),
+            amount: random.u64(1..5_000_000),
+        },
+    };
+    let lifetime_secs = match random.u8(..8) {
+        0 => 0,
+        1 | 2 => random.u64(1..4),
+        _ if is_orderless => random.u64(10..61),
+        _ => random.u64(20..100_000),
+    };
+    Draft {
+        sender,
+        once,
+        call,
+        price: 100 + 50 * random.u64(..4),
+        max_gas: if random.u8(..10) == 0 {
+            10
+        } else {
+            random.u64(1_000..20_000)
+        },
+        expiration_secs: now_secs + lifetime_secs,
+        signature: random.u8(..2),
+    }
+}
+
+/// The hash of a transaction that nobody sent.
+pub(super) fn unknown_hash(number: u64) -> HashValue {
+    HashValue::sha3_of(&[b"nobody", &number.to_le_bytes()])
+}

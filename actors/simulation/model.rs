@@ -1,0 +1,290 @@
+//! What must be so, kept apart from the code that it is held against: accounts with a balance, a number and
+//! nonces, the blocks that were shown, and what was told to whom.
+
+use super::fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS};
+use ledger::{
+    BlockHeader, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
+    ExecutionStatus, Genesis, HashValue, LedgerInfo, Transaction,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// An account.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    pub(super) balance: u64,
+    pub(super) sequence_number: u64,
+    /// The nonces that were used, and until when.
+    nonces: BTreeMap<u64, u64>,
+}
+
+/// A block that was shown.
+pub(super) struct Block {
+    pub(super) header: BlockHeader,
+    pub(super) first_version: u64,
+    pub(super) transactions: Vec<ExecutedTransaction>,
+    pub(super) discarded: Vec<DiscardedTransaction>,
+}
+
+impl From<&ExecutedBlock> for Block {
+    fn from(block: &ExecutedBlock) -> Self {
+        Self {
+            header: block.header.clone(),
+            first_version: block.first_version,
+            transactions: block.transactions.clone(),
+            discarded: block.discarded.clone(),
+        }
+    }
+}
+
+/// What is known of a version.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    pub(super) hash: HashValue,
+    pub(super) height: u64,
+    /// Whose transaction it is.
+    pub(super) sender: Option<usize>,
+    /// Of each wallet after it.
+    pub(super) balances: [u64; WALLETS],
+    /// Of each wallet after it.
+    pub(super) numbers: [u64; WALLETS],
+}
+
+/// A transaction that a client sent, and what was said about it.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) draft: Draft,
+    pub(super) transaction: Arc<CheckedTransaction>,
+    /// How many submissions of it have no answer yet.
+    pub(super) open_submits: usize,
+    /// When the last submission of it was begun and answered.
+    pub(super) submitted: u64,
+    /// Said to be accepted, and nothing has happened since that may lose it.
+    pub(super) is_held: bool,
+    /// Its version, once it is in a block that was shown.
+    pub(super) version: Option<u64>,
+    /// When it was first told as committed.
+    pub(super) told_committed: Option<u64>,
+    /// When it was last told that it left the pool, by this run of the node.
+    pub(super) told_left: Option<u64>,
+}
+
+/// The newest that was told to anyone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Floor {
+    pub(super) version: u64,
+    pub(super) block_height: u64,
+    pub(super) oldest_version: u64,
+    pub(super) oldest_block_height: u64,
+    pub(super) timestamp_usecs: u64,
+}
+
+impl Floor {
+    pub(super) fn of(info: &LedgerInfo) -> Self {
+        Self {
+            version: info.version,
+            block_height: info.block_height,
+            oldest_version: info.oldest_version,
+            oldest_block_height: info.oldest_block_height,
+            timestamp_usecs: info.timestamp_usecs,
+        }
+    }
+
+    pub(super) fn raise(&mut self, info: &LedgerInfo) {
+        self.version = self.version.max(info.version);
+        self.block_height = self.block_height.max(info.block_height);
+        self.oldest_version = self.oldest_version.max(info.oldest_version);
+        self.oldest_block_height = self.oldest_block_height.max(info.oldest_block_height);
+        self.timestamp_usecs = self.timestamp_usecs.max(info.timestamp_usecs);
+    }
+}
+
+/// More than any transfer takes, also one that makes an account. Below it nothing can be said without
+/// counting gas.
+const ENOUGH_GAS: u64 = 15_000;
+
+/// The model.
+pub(super) struct Model {
+    pub(super) accounts: Vec<Account>,
+    /// By height, from 1.
+    pub(super) blocks: Vec<Block>,
+    /// By version, from 0.
+    pub(super) versions: Vec<Version>,
+    pub(super) sent: BTreeMap<HashValue, Sent>,
+    pub(super) floor: Floor,
+    /// All fees.
+    pub(super) burnt: u128,
+}
+
+/// All money of the wallets at the beginning.
+pub(super) const MONEY: u128 = FUNDED as u128 * Genesis::DEVELOPMENT_BALANCE as u128;
+
+impl Model {
+    pub(super) fn new(fixture: &Fixture) -> Self {
+        let mut accounts = vec![Account::default(); WALLETS];
+        for account in &mut accounts[..FUNDED] {
+            account.balance = Genesis::DEVELOPMENT_BALANCE;
+        }
+        let mut model = Self {
+            accounts,
+            blocks: Vec::new(),
+            versions: Vec::new(),
+            sent: BTreeMap::new(),
+            floor: Floor::default(),
+            burnt: 0,
+        };
+        for executed in &fixture.genesis.transactions {
+            model.push_version(executed.hash, 0, None);
+        }
+        model
+    }
+
+    pub(super) fn height(&self) -> u64 {
+        self.blocks.len() as u64
+    }
+
+    pub(super) fn newest_version(&self) -> u64 {
+        self.versions.len() as u64 - 1
+    }
+
+    pub(super) fn version(&self, version: u64) -> Option<&Version> {
+        self.versions.get(usize::try_from(version).ok()?)
+    }
+
+    /// The first version of the block of a height.
+    pub(super) fn first_version(&self, height: u64) -> Option<u64> {
+        match height.checked_sub(1) {
+            None => Some(0),
+            Some(index) => Some(self.blocks.get(index as usize)?.first_version),
+        }
+    }
+
+    fn push_version(&mut self, hash: HashValue, height: u64, sender: Option<usize>) {
+        let of = |f: fn(&Account) -> u64| std::array::from_fn(|wallet| f(&self.accounts[wallet]));
+        let version = Version {
+            hash,
+            height,
+            sender,
+            balances: of(|account| account.balance),
+            numbers: of(|account| account.sequence_number),
+        };
+        self.versions.push(version);
+    }
+
+    /// Takes in the next block that was shown, by the rules of the chain.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub(super) fn push(&mut self, block: Block) -> Result<(), String> {
+        let header = &block.header;
+        let (height, first) = (self.height() + 1, self.newest_version() + 1);
+        if (header.height, block.first_version) != (height, first) {
+            let found = (header.height, block.first_version);
+            return Err(format!(
+                "block {found:?} comes in the place of {:?}",
+                (height, first)
+            ));
+        }
+        if let Some(parent) = self.blocks.last()
+            && header.timestamp_usecs <= parent.header.timestamp_usecs
+        {
+            return Err(format!("block {height} is not later than its parent"));
+        }
+        let now_secs = header.timestamp_usecs / 1_000_000;
+        for executed in &block.transactions {
+            let sender = match &executed.transaction {
+                Transaction::User(_) => Some(self.apply(executed, now_secs)?),
+                _ => None,
+            };
+            self.push_version(executed.hash, height, sender);
+        }
+        let held: u128 = self
+            .accounts
+            .iter()
+            .map(|account| u128::from(account.balance))
+            .sum();
+        if held + self.burnt != MONEY {
+            return Err(format!("{held} and {} burnt are not {MONEY}", self.burnt));
+        }
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// A user transaction by the rules; gives its sender.
+    fn apply(&mut self, executed: &ExecutedTransaction, now_secs: u64) -> Result<usize, String> {
+        let (hash, version) = (executed.hash, self.newest_version() + 1);
+        let Some(sent) = self.sent.get_mut(&hash) else {
+            return Err(format!(
+                "version {version} is a transaction that nobody sent: {hash}"
+            ));
+        };
+        if let Some(before) = sent.version.replace(version) {
+            return Err(format!("{hash} is committed twice: {before} and {version}"));
+        }
+        let draft = sent.draft;
+        if now_secs >= draft.expiration_secs {
+            return Err(format!(
+                "version {version} had expired at {}",
+                draft.expiration_secs
+            ));
+        }
+        let account = &mut self.accounts[draft.sender];
+        match draft.once {
+            Once::Number(number) if number != account.sequence_number => {
+                let next = account.sequence_number;
+                return Err(format!("version {version} has number {number}, {next} was next"));
+            }
+            Once::Number(_) => account.sequence_number += 1,
+            Once::Nonce(nonce) => {
+                let before = account.nonces.insert(nonce, draft.expiration_secs);
+                if before.is_some_and(|until_secs| now_secs <= until_secs) {
+                    return Err(format!(
+                        "version {version} uses nonce {nonce} again before {before:?}"
+                    ));
+                }
+            }
+        }
+        let info = executed.info.v0();
+        let fee = info.gas_used * draft.price;
+        if info.gas_used == 0 || info.gas_used > draft.max_gas {
+            return Err(format!("version {version} used {} gas units", info.gas_used));
+        }
+        let is_success = info.status == ExecutionStatus::Success;
+        let before = account.balance;
+        account.balance = before.checked_sub(fee).ok_or(format!(
+            "version {version} has a fee of {fee}, its sender {before}"
+        ))?;
+        self.burnt += u128::from(fee);
+        match draft.call {
+            Call::Nonsense { .. } if is_success => Err(format!("version {version} makes no sense")),
+            Call::Nonsense { .. } => Ok(draft.sender),
+            Call::Transfer { amount, .. } if !is_success => {
+                let must_succeed = draft.max_gas >= ENOUGH_GAS
+                    && before.saturating_sub(draft.max_gas * draft.price) >= amount;
+                if must_succeed {
+                    return Err(format!(
+                        "version {version} failed, with {before} for {amount}: {:?}",
+                        info.status
+                    ));
+                }
+                Ok(draft.sender)
+            }
+            Call::Transfer { to, amount } => {
+                let rest = self.accounts[draft.sender].balance.checked_sub(amount);
+                self.accounts[draft.sender].balance =
+                    rest.ok_or(format!("version {version} gave away more than its sender had"))?;
+                self.accounts[to].balance += amount;
+                Ok(draft.sender)
+            }
+        }
+    }
+
+    /// The newest versions of a wallet's transactions with a number, ascending.
+    pub(super) fn numbered_versions(&self, wallet: usize, oldest: u64, newest: u64) -> Vec<u64> {
+        let versions = (oldest..=newest).filter(|&version| {
+            let found = &self.versions[version as usize];
+            let is_numbered = |sent: &Sent| matches!(sent.draft.once, Once::Number(_));
+            found.sender == Some(wallet) && self.sent.get(&found.hash).is_some_and(is_numbered)
+        });
+        versions.collect()
+    }
+}

@@ -1,0 +1,121 @@
+//! The node under test: the wiring of a real one, on a stage and on a disk that fails.
+
+use super::{
+    disk::Disk,
+    fixture::{Fixture, STORE_OPTIONS},
+    scheduler::{Scheduler, preempt_in_sync},
+    stage::Stage,
+};
+use crate::{
+    Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
+    committer::HeadCell,
+    failure::Failure,
+    handle::Mailboxes,
+    mempool::{self, saved},
+    node::Wiring,
+    sequencer::messages::Start,
+    signatures::{SignatureChecks, SignatureQueues},
+};
+use ledger_store::{Store, StoreError, StoreReader};
+use std::rc::Rc;
+
+/// A node that runs.
+pub(super) struct NodeUnderTest {
+    pub(super) handle: NodeHandle,
+    pub(super) mailboxes: Mailboxes,
+    pub(super) failure: Failure,
+    pub(super) head: HeadCell,
+    pub(super) disk: Disk,
+    /// Nobody takes from them: transactions are checked before they come here.
+    _signatures: SignatureQueues,
+}
+
+/// What a node is started with.
+pub(super) struct StartUp<'a> {
+    pub(super) fixture: &'static Fixture,
+    pub(super) config: &'a NodeConfig,
+    pub(super) clock: Clock,
+    pub(super) disk: Disk,
+    /// The file that a graceful stop left.
+    pub(super) saved: Option<&'a [u8]>,
+}
+
+impl StartUp<'_> {
+    /// Opens the store; `inspect` sees what is durable before anything runs.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(super) fn start(
+        self,
+        scheduler: &Rc<Scheduler>,
+        inspect: impl FnOnce(&StoreReader),
+    ) -> Result<NodeUnderTest, StoreError> {
+        let Self {
+            fixture,
+            config,
+            clock,
+            disk,
+            saved,
+        } = self;
+        let chain = &fixture.chain;
+        let (writer, reader) = Store::open_backend(disk.clone(), &STORE_OPTIONS)?.split();
+        inspect(&reader);
+        let tip = reader.chain_tip()?;
+        let ledger_info = *reader.snapshot()?.ledger_info();
+        let pool = match saved {
+            Some(bytes) => {
+                let pending = saved::decode(bytes, chain).expect("the file is whole");
+                mempool::refill(&config.mempool, pending, chain, &reader, &clock)?
+            }
+            None => Pool::new(config.mempool.clone()),
+        };
+        let failure = Failure::new();
+        let wiring = Wiring {
+            chain,
+            config,
+            clock: &clock,
+            head: HeadCell::new(Head::opened(ledger_info)),
+            failure: failure.clone(),
+            host: Stage {
+                scheduler: Rc::clone(scheduler),
+                failure: failure.clone(),
+            },
+        };
+        let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
+        let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
+        scheduler.add(Box::new(workers.executor));
+        scheduler.add(Box::new(workers.writer));
+        for reader in workers.readers {
+            scheduler.add(Box::new(reader));
+        }
+        let (checks, signatures) = SignatureChecks::new(&config.signatures);
+        mailboxes.sequencer.tell(Start {
+            batches: mailboxes.sequencer.port(),
+        });
+        disk.set_on_sync(preempt_in_sync);
+        let head = wiring.head.clone();
+        let handle = NodeHandle::new(
+            chain.clone(),
+            config.clone(),
+            clock.clone(),
+            head.clone(),
+            mailboxes.clone(),
+            checks,
+            failure.clone(),
+        );
+        Ok(NodeUnderTest {
+            handle,
+            mailboxes,
+            failure,
+            head,
+            disk,
+            _signatures: signatures,
+        })
+    }
+}
+
+/// The file that a graceful stop leaves, if any.
+pub(super) fn save(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
+    let bytes = || saved::encode(&fixture.chain, pending).expect("transactions have a BCS form");
+    (!pending.is_empty()).then(bytes)
+}

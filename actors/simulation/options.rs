@@ -1,0 +1,85 @@
+//! What a seed decides before anything happens: limits, as small as they make sense, and how much goes
+//! wrong.
+
+use super::scheduler::Pace;
+use crate::{
+    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
+    StorageConfig, WaitConfig,
+};
+use fastrand::Rng;
+
+/// How one simulation runs.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) node: NodeConfig,
+    pub(super) pace: Pace,
+    /// How many clients ask at once.
+    pub(super) clients: usize,
+    /// How many things are begun.
+    pub(super) actions: usize,
+    /// Whether blocks are small enough to leave out what was ordered for them.
+    pub(super) has_small_blocks: bool,
+    /// How often something breaks, in thousandths of the actions.
+    pub(super) faults: u32,
+}
+
+impl Options {
+    /// What a seed that begins like this decides.
+    pub(super) fn choose(random: &mut Rng) -> Self {
+        let node = NodeConfig {
+            filter: Default::default(),
+            signatures: SignaturesConfig {
+                threads: 1,
+                queue_capacity: 1,
+            },
+            mempool: mempool(random),
+            wait: WaitConfig {
+                timeout_ms: random.u64(1..3_000),
+                capacity: random.usize(1..5),
+            },
+            sequencer: SequencerConfig {
+                block_transactions_max: random.usize(1..9),
+                block_bytes_max: random.usize(200..4_000),
+                blocks_in_flight_max: random.usize(1..5),
+                heartbeat_secs: random.u64(0..3),
+            },
+            storage: StorageConfig {
+                readers: random.usize(1..4),
+                read_queue_capacity: random.usize(1..5),
+            },
+            pruner: PrunerConfig {
+                enabled: random.u8(..4) > 0,
+                window_versions: random.u64(0..60),
+                batch_versions: random.u64(1..12),
+            },
+            mailboxes: MailboxCapacities {
+                mempool: random.usize(1..8),
+                sequencer: 1,
+                committer: random.usize(1..8),
+                storage: random.usize(1..8),
+                pruner: 1,
+            },
+        };
+        Self {
+            node,
+            pace: Pace {
+                interruptions: [0, 50, 200][random.usize(..3)],
+                slow_syncs: [0, 100, 500][random.usize(..3)],
+            },
+            clients: random.usize(2..12),
+            actions: random.usize(40..160),
+            has_small_blocks: random.u8(..3) == 0,
+            faults: [0, 10, 40][random.usize(..3)],
+        }
+    }
+}
+
+fn mempool(random: &mut Rng) -> MempoolConfig {
+    MempoolConfig {
+        capacity_transactions: random.usize(1..40),
+        capacity_bytes: random.usize(1_000..20_000),
+        capacity_per_account: random.usize(1..12),
+        capacity_per_account_orderless: random.usize(1..6),
+        ttl_secs: random.u64(2..200),
+    }
+}

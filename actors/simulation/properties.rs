@@ -1,0 +1,261 @@
+//! What must hold, each as a function of what was seen and the model; the error says what was seen instead.
+
+use super::{
+    fixture::{Once, wallets},
+    judge::Asked,
+    model::{Floor, Model, Sent},
+    reads::Page,
+};
+use crate::Lookup;
+use ledger::{CheckedTransaction, HashValue, LedgerInfo};
+use ledger_store::StoreError;
+
+/// Numbers, nonces, expirations, fees, conservation, the chain of blocks.
+pub(super) const RULES_OF_THE_CHAIN: &str = "blocks follow the rules of the chain";
+/// See [`head_is_the_newest_block`].
+pub(super) const HEAD_IS_SHOWN: &str = "the head is the newest block that was shown";
+/// See [`disk_has_the_head`].
+pub(super) const COMMITTED_IS_DURABLE: &str = "what is shown is durable at that moment";
+/// What a restart finds.
+pub(super) const COMMITTED_STAYS: &str = "what was said to be committed stays";
+/// See [`never_goes_back`].
+pub(super) const NEVER_BACK: &str = "the ledger info of answers never goes back";
+/// See [`window_is_kept`].
+pub(super) const WINDOW: &str = "the newest versions of the window stay";
+/// See [`may_be_accepted`].
+pub(super) const ADMISSION: &str = "what cannot be executed is not accepted";
+/// See [`lookup_is_true`].
+pub(super) const NO_FALSE_ANSWER: &str = "what is said of a transaction is true";
+/// See [`page_is_true`].
+pub(super) const PAGES: &str = "a page is one moment of the chain, or refused below the window";
+/// Accepted transactions are committed, pending or left with a reason.
+pub(super) const NOTHING_VANISHES: &str =
+    "an accepted transaction is committed once or dropped with a reason";
+/// Questions and waits end.
+pub(super) const EVERY_QUESTION_ENDS: &str = "every question is answered and every wait ends";
+/// The feed has all blocks in order.
+pub(super) const FEED: &str = "the feed tells every block once, in order";
+/// Execution is a function.
+pub(super) const REPLAY: &str = "replaying the chain gives the same blocks";
+/// Rows of the indices and of the state agree with blocks.
+pub(super) const INDEX: &str = "index and state agree with the blocks";
+/// A node fails only where its disk does.
+pub(super) const NO_FAILURE: &str = "a node does not fail by itself";
+
+/// The Head's ledger info is that of the newest block.
+pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Result<(), String> {
+    let newest = (model.height(), model.newest_version());
+    if (info.block_height, info.version) != newest {
+        return Err(format!("{info:?}, the newest block is {newest:?}"));
+    }
+    Ok(())
+}
+
+/// What survives a power failure reaches at least to the Head.
+pub(super) fn disk_has_the_head(
+    durable: Result<Option<u64>, StoreError>,
+    head: &LedgerInfo,
+) -> Result<(), String> {
+    match durable {
+        Ok(Some(height)) if height >= head.block_height => Ok(()),
+        other => Err(format!(
+            "height {} is shown, the synced disk has {other:?}",
+            head.block_height
+        )),
+    }
+}
+
+/// No answer tells of an older moment than an answer that was there before the question.
+pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), String> {
+    let now = Floor::of(info);
+    let pairs = [
+        (floor.version, now.version),
+        (floor.block_height, now.block_height),
+        (floor.oldest_version, now.oldest_version),
+        (floor.oldest_block_height, now.oldest_block_height),
+        (floor.timestamp_usecs, now.timestamp_usecs),
+    ];
+    if pairs.iter().any(|(before, after)| after < before) {
+        return Err(format!("{now:?} after {floor:?}"));
+    }
+    Ok(())
+}
+
+/// Nothing inside the window is pruned, and the oldest version begins a block. `window` is the smallest
+/// that any node on this disk had.
+pub(super) fn window_is_kept(model: &Model, info: &LedgerInfo, window: Option<u64>) -> Result<(), String> {
+    // An answer may be of a moment before the newest block, and tell of what is pruned since.
+    let newest = model.newest_version();
+    let below = window.map_or(0, |window| (newest + 1).saturating_sub(window));
+    let is_kept = info.oldest_version == 0 || info.oldest_version <= below.min(newest);
+    let begins_block = model.first_version(info.oldest_block_height) == Some(info.oldest_version);
+    if !is_kept || !begins_block {
+        return Err(format!("{info:?} in a window of {window:?}"));
+    }
+    Ok(())
+}
+
+/// An accepted transaction was not too old by what its client had been told.
+pub(super) fn may_be_accepted(
+    model: &Model,
+    asked: Asked,
+    info: &LedgerInfo,
+    transaction: &CheckedTransaction,
+) -> Result<(), String> {
+    let Some(sent) = model.sent.get(&transaction.hash()) else {
+        return Err(format!("{} was not sent", transaction.hash()));
+    };
+    if sent.draft.expiration_secs <= info.timestamp_usecs / 1_000_000 {
+        return Err(format!("{:?} had expired at {info:?}", sent.draft));
+    }
+    let known = model.version(asked.floor.version);
+    match (sent.draft.once, known) {
+        (Once::Number(given), Some(known)) if given < known.numbers[sent.draft.sender] => Err(format!(
+            "number {given} was accepted, {} was next at version {}",
+            known.numbers[sent.draft.sender], asked.floor.version
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What was said of a transaction.
+pub(super) struct Answer<'a> {
+    pub(super) asked: Asked,
+    pub(super) hash: HashValue,
+    pub(super) info: LedgerInfo,
+    pub(super) lookup: &'a Lookup,
+}
+
+/// What is said of a transaction does not contradict the blocks, nor what was said before.
+pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), String> {
+    let Answer {
+        asked,
+        hash,
+        info,
+        lookup,
+    } = answer;
+    let Some(sent) = model.sent.get(hash) else {
+        return match lookup {
+            Lookup::Unknown => Ok(()),
+            other => Err(format!("{hash} was never sent: {other:?}")),
+        };
+    };
+    let was_told = |when: Option<u64>| when.is_some_and(|when| when <= asked.at);
+    let was_committed = was_told(sent.told_committed);
+    let is_pruned = sent.version.is_some_and(|version| version < info.oldest_version);
+    // Nothing new came in since it was said to have left.
+    let has_left = sent.told_left.is_some_and(|left| sent.submitted < left) && sent.open_submits == 0;
+    match lookup {
+        Lookup::Committed(found) => {
+            let is_right = sent.version == Some(found.version) && found.transaction().hash == *hash;
+            let is_inside = (info.oldest_version..=info.version).contains(&found.version);
+            let height = model
+                .version(found.version)
+                .map(|version| version.height as usize);
+            let time = height.and_then(|height| model.blocks.get(height.checked_sub(1)?));
+            let time = time.map(|block| block.header.timestamp_usecs);
+            if !is_right || !is_inside || time != Some(found.block_timestamp_usecs) {
+                return Err(format!(
+                    "{hash} at {} by {info:?}, it is at {:?}",
+                    found.version, sent.version
+                ));
+            }
+        }
+        Lookup::Pruned { version } => {
+            if sent.version != Some(*version) || *version >= info.oldest_version {
+                return Err(format!(
+                    "{hash} pruned at {version} by {info:?}, it is at {:?}",
+                    sent.version
+                ));
+            }
+        }
+        Lookup::Pending(_) if was_committed => {
+            return Err(format!(
+                "{hash} was committed at {:?}, then pending",
+                sent.version
+            ));
+        }
+        Lookup::Pending(_) if has_left => return Err(format!("{hash} had left, then it is pending")),
+        Lookup::Pending(found) if found.hash() != *hash => {
+            return Err(format!("{hash} is another transaction: {}", found.hash()));
+        }
+        Lookup::Pending(_) => {}
+        Lookup::Left(reason) if was_committed && !is_pruned => {
+            return Err(format!(
+                "{hash} was committed at {:?}, then {reason}",
+                sent.version
+            ));
+        }
+        Lookup::Left(_) => {}
+        Lookup::Unknown => {
+            let is_shown = sent.version.is_some_and(|version| version <= asked.floor.version);
+            if (was_committed || is_shown || is_held_since(sent, asked)) && !is_pruned {
+                return Err(format!("{hash} is unknown at {info:?}: {sent:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether it was said to be accepted before the question.
+fn is_held_since(sent: &Sent, asked: &Asked) -> bool {
+    sent.is_held && sent.submitted <= asked.at && sent.open_submits == 0
+}
+
+/// A page is what the chain was at its version, and is refused exactly below the window and above the head.
+pub(super) fn page_is_true(
+    model: &Model,
+    info: &LedgerInfo,
+    wallet: usize,
+    version: u64,
+    page: &Page,
+) -> Result<(), String> {
+    let wrong = |what: &str| Err(format!("{what} at version {version}, {info:?}: {page:?}"));
+    match page {
+        Page::Gone if version >= info.oldest_version => wrong("refused inside the window"),
+        Page::Ahead if version <= info.version => wrong("refused below the head"),
+        Page::Gone | Page::Ahead => Ok(()),
+        Page::Inside { .. } if !(info.oldest_version..=info.version).contains(&version) => {
+            wrong("answered outside the window")
+        }
+        Page::Inside {
+            balance,
+            sequence_number,
+            hash,
+            height,
+            account_transactions,
+            version_by_hash,
+        } => {
+            let Some(known) = model.version(version) else {
+                return wrong("answered before it was shown");
+            };
+            if (*balance, *sequence_number) != (known.balances[wallet], known.numbers[wallet]) {
+                let address = wallets()[wallet].address;
+                return wrong(&format!("{address} has {} instead", known.balances[wallet]));
+            }
+            if (*hash, *height) != (known.hash, known.height) || *version_by_hash != Some(version) {
+                return wrong("another transaction");
+            }
+            let numbered = model.numbered_versions(wallet, info.oldest_version, info.version);
+            if *account_transactions != numbered {
+                return wrong(&format!("the account has {numbered:?}"));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A transaction that is saved is not on the ledger, nor is another one of its number; where everything had
+/// time to be executed it waits for an earlier one.
+pub(super) fn may_be_pending(model: &Model, sent: &Sent, had_time: bool) -> Result<(), String> {
+    let next = model.accounts[sent.draft.sender].sequence_number;
+    let may_be = match sent.draft.once {
+        Once::Number(number) if had_time => number > next,
+        Once::Number(number) => number >= next,
+        Once::Nonce(_) => !had_time,
+    };
+    if sent.version.is_some() || !may_be {
+        return Err(format!("it is still pending, {next} is next: {sent:?}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! What clients read of a version.
+
+use super::fixture::wallets;
+use ledger::{AccountFacts, Chain, HashValue, StateKey};
+use ledger_store::{Query, Snapshot, StoreError};
+
+/// The most versions that a listing gives.
+pub(super) const LISTED_MAX: usize = 1_000;
+
+/// A wallet at a version, and what else is to be had at the same moment.
+pub(super) struct ReadPage {
+    pub(super) chain: Chain,
+    pub(super) wallet: usize,
+    pub(super) version: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub(super) enum Page {
+    Inside {
+        balance: u64,
+        sequence_number: u64,
+        hash: HashValue,
+        height: u64,
+        /// All that are in the window.
+        account_transactions: Vec<u64>,
+        /// Of the transaction's hash.
+        version_by_hash: Option<u64>,
+    },
+    Gone,
+    Ahead,
+}
+
+impl Query for ReadPage {
+    type Output = Page;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Page, StoreError> {
+        let address = &wallets()[self.wallet].address;
+        let key = StateKey::table_item(address, &[]);
+        match snapshot.state_value(&key, self.version) {
+            Err(StoreError::NoSuchMoment { asked, oldest, .. }) => {
+                return Ok(if asked < oldest { Page::Gone } else { Page::Ahead });
+            }
+            value => value?,
+        };
+        let state = snapshot.state_at(self.version);
+        let facts = AccountFacts::read(&self.chain, &state, address)
+            .map_err(|error| StoreError::Inconsistent(error.0))?;
+        let missing = |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));
+        let transaction = snapshot.transaction(self.version)?;
+        let transaction = transaction.ok_or_else(|| missing("transaction"))?;
+        let block = snapshot.block_of_version(self.version)?;
+        let hash = transaction.executed.hash;
+        Ok(Page::Inside {
+            balance: facts.balance,
+            sequence_number: facts.sequence_number,
+            hash,
+            height: block.ok_or_else(|| missing("block"))?.header.height,
+            account_transactions: snapshot.account_transactions(address, Some(0), LISTED_MAX)?,
+            version_by_hash: snapshot.version_by_hash(&hash)?,
+        })
+    }
+}

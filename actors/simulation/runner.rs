@@ -1,0 +1,216 @@
+//! Runs many seeds on all cores, and tells what came of them.
+
+use super::{
+    figures::Figures,
+    world::{Outcome, simulate},
+};
+use std::{
+    env,
+    fmt::Write as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How many seeds are run by default.
+pub(super) const SEEDS: u64 = 200;
+/// The first of them.
+const FIRST_SEED: u64 = 1;
+/// How many are run twice, to see that they can be replayed.
+const REPLAYED: u64 = 20;
+/// A simulation's stack: steps interrupt each other.
+const STACK_BYTES: usize = 16 << 20;
+
+/// What must have happened in a run of the default length, or it has tested nothing.
+const MUST_HAPPEN: &[&str] = &[
+    "answers: committed",
+    "answers: evicted",
+    "answers: expired",
+    "answers: gas",
+    "answers: pending",
+    "answers: pruned by hash",
+    "answers: rejected",
+    "answers: replaced",
+    "answers: unknown",
+    "blocks from the feed",
+    "blocks that were durable and not shown",
+    "clients that went away",
+    "clock steps",
+    "crashes: killed",
+    "crashes: power loss",
+    "crashes: power loss, torn writes",
+    "discarded by a block",
+    "faults: disk full",
+    "faults: disk gone",
+    "faults: failing read",
+    "faults: failing sync",
+    "faults: failing write",
+    "faults: slow sync",
+    "graceful stops",
+    "interruptions",
+    "left out by a full block",
+    "looks at the synced disk",
+    "no answer: stopping",
+    "no answer: unwritable",
+    "nodes ended by a failed read",
+    "nodes ended by a failed write",
+    "overloaded: committer",
+    "overloaded: mempool",
+    "overloaded: storage",
+    "reads above the head",
+    "reads below the window",
+    "reads inside the window",
+    "refused: account full",
+    "refused: invalid",
+    "refused: number given to a block",
+    "refused: place taken",
+    "refused: pool full",
+    "starts that failed",
+    "transactions dropped with a reason",
+    "transactions saved",
+    "waits that ended early",
+    "waits that ran out",
+];
+
+/// Runs one seed. A panic is a broken promise too.
+fn run(seed: u64) -> Result<Outcome, String> {
+    let simulation = AssertUnwindSafe(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        runtime.block_on(tokio::task::unconstrained(simulate(seed)))
+    });
+    let outcome = catch_unwind(simulation)
+        .map_err(|_| format!("seed {seed}: panicked, see above\n{}", replay_command(seed)))?;
+    match &outcome.violation {
+        None => Ok(outcome),
+        Some(violation) => {
+            let mut text = format!(
+                "seed {seed}: {}: {}\nThe last steps:\n",
+                violation.property, violation.what
+            );
+            for line in &outcome.last_lines {
+                let _ = writeln!(text, "  {line}");
+            }
+            Err(text + &replay_command(seed))
+        }
+    }
+}
+
+fn replay_command(seed: u64) -> String {
+    format!("Replay it: SIMULATION_SEED={seed} cargo test -p ledger-actors --lib simulation")
+}
+
+/// What is to be run.
+struct Plan {
+    first_seed: u64,
+    seeds: u64,
+    until: Option<Instant>,
+}
+
+impl Plan {
+    fn from_environment() -> Self {
+        let number = |name: &str| -> Option<u64> {
+            let text = env::var(name).ok()?;
+            Some(
+                text.parse()
+                    .unwrap_or_else(|_| panic!("{name}={text} is no number")),
+            )
+        };
+        let minutes = number("SIMULATION_MINUTES");
+        let until = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+        match (number("SIMULATION_SEED"), minutes) {
+            (Some(first_seed), _) => Self {
+                first_seed,
+                seeds: 1,
+                until: None,
+            },
+            (None, Some(_)) => Self {
+                first_seed: fastrand::u64(..u64::MAX / 2),
+                seeds: u64::MAX / 2,
+                until,
+            },
+            (None, None) => Self {
+                first_seed: FIRST_SEED,
+                seeds: number("SIMULATION_SEEDS").unwrap_or(SEEDS),
+                until,
+            },
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// Runs a plan on all cores until a seed fails; gives the figures of all that were run.
+fn run_all(plan: &Plan) -> Result<Figures, String> {
+    let next = AtomicU64::new(0);
+    let has_failed = AtomicBool::new(false);
+    let result = Mutex::new(Ok(Figures::default()));
+    let work = || {
+        while !has_failed.load(SeqCst) && !plan.is_over() {
+            let index = next.fetch_add(1, SeqCst);
+            if index >= plan.seeds {
+                return;
+            }
+            let outcome = run(plan.first_seed + index);
+            let mut result = result.lock().unwrap_or_else(PoisonError::into_inner);
+            match (outcome, &mut *result) {
+                (Ok(outcome), Ok(figures)) => {
+                    figures.count("seeds");
+                    figures.merge(&outcome.figures);
+                }
+                (Err(failed), first @ Ok(_)) => {
+                    has_failed.store(true, SeqCst);
+                    *first = Err(failed);
+                }
+                (_, Err(_)) => {}
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, work)
+                .expect("a thread");
+        }
+    });
+    result.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn promises_hold_whatever_happens() {
+    let plan = Plan::from_environment();
+    let begun = Instant::now();
+    let figures = run_all(&plan).unwrap_or_else(|failed| panic!("{failed}"));
+    println!("{}in {:.1} s", figures.lines(), begun.elapsed().as_secs_f64());
+    if plan.seeds >= SEEDS {
+        let missing: Vec<_> = MUST_HAPPEN.iter().filter(|what| figures.get(what) == 0).collect();
+        assert!(missing.is_empty(), "never happened: {missing:?}");
+    }
+}
+
+#[test]
+fn a_seed_does_the_same_every_time() {
+    let run_twice = |seed| {
+        let digest = || run(seed).unwrap_or_else(|failed| panic!("{failed}")).trace_digest;
+        (digest(), digest())
+    };
+    for seed in FIRST_SEED..FIRST_SEED + REPLAYED {
+        let thread = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(move || run_twice(seed))
+            .expect("a thread");
+        let (first, second) = thread.join().expect("no panic");
+        assert_eq!(first, second, "seed {seed}");
+    }
+}

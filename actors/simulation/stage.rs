@@ -1,0 +1,178 @@
+//! Runs actors and workers as processes of a [`Scheduler`]: the real ones, wired as in a node, with actix's
+//! own contexts and timers.
+
+use super::scheduler::{Flag, Process, Scheduler, preempt};
+use crate::{
+    arbiters::{Host, Site},
+    failure::Failure,
+    mailbox::{Address, Carrier, Mail, Mailbox},
+    worker::Worker,
+};
+use actix::{Actor, Addr, AsyncContext, Context, Handler};
+use std::{
+    cell::Cell,
+    collections::VecDeque,
+    future::Future,
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task,
+};
+
+/// Where actors are started in a simulation.
+pub(super) struct Stage {
+    pub(super) scheduler: Rc<Scheduler>,
+    pub(super) failure: Failure,
+}
+
+impl Host for Stage {
+    fn run<A>(&self, _: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    where
+        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
+    {
+        let inbox = Arc::new(Inbox {
+            mails: Mutex::default(),
+            is_open: AtomicBool::new(true),
+        });
+        let context = Context::new();
+        let seat = Seat {
+            name,
+            inbox: Arc::clone(&inbox),
+            address: context.address(),
+            running: Box::pin(context.into_future(actor)),
+            flag: Flag::raised(),
+        };
+        self.scheduler.add(Box::new(seat));
+        Mailbox::new(name, capacity, Address::Carrier(inbox), &self.failure)
+    }
+}
+
+/// What was sent to an actor and not handled.
+struct Inbox<A: Actor> {
+    mails: Mutex<VecDeque<Mail<A>>>,
+    is_open: AtomicBool,
+}
+
+impl<A: Actor> Inbox<A> {
+    fn mails(&self) -> MutexGuard<'_, VecDeque<Mail<A>>> {
+        self.mails.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Actor> Carrier<A> for Inbox<A> {
+    fn is_open(&self) -> bool {
+        self.is_open.load(SeqCst)
+    }
+
+    fn carry(&self, mail: Mail<A>) {
+        preempt();
+        if self.is_open() {
+            self.mails().push_back(mail);
+        }
+        preempt();
+    }
+}
+
+/// An actor in its context.
+struct Seat<A: Actor<Context = Context<A>>> {
+    name: &'static str,
+    inbox: Arc<Inbox<A>>,
+    address: Addr<A>,
+    running: Pin<Box<dyn Future<Output = ()>>>,
+    /// Up when a timer has run out, and at the start.
+    flag: Arc<Flag>,
+}
+
+impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Process for Seat<A> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn is_ready(&self) -> bool {
+        self.flag.is_up() || !self.inbox.mails().is_empty()
+    }
+
+    /// Handles one message, or what a timer brings.
+    fn step(&mut self) -> bool {
+        if !self.flag.is_up() {
+            let mail = self.inbox.mails().pop_front();
+            if let Some(mail) = mail {
+                self.address.do_send(mail);
+            }
+        }
+        self.flag.lower();
+        let waker = Arc::clone(&self.flag).into();
+        let context = &mut task::Context::from_waker(&waker);
+        self.running.as_mut().poll(context).is_pending()
+    }
+}
+
+impl<A: Actor<Context = Context<A>>> Drop for Seat<A> {
+    fn drop(&mut self) {
+        self.inbox.is_open.store(false, SeqCst);
+        let mails = std::mem::take(&mut *self.inbox.mails());
+        drop(mails);
+    }
+}
+
+impl<J> Process for Worker<J> {
+    fn name(&self) -> &str {
+        Worker::name(self)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.has_work()
+    }
+
+    fn step(&mut self) -> bool {
+        Worker::step(self).is_continue()
+    }
+}
+
+/// A future that runs until its end, or until nobody wants it any more.
+pub(super) struct Task {
+    name: String,
+    running: Pin<Box<dyn Future<Output = ()>>>,
+    is_wanted: Rc<Cell<bool>>,
+    flag: Arc<Flag>,
+}
+
+impl Task {
+    pub(super) fn new(
+        name: String,
+        is_wanted: Rc<Cell<bool>>,
+        running: impl Future<Output = ()> + 'static,
+    ) -> Box<Self> {
+        Box::new(Self {
+            name,
+            running: Box::pin(running),
+            is_wanted,
+            flag: Flag::raised(),
+        })
+    }
+}
+
+impl Process for Task {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_ready(&self) -> bool {
+        self.flag.is_up() || !self.is_wanted.get()
+    }
+
+    fn step(&mut self) -> bool {
+        if !self.is_wanted.get() {
+            return false;
+        }
+        self.flag.lower();
+        let waker = Arc::clone(&self.flag).into();
+        self.running
+            .as_mut()
+            .poll(&mut task::Context::from_waker(&waker))
+            .is_pending()
+    }
+}

@@ -1,0 +1,335 @@
+//! One simulation: a node on a disk, its clients, time, and all that goes wrong, as a seed chooses.
+
+use super::{
+    audit,
+    clients::Clients,
+    disk::{Disk, Fault, Image},
+    figures::Figures,
+    fixture::{Fixture, START_SECS},
+    judge::Judge,
+    node::{NodeUnderTest, StartUp},
+    options::Options,
+    properties,
+    scheduler::{Running, Scheduler, Violation},
+};
+use crate::{Clock, FailureKind};
+use fastrand::Rng;
+use std::{
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// More steps without a pause mean that something goes in circles.
+const STEPS_TO_QUIET_MAX: usize = 20_000;
+
+/// What one simulation came to.
+pub(super) struct Outcome {
+    pub(super) figures: Figures,
+    pub(super) violation: Option<Violation>,
+    pub(super) last_lines: Vec<String>,
+    pub(super) trace_digest: u64,
+}
+
+/// A simulation.
+pub(super) struct World {
+    pub(super) options: Options,
+    pub(super) scheduler: Rc<Scheduler>,
+    pub(super) judge: Rc<Judge>,
+    pub(super) clients: Clients,
+    clock_usecs: Arc<AtomicU64>,
+    pub(super) node: Option<NodeUnderTest>,
+    /// The file that the last graceful stop left.
+    pub(super) saved: Option<Vec<u8>>,
+    pub(super) random: Rng,
+    is_fault_injected: bool,
+    _running: Running,
+}
+
+/// Runs the simulation of a seed.
+pub(super) async fn simulate(seed: u64) -> Outcome {
+    let mut world = World::new(seed);
+    let image = world.judge.fixture.image.clone();
+    world.start(image);
+    for _ in 0..world.options.actions {
+        if world.scheduler.is_halted() {
+            break;
+        }
+        world.act().await;
+    }
+    if !world.scheduler.is_halted() {
+        world.finish().await;
+    }
+    world.outcome()
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let options = Options::choose(&mut random);
+        let scheduler = Scheduler::new(random.fork(), options.pace);
+        let judge = Judge::new(Rc::clone(&scheduler), Fixture::of(options.has_small_blocks));
+        let pruner = &options.node.pruner;
+        judge
+            .window_versions
+            .set(pruner.enabled.then_some(pruner.window_versions));
+        scheduler.note(format_args!("{options:?}"));
+        Self {
+            clients: Clients::new(Rc::clone(&judge), random.fork()),
+            clock_usecs: Arc::new(AtomicU64::new(START_SECS * 1_000_000)),
+            node: None,
+            saved: None,
+            is_fault_injected: false,
+            _running: scheduler.enter(),
+            options,
+            scheduler,
+            judge,
+            random,
+        }
+    }
+
+    fn now_secs(&self) -> u64 {
+        self.clock_usecs.load(SeqCst) / 1_000_000
+    }
+
+    fn clock(&self) -> Clock {
+        let usecs = Arc::clone(&self.clock_usecs);
+        Clock::new(move || usecs.load(SeqCst))
+    }
+
+    /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
+    /// again.
+    pub(super) fn start(&mut self, image: Image) {
+        let mut image = image;
+        let mut may_fail = self.random.u32(..1_000) < self.options.faults;
+        loop {
+            let disk = Disk::new(image.clone());
+            if may_fail {
+                disk.inject(Fault::Gone {
+                    after: self.random.usize(..12),
+                });
+            }
+            self.is_fault_injected = may_fail;
+            self.judge.watch(None);
+            let start_up = StartUp {
+                fixture: self.judge.fixture,
+                config: &self.options.node,
+                clock: self.clock(),
+                disk: disk.clone(),
+                saved: self.saved.as_deref(),
+            };
+            let judge = Rc::clone(&self.judge);
+            match start_up.start(&self.scheduler, |reader| audit::audit(&judge, reader)) {
+                Ok(node) => {
+                    self.judge.count("starts");
+                    self.judge.watch(Some((node.head.clone(), disk)));
+                    self.saved = None;
+                    self.node = Some(node);
+                    return;
+                }
+                Err(error) if may_fail => {
+                    self.scheduler.note(format_args!("the start failed: {error}"));
+                    self.judge.count("starts that failed");
+                    self.scheduler.clear();
+                    image = disk.torn(&mut |bound| self.random.usize(..bound));
+                    may_fail = false;
+                }
+                Err(error) => {
+                    let found = Err(format!("the store does not open: {error}"));
+                    return self.judge.hold(properties::COMMITTED_STAYS, found);
+                }
+            }
+        }
+    }
+
+    /// The next thing that happens.
+    async fn act(&mut self) {
+        match self.random.u8(..100) {
+            0..=54 => self.begin(),
+            55..=74 => {
+                for _ in 0..self.random.usize(..20) {
+                    self.scheduler.step();
+                }
+            }
+            75..=83 => self.settle(),
+            84..=90 => {
+                let millis = self.random.u64(1..600);
+                self.pass(millis).await;
+            }
+            91 => {
+                let millis = self.random.u64(1_000..6_000);
+                self.pass(millis).await;
+            }
+            92 => self.set_clock(),
+            93 | 94 => self.clients.abandon_one(),
+            95 => self.with_node(|world, node| world.clients.begin_feed(&world.scheduler, &node.handle)),
+            96 | 97 => self.break_disk(),
+            98 => self.restart().await,
+            _ => self.crash(),
+        }
+        self.judge.sync();
+        self.look_for_failure().await;
+    }
+
+    fn with_node(&self, f: impl FnOnce(&Self, &NodeUnderTest)) {
+        if let Some(node) = &self.node {
+            f(self, node);
+        }
+    }
+
+    pub(super) fn begin(&self) {
+        if self.clients.open().len() < self.options.clients {
+            let now_secs = self.now_secs();
+            self.with_node(|world, node| world.clients.begin(&world.scheduler, &node.handle, now_secs));
+        }
+    }
+
+    /// Goes on until nothing can happen but by time or a client; then everything that was asked has an
+    /// answer, but those who wait for what is not there.
+    pub(super) fn settle(&self) {
+        let mut steps = 0;
+        while self.scheduler.step() {
+            steps += 1;
+            if steps > STEPS_TO_QUIET_MAX {
+                let verdict = Err("the node does not come to rest".to_owned());
+                return self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            }
+        }
+        self.judge.sync();
+        if self.scheduler.is_halted() {
+            return;
+        }
+        self.judge.count("times of quiet");
+        let now = Instant::now();
+        for question in self.clients.open() {
+            let late = |why: &str| Err(format!("{}: {why}", question.what));
+            let verdict = match question.wait {
+                None => late("there is no answer"),
+                Some((_, deadline)) if now >= deadline => late("its time is over"),
+                Some((hash, _)) => match self.judge.model().sent.get(&hash) {
+                    Some(sent) if sent.version.is_some() => late("it is committed"),
+                    _ => Ok(()),
+                },
+            };
+            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+        }
+    }
+
+    /// Time passes, on both clocks.
+    async fn pass(&self, millis: u64) {
+        self.scheduler.note(format_args!("{millis} ms pass"));
+        self.clock_usecs.fetch_add(millis * 1_000, SeqCst);
+        tokio::time::advance(Duration::from_millis(millis)).await;
+    }
+
+    /// Somebody sets the clock.
+    fn set_clock(&mut self) {
+        self.judge.count("clock steps");
+        let usecs = self.random.u64(1..8_000_000);
+        if self.random.bool() {
+            self.clock_usecs.fetch_sub(usecs, SeqCst);
+        } else {
+            self.clock_usecs.fetch_add(10 * usecs, SeqCst);
+        }
+        self.scheduler
+            .note(format_args!("the clock shows {}", self.now_secs()));
+    }
+
+    /// The disk will fail soon.
+    fn break_disk(&mut self) {
+        let is_time = self.options.faults > 0 && self.random.u32(..100) < self.options.faults;
+        let Some(node) = self.node.as_ref().filter(|_| is_time && !self.is_fault_injected) else {
+            return;
+        };
+        let after = self.random.usize(..25);
+        let (what, fault) = match self.random.u8(..5) {
+            0 => (
+                "faults: disk full",
+                Fault::Full {
+                    more_bytes: 4_096 * after,
+                },
+            ),
+            1 => ("faults: failing write", Fault::Write { after }),
+            2 => ("faults: failing sync", Fault::Sync { after: after / 4 }),
+            3 => ("faults: failing read", Fault::Read { after }),
+            _ => ("faults: disk gone", Fault::Gone { after }),
+        };
+        node.disk.inject(fault);
+        self.is_fault_injected = true;
+        self.scheduler.note(format_args!("{fault:?}"));
+        self.judge.count(what);
+    }
+
+    /// A node that failed is ended, sooner or later.
+    async fn look_for_failure(&mut self) {
+        let Some(node) = &self.node else { return };
+        let Some(failure) = node.failure.get() else {
+            return;
+        };
+        if node.disk.failures() == 0 {
+            let verdict = Err(failure.to_string());
+            return self.judge.hold(properties::NO_FAILURE, verdict);
+        }
+        if self.random.u8(..3) > 0 {
+            return;
+        }
+        self.judge.count(match failure.kind {
+            FailureKind::Disk => "nodes ended by a failed write",
+            FailureKind::Broken => "nodes ended by a failed read",
+        });
+        if failure.kind == FailureKind::Disk && self.random.bool() {
+            self.restart().await;
+        } else {
+            self.crash();
+        }
+    }
+
+    /// Everything comes to its end: all waits run out, the node stops, and the chain is executed again.
+    async fn finish(&mut self) {
+        let has_failed = |world: &Self| match &world.node {
+            Some(node) => node.failure.get().is_some() || world.is_fault_injected,
+            None => true,
+        };
+        if has_failed(self) {
+            self.options.faults = 0;
+            self.crash();
+        }
+        self.settle();
+        let longest = self.options.node.wait.timeout_ms + 2_000;
+        self.pass(longest).await;
+        self.settle();
+        for question in self.clients.open() {
+            let verdict = Err(format!("{} is open at the end", question.what));
+            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+        }
+        if self.scheduler.is_halted() {
+            return;
+        }
+        if let Some(image) = self.stop(true).await {
+            self.start(image);
+        }
+        self.judge.watch(None);
+        let verdict = audit::replay(self.judge.fixture, &self.judge.model());
+        self.judge.hold(properties::REPLAY, verdict);
+    }
+
+    fn outcome(self) -> Outcome {
+        let (interruptions, slow_syncs) = self.scheduler.interruptions();
+        let mut figures = std::mem::take(&mut *self.judge.figures());
+        figures.add("steps", self.scheduler.now());
+        figures.add("interruptions", interruptions);
+        figures.add("faults: slow sync", slow_syncs);
+        self.scheduler.halt();
+        self.scheduler.clear();
+        Outcome {
+            figures,
+            violation: self.scheduler.violation(),
+            last_lines: self.scheduler.last_lines(),
+            trace_digest: self.scheduler.trace_digest(),
+        }
+    }
+}
