@@ -48,6 +48,7 @@ pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<(Dat
         }
         make_file(directory, &path, options)?;
     }
+    sync_names(directory).map_err(failed)?;
     let file = fs::File::options()
         .read(true)
         .write(true)
@@ -115,8 +116,7 @@ fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<()
         .map_err(|error| database_error(directory, error))?;
     prepare(&database, directory)?;
     drop(database);
-    fs::rename(&new, path).map_err(failed)?;
-    sync_names(directory).map_err(failed)
+    fs::rename(&new, path).map_err(failed)
 }
 
 /// Opens or makes the database in `backend`.
@@ -136,19 +136,27 @@ fn builder(options: &StoreOptions) -> Builder {
     builder
 }
 
-/// Makes the names of a new file and a new directory durable; the database syncs contents only.
+/// Makes the names of the file and of the directories above it durable; the database syncs contents only. At
+/// every start: whoever made them may have been killed before it came to this.
 #[cfg(unix)]
 fn sync_names(directory: &Path) -> io::Result<()> {
-    fs::File::open(directory)?.sync_all()?;
-    match directory.canonicalize()?.parent() {
-        Some(parent) => match fs::File::open(parent) {
-            Ok(parent) => parent.sync_all(),
-            // A parent that may be passed but not listed cannot be synced; it is not ours either.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
-            Err(error) => Err(error),
-        },
-        None => Ok(()),
+    use std::os::unix::fs::MetadataExt as _;
+    let directory = directory.canonicalize()?;
+    let device = fs::metadata(&directory)?.dev();
+    fs::File::open(&directory)?.sync_all()?;
+    for above in directory.ancestors().skip(1) {
+        // Nothing above a mount point was made by us.
+        if fs::metadata(above)?.dev() != device {
+            break;
+        }
+        match fs::File::open(above) {
+            Ok(above) => above.sync_all()?,
+            // One that may be passed but not listed cannot be synced; it is not ours either.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(())
 }
 
 #[cfg(not(unix))]
