@@ -9,6 +9,7 @@ use ledger::{
     },
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zeroize::Zeroizing;
 
 /// The prefix of a private key in the textual form that the ecosystem's SDKs print and read.
 const TEXT_PREFIX: &str = "ed25519-priv-";
@@ -158,14 +159,22 @@ pub fn parse_private_key(text: &str) -> Option<Ed25519PrivateKey> {
     let text = text.trim();
     let text = text.strip_prefix(TEXT_PREFIX).unwrap_or(text);
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    let mut seed = [0u8; 32];
-    hex::decode_to_slice(digits, &mut seed).ok()?;
+    let mut seed = Zeroizing::new([0u8; 32]);
+    hex::decode_to_slice(digits, seed.as_mut_slice()).ok()?;
     Some(Ed25519PrivateKey::from_seed(&seed))
 }
 
-/// The printed form of a private key: `0x` and 64 hex digits.
-pub fn private_key_text(key: &Ed25519PrivateKey) -> String {
-    format!("0x{}", hex::encode(key.seed()))
+/// The printed form of a private key: `0x` and 64 hex digits. The memory is cleared when it is dropped.
+pub fn private_key_text(key: &Ed25519PrivateKey) -> Zeroizing<String> {
+    let seed = Zeroizing::new(key.seed());
+    let mut digits = Zeroizing::new([0; 64]);
+    let encoded = hex::encode_to_slice(seed.as_slice(), digits.as_mut_slice());
+    encoded.expect("a seed has 32 bytes, each with two digits");
+    // As long as it gets, so that no copy is left where it had to grow.
+    let mut text = Zeroizing::new(String::with_capacity(2 + digits.len()));
+    text.push_str("0x");
+    text.extend(digits.iter().copied().map(char::from));
+    text
 }
 
 #[cfg(test)]
@@ -178,14 +187,14 @@ mod tests {
         let key = Ed25519PrivateKey::from_seed(&[7; 32]);
         let text = private_key_text(&key);
         for form in [
-            text.clone(),
+            text.to_string(),
             text[2..].to_owned(),
-            format!("{TEXT_PREFIX}{text}\n"),
+            format!("{TEXT_PREFIX}{}\n", *text),
         ] {
             let read = parse_private_key(&form).map(|key| key.seed());
             assert_eq!(read, Some([7; 32]), "{form}");
         }
-        for form in ["", "0x", "0x07", "ed25519-priv-", &format!("{text}00")] {
+        for form in ["", "0x", "0x07", "ed25519-priv-", &format!("{}00", *text)] {
             assert!(parse_private_key(form).is_none(), "{form}");
         }
     }

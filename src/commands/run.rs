@@ -97,7 +97,7 @@ fn development_words(genesis: &Genesis) -> String {
         text += &format!(
             "\n  account {}\n  private key {}",
             account.address.to_long_hex(),
-            private_key_text(&account.private_key)
+            *private_key_text(&account.private_key)
         );
     }
     text

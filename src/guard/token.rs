@@ -1,23 +1,14 @@
 //! The operator's bearer token (RFC 6750), out of a file that nobody else can read.
 
+use super::secret_file::{SecretFileError, read_secret_file};
 use crate::config::{ConfigError, Settings};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
-use std::{
-    fmt,
-    fs::File,
-    io::{self, Read as _},
-    os::unix::fs::PermissionsExt as _,
-    path::Path,
-};
+use std::{fmt, path::Path};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-/// The permission bits of everyone but a file's owner.
-const GROUP_AND_OTHERS: u32 = 0o077;
 /// The shortest token, in characters: 96 bits where each carries six.
 const CHARS_MIN: usize = 16;
-/// The largest file, in bytes: far more than a header could carry to no use.
-const FILE_BYTES_MAX: u64 = 1024;
 /// How a token is made, for messages.
 const RECIPE: &str = "for example: (umask 077; openssl rand -base64 32 > FILE)";
 
@@ -79,37 +70,18 @@ pub fn configured_token(settings: &Settings) -> Result<Option<Token>, ConfigErro
     }
 }
 
-/// Reads the file. Its text is in no error, for it is the secret.
 fn read(path: &Path) -> Result<Token, ConfigError> {
-    let unreadable = |source: io::Error| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
     let malformed = |message: String| ConfigError::Malformed {
         path: path.to_owned(),
-        message,
+        message: format!("admin.token_file: {message}"),
     };
-    // Looked at once it is open, so that what is looked at is what is read.
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
-        return Err(malformed(format!(
-            "admin.token_file is to be a file with nothing but a token; {RECIPE}"
-        )));
-    }
-    let mode = metadata.permissions().mode();
-    if mode & GROUP_AND_OTHERS != 0 {
-        return Err(malformed(format!(
-            "others than its owner may use the token of admin.token_file (mode {:o}); chmod 600 it, and \
-             make a new one if others use this machine",
-            mode & 0o777
-        )));
-    }
-    // As large as the text can get, so that no copy is left where it had to grow.
-    let mut text = Zeroizing::new(String::with_capacity(FILE_BYTES_MAX as usize));
-    file.take(FILE_BYTES_MAX)
-        .read_to_string(&mut text)
-        .map_err(unreadable)?;
+    let text = read_secret_file(path).map_err(|error| match error {
+        SecretFileError::Unreadable(source) => ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        },
+        other => malformed(other.to_string()),
+    })?;
     Token::of_text(&text).map_err(malformed)
 }
 

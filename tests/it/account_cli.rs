@@ -1,7 +1,7 @@
 //! The `account` commands, as a person uses them.
 
 use crate::kit::{TestNode, binary};
-use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, process::Output};
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Output};
 
 fn account(arguments: &[&str]) -> Output {
     binary().arg("account").args(arguments).output().unwrap()
@@ -21,6 +21,14 @@ fn value<'a>(printed: &'a str, name: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no {name} in {printed}"))
 }
 
+/// A file with this text that only its owner can read; its name.
+fn private_file(directory: &Path, text: &str) -> String {
+    let path = directory.join("text");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn new_fund_transfer_show() {
     let node = TestNode::start(&[]);
@@ -37,6 +45,7 @@ fn new_fund_transfer_show() {
 
     let bob = printed(&account(&["new"]));
     let (bob, bob_key) = (value(&bob, "address"), value(&bob, "private key"));
+    let bob_file = private_file(node.directory(), bob_key);
 
     printed(&account(&["fund", "--faucet", faucet, &alice, "500000000"]));
     let transfer = printed(&account(&[
@@ -55,7 +64,7 @@ fn new_fund_transfer_show() {
     assert_eq!(value(&shown, "balance"), "100000000");
     assert_eq!(value(&shown, "sequence_number"), "0");
     let back = printed(&account(&[
-        "transfer", "--url", &node.api, "--key", bob_key, &alice, "1000",
+        "transfer", "--url", &node.api, "--key", &bob_file, &alice, "1000",
     ]));
     assert!(back.contains("committed"), "{back}");
     let shown = printed(&account(&["show", "--url", &node.api, bob]));
@@ -65,7 +74,7 @@ fn new_fund_transfer_show() {
 #[test]
 fn what_does_not_work_is_said() {
     let node = TestNode::start(&[]);
-    let key = "11".repeat(32);
+    let key = private_file(node.directory(), &"11".repeat(32));
     let failed = |arguments: &[&str], parts: &[&str]| {
         let output = account(arguments);
         let message = String::from_utf8(output.stderr).unwrap();
@@ -81,7 +90,7 @@ fn what_does_not_work_is_said() {
     );
     failed(
         &["transfer", "--url", &node.api, "--key", "/nowhere", to, "1"],
-        &["--key", "64 hex digits"],
+        &["--key", "the name of a key file", "No such file"],
     );
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nobody = format!("http://{nobody}");

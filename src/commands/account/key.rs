@@ -1,6 +1,10 @@
-//! Private keys on the command line and in key files.
+//! Private keys of the commands: never among the arguments, which every user of the machine can list.
 
-use crate::{commands::Failure, signing};
+use crate::{
+    commands::Failure,
+    guard::{SecretFileError, read_secret, read_secret_file},
+    signing,
+};
 use ledger::crypto::Ed25519PrivateKey;
 use std::{
     fs::OpenOptions,
@@ -9,31 +13,34 @@ use std::{
     path::Path,
 };
 
-/// The largest file that is read as a key file, in bytes: a key in any form and some white space.
-const KEY_FILE_BYTES_MAX: u64 = 4096;
+/// Stands for standard input.
+const STDIN: &str = "-";
 
-/// Reads `--key`: a private key in hex, or the file that holds one.
+/// Reads `--key`: the name of a file that holds a private key and that nobody else can read, or `-`.
 ///
 /// # Errors
-/// When it is neither; the text is not repeated, for it may be a mistyped secret.
-pub fn read(key: &str) -> Result<Ed25519PrivateKey, Failure> {
-    if let Some(key) = signing::parse_private_key(key) {
-        return Ok(key);
-    }
+/// When there is no key; what was given is not repeated, for it may be a secret in the wrong place.
+pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
     let problem = |reason: &str| {
         Failure::Fatal(format!(
-            "--key takes 64 hex digits or the name of a key file; {reason}"
+            "--key takes the name of a key file, or {STDIN} for standard input; {reason}"
         ))
     };
-    let metadata = std::fs::metadata(key).map_err(|error| problem(&format!("the file: {error}")))?;
-    if metadata.len() > KEY_FILE_BYTES_MAX {
-        return Err(problem("the file is too large to hold a key"));
+    if signing::parse_private_key(source).is_some() {
+        return Err(problem(
+            "as an argument every user of this machine can see the key, and the shell may have saved it",
+        ));
     }
-    let text = std::fs::read_to_string(key).map_err(|error| problem(&format!("the file: {error}")))?;
-    signing::parse_private_key(&text).ok_or_else(|| problem("the file does not hold a key"))
+    let text = if source == STDIN {
+        read_secret(io::stdin().lock())
+    } else {
+        read_secret_file(Path::new(source))
+    };
+    let text = text.map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
+    signing::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
 }
 
-/// Writes a key file that only its owner can read. Never overwrites one.
+/// Writes a key file that only its owner can read, from its first byte on. Never overwrites one.
 ///
 /// # Errors
 /// When the file exists or cannot be written.
@@ -43,6 +50,6 @@ pub fn write(path: &Path, key: &Ed25519PrivateKey) -> io::Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    writeln!(file, "{}", signing::private_key_text(key))?;
+    writeln!(file, "{}", *signing::private_key_text(key))?;
     file.sync_all()
 }

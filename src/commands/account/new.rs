@@ -7,6 +7,7 @@ use crate::{
 };
 use ledger::crypto::Ed25519PrivateKey;
 use std::path::PathBuf;
+use zeroize::Zeroizing;
 
 /// The options of `account new`.
 #[derive(Debug, clap::Args)]
@@ -21,8 +22,8 @@ pub struct Arguments {
 /// # Errors
 /// When the system has no randomness or the file cannot be written.
 pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
-    let mut seed = [0u8; 32];
-    getrandom::fill(&mut seed)
+    let mut seed = Zeroizing::new([0u8; 32]);
+    getrandom::fill(seed.as_mut_slice())
         .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?;
     let key = Ed25519PrivateKey::from_seed(&seed);
     let address = Signer::new(key.clone()).address().to_long_hex();
@@ -31,7 +32,7 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
             key::write(path, &key).map_err(|error| Failure::fatal(path.display(), &error))?;
             format!("key file {}", path.display())
         }
-        None => format!("private key {}", private_key_text(&key)),
+        None => format!("private key {}", *private_key_text(&key)),
     };
     Ok(output::line(&format!("address {address}\n{secret}"))?)
 }

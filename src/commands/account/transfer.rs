@@ -16,8 +16,8 @@ pub struct Arguments {
     /// The node
     #[arg(long, value_name = "URL", default_value = URL)]
     url: String,
-    /// The sender's private key in hex, or a file that holds it
-    #[arg(long, value_name = "FILE|HEX")]
+    /// A file with the sender's private key in hex, which nobody else can read; - for standard input
+    #[arg(long, value_name = "FILE")]
     key: String,
     /// The most gas units it may use; the sender must hold this times the price beside the amount
     #[arg(long, value_name = "UNITS", default_value_t = 200_000)]

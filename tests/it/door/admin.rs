@@ -1,0 +1,141 @@
+//! The operator's listener: the token, where it may listen, and under which names it is asked.
+
+use super::{ask, file, refused};
+use crate::kit::TestNode;
+use reqwest::Method;
+
+/// A token, and one that differs in its last character.
+const TOKEN: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4A";
+const OTHER: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4B";
+
+#[tokio::test]
+async fn with_a_token_nothing_is_answered_without_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "token", &format!("{TOKEN}\n"), 0o600);
+    let node = TestNode::start(&[&format!("admin.token_file={}", path.display())]);
+    let bearer = format!("Bearer {TOKEN}");
+    let routes = [
+        (Method::GET, "/actors", 200),
+        (Method::GET, "/actors/mempool", 200),
+        (Method::PATCH, "/actors/mempool", 400),
+        (Method::GET, "/signatures", 200),
+        (Method::GET, "/filter", 200),
+        (Method::PUT, "/filter", 400),
+        (Method::GET, "/switches", 200),
+        (Method::PATCH, "/switches", 400),
+        (Method::GET, "/storage", 200),
+        (Method::GET, "/nothing", 404),
+        (Method::DELETE, "/filter", 405),
+    ];
+    for (method, route, status) in routes {
+        let url = format!("{}{route}", node.admin);
+        for authorization in [
+            None,
+            Some(TOKEN.to_owned()),
+            Some(format!("Bearer {OTHER}")),
+            Some(format!("Bearer {}", &TOKEN[..TOKEN.len() - 1])),
+            Some("Bearer".to_owned()),
+            Some(format!("Basic {TOKEN}")),
+        ] {
+            let given = authorization.as_deref().map(|value| ("authorization", value));
+            let answer = ask(&node, &method, &url, given.as_slice()).await;
+            assert_eq!(answer.status, 401, "{method} {route} {given:?}: {}", answer.text);
+            assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"admin\"");
+            assert!(answer.text.contains("admin.token_file"), "{}", answer.text);
+            assert!(answer.json["error_code"].is_string(), "{}", answer.text);
+        }
+        let answer = ask(&node, &method, &url, &[("authorization", &bearer)]).await;
+        assert_eq!(answer.status, status, "{method} {route}: {}", answer.text);
+    }
+    // The token does not make up for a foreign page.
+    let url = format!("{}/actors", node.admin);
+    for foreign in [("host", "example.org"), ("origin", "https://example.org")] {
+        let answer = ask(&node, &Method::GET, &url, &[("authorization", &bearer), foreign]).await;
+        assert_eq!(answer.status, 403, "{foreign:?}: {}", answer.text);
+    }
+    // The interface asks for none.
+    assert_eq!(node.get("/v1").await.status, 200);
+}
+
+#[tokio::test]
+async fn other_machines_reach_it_only_with_a_token() {
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let message = refused(&[format!("admin.listen={listen}")]);
+        for part in [listen, "admin.token_file", "127.0.0.1"] {
+            assert!(message.contains(part), "{part} is not in {message}");
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "token", TOKEN, 0o400);
+    let token = format!("admin.token_file={}", path.display());
+    let node = TestNode::start(&["admin.listen=0.0.0.0:0", &token]);
+    let port = node.admin.rsplit_once(':').unwrap().1;
+    let url = format!("http://127.0.0.1:{port}/actors");
+    assert_eq!(ask(&node, &Method::GET, &url, &[]).await.status, 401);
+    let bearer = format!("Bearer {TOKEN}");
+    let answer = ask(&node, &Method::GET, &url, &[("authorization", &bearer)]).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+}
+
+#[test]
+fn a_token_that_is_none_or_that_others_can_read_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let setting = |path: &std::path::Path| [format!("admin.token_file={}", path.display())];
+    for mode in [0o644, 0o640, 0o604, 0o620] {
+        let message = refused(&setting(&file(directory, "open", TOKEN, mode)));
+        assert!(message.contains("chmod 600"), "{message}");
+        assert!(message.contains(&format!("{mode:o}")), "{message}");
+        assert!(!message.contains(TOKEN), "{message}");
+    }
+    let rows = [
+        (file(directory, "empty", "", 0o600), "at least 16 characters"),
+        (
+            file(directory, "short", "secret", 0o600),
+            "at least 16 characters",
+        ),
+        (
+            file(directory, "words", "a secret of several words", 0o600),
+            "letters, digits",
+        ),
+        (
+            file(directory, "large", &"secret".repeat(1_000), 0o600),
+            "more than 4096 bytes",
+        ),
+        (directory.join("missing"), "missing: No such file"),
+    ];
+    for (path, words) in rows {
+        let message = refused(&setting(&path));
+        assert!(message.contains(words), "{words:?} is not in {message}");
+        assert!(
+            !message.contains("secret of") && !message.contains("secretsecret"),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn it_is_asked_under_its_own_names() {
+    let node = TestNode::start(&["admin.hosts=node.example,other.example"]);
+    let url = format!("{}/actors", node.admin);
+    for (host, status) in [
+        ("node.example", 200),
+        ("NODE.example:9101", 200),
+        ("other.example", 200),
+        ("10.1.2.3:9101", 200),
+        ("[::1]:9101", 200),
+        ("localhost:9101", 200),
+        ("node.example.org", 403),
+        ("example", 403),
+    ] {
+        let answer = ask(&node, &Method::GET, &url, &[("host", host)]).await;
+        assert_eq!(answer.status, status, "{host}: {}", answer.text);
+        if status == 403 {
+            assert!(answer.text.contains("admin.hosts"), "{}", answer.text);
+        }
+    }
+    let own_page = [("host", "node.example"), ("origin", "https://node.example")];
+    assert_eq!(ask(&node, &Method::GET, &url, &own_page).await.status, 200);
+    let other_page = [("host", "node.example"), ("origin", "https://other.example")];
+    assert_eq!(ask(&node, &Method::GET, &url, &other_page).await.status, 403);
+}

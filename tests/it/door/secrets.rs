@@ -1,0 +1,119 @@
+//! What a node says at its most talkative, and what the commands say, holds no secret.
+
+use super::{ask, file};
+use crate::kit::{Account, HTTP_11, TestCertificate, binary};
+use reqwest::Method;
+use serde_json::json;
+use std::{fs, process::Command};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// The token of the operator's listener.
+const TOKEN: &str = "c2VjcmV0IG9mIHRoZSBvcGVyYXRvcg";
+/// Everything that any crate has to say.
+const ALL: &str = "log.level=trace,actix_http=trace,actix_server=trace,h2=trace,rustls=trace,mio=trace";
+
+/// The text within a PEM file, line by line.
+fn pem_lines(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().filter(|line| !line.starts_with("-----"));
+    lines.map(str::to_owned)
+}
+
+/// Standard output and standard error of a command with everything logged.
+fn said(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+#[tokio::test]
+async fn a_node_that_says_everything_says_no_secret() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let token_file = file(directory, "token", TOKEN, 0o600);
+    let certificate = TestCertificate::new();
+    let faucet = Account::from_seed(77);
+    let faucet_key = hex::encode(faucet.key.seed());
+    let genesis = format!(
+        "chain_id = 4\ndevelopment = true\nfaucet_private_key = \"{faucet_key}\"\n\
+         [[accounts]]\naddress = \"{}\"\nbalance = 1000000000000\n",
+        faucet.address.to_long_hex()
+    );
+    let genesis_file = file(directory, "genesis.toml", &genesis, 0o600);
+    let settings = [
+        format!("admin.token_file={}", token_file.display()),
+        format!("chain.genesis={}", genesis_file.display()),
+    ];
+    let node = certificate.start_node(&[ALL, &settings[0], &settings[1]]);
+
+    let bearer = format!("Bearer {TOKEN}");
+    for (method, route) in [
+        (Method::GET, "/actors"),
+        (Method::PUT, "/filter"),
+        (Method::PATCH, "/switches"),
+        (Method::GET, "/nothing"),
+    ] {
+        let url = format!("{}{route}", node.admin);
+        let answer = ask(&node, &method, &url, &[("authorization", &bearer)]).await;
+        assert_ne!(answer.status, 401, "{}", answer.text);
+    }
+    let url = format!("{}/fund", node.faucet.as_ref().unwrap());
+    let body = json!({ "address": "0x77", "amount": 5 });
+    let answer = node.http.send_json(Method::POST, &url, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    // The token where it does not belong.
+    let mut stream = certificate.connect(&node, &[HTTP_11]).await;
+    let request =
+        format!("GET /v1 HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answered = String::new();
+    stream.read_to_string(&mut answered).await.unwrap();
+    assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
+
+    let log = node.log();
+    let greeting = node.greeting.join("\n");
+    assert!(log.contains("TRACE"), "the log was to say everything");
+    let key = fs::read_to_string(certificate.key_file()).unwrap();
+    let mut secrets: Vec<_> = pem_lines(&key).collect();
+    secrets.extend([TOKEN.to_owned(), faucet_key]);
+    for secret in &secrets {
+        assert!(!secret.is_empty());
+        for (place, text) in [("log", &log), ("greeting", &greeting), ("answer", &answered)] {
+            let line = text.lines().find(|line| line.contains(secret.as_str()));
+            assert_eq!(line, None, "the {place} holds a secret");
+        }
+    }
+}
+
+#[test]
+fn the_configuration_that_is_printed_holds_no_secret() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "token", TOKEN, 0o600);
+    let setting = format!("admin.token_file={}", path.display());
+    let mut command = binary();
+    command.args(["config", "--set", &setting]);
+    let printed = said(command);
+    assert!(printed.contains(path.to_str().unwrap()), "{printed}");
+    assert!(!printed.contains(TOKEN), "{printed}");
+}
+
+#[test]
+fn a_genesis_that_is_refused_is_not_repeated() {
+    let directory = tempfile::tempdir().unwrap();
+    let digits = "12345678".repeat(8);
+    for line in [
+        format!("faucet_private_key = {digits}"),
+        format!("faucet_private_key = 0x{digits}"),
+        format!("faucet_private_key = [\"{digits}\"]"),
+        format!("faucet_private_key = \"{digits}00\""),
+        format!("faucet_private_key = \"{digits}"),
+        format!("faucet_private_key \"{digits}\""),
+    ] {
+        let text = format!("chain_id = 4\ndevelopment = true\n{line}\n");
+        let path = file(directory.path(), "genesis.toml", &text, 0o600);
+        let message = super::refused(&[format!("chain.genesis={}", path.display())]);
+        assert!(!message.contains("12345678"), "{message}");
+    }
+}
