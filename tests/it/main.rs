@@ -5,6 +5,7 @@ mod admin;
 mod bench;
 mod config;
 mod crash;
+mod door;
 mod faucet;
 mod filter;
 mod graphql;
