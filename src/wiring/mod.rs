@@ -5,6 +5,7 @@ mod ledger;
 mod limits;
 mod listener;
 mod listeners;
+mod memory;
 mod net;
 mod service;
 mod tls;

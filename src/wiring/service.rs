@@ -1,6 +1,6 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
-use super::{listeners::Listeners, node_config};
+use super::{listeners::Listeners, memory, node_config};
 use crate::{commands::Failure, config::Settings, guard::Token};
 use ledger::{Chain, Genesis};
 use ledger_actors::Node;
@@ -29,6 +29,10 @@ impl Service {
         tls: Option<ServerConfig>,
         admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
+        tracing::info!(
+            memory_bytes_max = memory::bytes_max(settings),
+            "what the limits allow in memory"
+        );
         let directory = settings.storage.data_dir.as_path();
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await

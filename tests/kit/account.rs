@@ -70,6 +70,11 @@ impl Account {
             expiration_timestamp_secs: now + 600,
             chain_id: chain.id,
         };
+        self.sign(chain, raw)
+    }
+
+    /// The transaction with the account's signature.
+    pub fn sign(&self, chain: &ChainFacts, raw: RawTransaction) -> SignedTransaction {
         let signature = self.key.sign(&raw.signing_message(&chain.vendor));
         SignedTransaction {
             raw,

@@ -107,6 +107,11 @@ impl TestNode {
         &self.settings
     }
 
+    /// The number of its process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it logged.
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(&self.directory)).unwrap()

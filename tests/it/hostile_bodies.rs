@@ -1,0 +1,367 @@
+//! Bodies that no client sends who means well, to every operation that takes one: none is answered with a
+//! failure of the node, none makes it panic, and none takes more memory than a body may.
+
+use crate::kit::{Account, ChainFacts, Raw, TestNode};
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+/// The largest body that the node takes.
+const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Reading one body may take 64 MiB beside itself, and two are read at once; the rest is for what the allocator
+/// keeps. Without a bound the worst of these bodies takes a gigabyte.
+const MEMORY_MAX: usize = 320 * 1024 * 1024;
+/// How many connections send them.
+const SENDERS: usize = 4;
+
+const JSON: &str = "application/json";
+const TRANSACTION_BCS: &str = "application/x.node.signed_transaction+bcs";
+const CALL_BCS: &str = "application/x.node.view_function+bcs";
+
+/// A request that means harm.
+struct Hostile {
+    path: &'static str,
+    media_type: &'static str,
+    body: Vec<u8>,
+}
+
+/// Every operation with a body in JSON, with one that is well formed.
+fn operations(submission: &Value) -> Vec<(&'static str, Value)> {
+    let call = json!({ "function": "0x1::coin::name", "type_arguments": ["0x1::a::B<u8>"], "arguments": [] });
+    let item = json!({ "key_type": "vector<0x1::string::String>", "value_type": "u8", "key": ["a", "b"] });
+    let graphql = json!({ "query": "{ processor_status { processor } }", "variables": { "a": [1] } });
+    vec![
+        ("/v1/transactions", submission.clone()),
+        ("/v1/transactions/batch", json!([submission])),
+        ("/v1/transactions/simulate", submission.clone()),
+        ("/v1/transactions/encode_submission", submission.clone()),
+        ("/v1/tables/0x1/item", item),
+        ("/v1/tables/0x1/raw_item", json!({ "key": "0x00" })),
+        ("/v1/experimental/state_values/raw", json!({ "key": "0x00" })),
+        ("/v1/view", call),
+        ("/v1/graphql", graphql),
+    ]
+}
+
+/// Texts that are no JSON, or JSON that nothing asks for.
+fn texts() -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = [
+        "",
+        " ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "[]",
+        "{}",
+        "null",
+        "true",
+        "0",
+        "-",
+        "-0",
+        "1e999999",
+        "1E-999999",
+        "\"",
+        "\"\\u",
+        "\"\\ud800\"",
+        "\"\\udc00\\ud800\"",
+        "\"\\u0000\"",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "[1,]",
+        "[[]",
+        "{\"\":{\"\":{}}}",
+        "nul",
+        "NaN",
+        "Infinity",
+        "\u{feff}{}",
+        "{}{}",
+        "{} x",
+        "'a'",
+        "/**/{}",
+        "{\"type\":0}",
+        "{\"payload\":{\"type\":0}}",
+        "{\"payload\":{\"type\":\"entry_function_payload\"}}",
+        "{\"key\":\"0x0\"}",
+        "{\"key\":\"0xzz\"}",
+        "{\"key\":{},\"key_type\":\"\",\"value_type\":\"<<<<\"}",
+        "{\"query\":\"{{{{{{{{{{{{{{{{{{{{{{{{\"}",
+        "{\"query\":\"query($a:[[[[[[[[[[[[[Int]]]]]]]]]]]]]){a}\"}",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .into();
+    texts.push(vec![0]);
+    texts.push(vec![0xff; 100]);
+    texts.push(b"\"\xc3\x28\"".to_vec());
+    texts.push(b"{\"a\":\"\xed\xa0\x80\"}".to_vec());
+    for deep in [127, 128, 129, 100_000] {
+        texts.push("[".repeat(deep).into_bytes());
+        texts.push("{\"a\":".repeat(deep).into_bytes());
+        texts.push(format!("{}{}", "[".repeat(deep), "]".repeat(deep)).into_bytes());
+        texts.push(format!("{{\"arguments\":{}{}}}", "[".repeat(deep), "]".repeat(deep)).into_bytes());
+    }
+    texts
+}
+
+/// What every value of a well-formed body is replaced with.
+fn values() -> Vec<Value> {
+    let mut deep = json!(0);
+    for _ in 0..120 {
+        deep = json!([deep]);
+    }
+    let many_types = format!("0x1::a::B<{}>", vec!["u8"; 1_000].join(","));
+    let nested_types = format!("{}u8{}", "vector<".repeat(1_000), ">".repeat(1_000));
+    vec![
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(u64::MAX),
+        json!(1e300),
+        json!(""),
+        json!("0"),
+        json!("-1"),
+        json!("18446744073709551616"),
+        json!("9".repeat(100_000)),
+        json!("0x"),
+        json!("0xg"),
+        json!("0x".to_owned() + &"0".repeat(65)),
+        json!("\u{0}"),
+        json!("é".repeat(1_000)),
+        json!("::"),
+        json!("0x1::"),
+        json!("0x1::coin::name::x"),
+        json!(many_types),
+        json!(nested_types),
+        json!([]),
+        json!([[]]),
+        json!({}),
+        json!({ "type": "x" }),
+        json!({ "vec": [1, 2] }),
+        json!(vec![json!({}); 1_000]),
+        json!(vec![0; 10_000]),
+        deep,
+    ]
+}
+
+/// Copies of a value in each of which one value in it, at any depth, is another.
+fn with_each_replaced(value: &Value, by: &[Value]) -> Vec<Value> {
+    let mut pointers = Vec::new();
+    pointers_of(value, String::new(), &mut pointers);
+    let mut copies = Vec::new();
+    for pointer in &pointers {
+        for other in by {
+            let mut copy = value.clone();
+            if let Some(place) = copy.pointer_mut(pointer) {
+                *place = other.clone();
+            }
+            copies.push(copy);
+        }
+    }
+    copies
+}
+
+fn pointers_of(value: &Value, here: String, pointers: &mut Vec<String>) {
+    let below = |name: &dyn std::fmt::Display| format!("{here}/{name}");
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                pointers_of(member, below(name), pointers);
+            }
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                pointers_of(item, below(&place), pointers);
+            }
+        }
+        _ => {}
+    }
+    pointers.push(here);
+}
+
+/// Copies of a BCS form: each cut somewhere, or with a byte replaced, among others by lengths of up to four
+/// thousand million.
+fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let replacements: [&[u8]; 8] = [
+        &[0x00],
+        &[0x01],
+        &[0x7f],
+        &[0xff],
+        &[0xff, 0xff, 0xff, 0xff, 0x0f],
+        &[0xff, 0xff, 0xff, 0xff, 0x07],
+        &[0xff, 0xff, 0x03],
+        &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80],
+    ];
+    let mut copies = vec![bytes.repeat(2)];
+    for place in 0..bytes.len() {
+        let (before, after) = (&bytes[..place], &bytes[place + 1..]);
+        copies.push(before.to_vec());
+        copies.extend(
+            replacements
+                .iter()
+                .map(|replacement| [before, replacement, after].concat()),
+        );
+    }
+    copies
+}
+
+/// Bodies as large as the node takes, of as many values as fit: where they go, how they begin, what follows
+/// without end.
+fn giants() -> Vec<(&'static str, &'static str, &'static str)> {
+    let tiny = [
+        "0,",
+        "[],",
+        "{\"\":0},",
+        "\"\",",
+        "[",
+        "{\"a\":",
+        "\"a\":0,",
+        "[[[[0]]]],",
+        " ",
+    ];
+    let begins = [
+        (
+            "/v1/view",
+            "{\"function\":\"0x1::coin::name\",\"type_arguments\":[],\"arguments\":[",
+        ),
+        ("/v1/transactions", "{\"payload\":{\"arguments\":["),
+        ("/v1/transactions/batch", "["),
+        (
+            "/v1/tables/0x1/item",
+            "{\"key_type\":\"u8\",\"value_type\":\"u8\",\"key\":[",
+        ),
+    ];
+    let pairs = begins
+        .iter()
+        .flat_map(|&(path, begin)| tiny.map(|tiny| (path, begin, tiny)));
+    pairs.collect()
+}
+
+fn giant(begin: &str, tiny: &str) -> Vec<u8> {
+    let count = (BODY_BYTES_MAX - begin.len()) / tiny.len();
+    format!("{begin}{}", tiny.repeat(count)).into_bytes()
+}
+
+/// Sends it, and gives the status.
+///
+/// # Panics
+/// When there is no answer, or one that says that the node failed.
+async fn send(node: &TestNode, connection: &mut Raw, hostile: &Hostile) -> u16 {
+    let request = TestNode::post_bytes(hostile.path, hostile.media_type, &hostile.body);
+    let answer = connection.exchange(&request).await;
+    let shown = String::from_utf8_lossy(&hostile.body)
+        .chars()
+        .take(300)
+        .collect::<String>();
+    let answer = answer.unwrap_or_else(|| panic!("no answer from {}: {shown}", hostile.path));
+    let (status, body) = (answer.status, &answer.body);
+    assert!(
+        (200..500).contains(&status),
+        "{} {status} {body}: {shown}",
+        hostile.path
+    );
+    if answer.head.to_ascii_lowercase().contains("connection: close") {
+        *connection = Raw::connect(&node.client).await;
+    }
+    status
+}
+
+async fn send_all(node: &TestNode, all: &[Hostile]) {
+    let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
+        let mut connection = Raw::connect(&node.client).await;
+        for hostile in part {
+            send(node, &mut connection, hostile).await;
+        }
+    });
+    join_all(senders).await;
+}
+
+fn chain_of_tests() -> ChainFacts {
+    ChainFacts {
+        id: 4,
+        vendor: "NODE".parse().unwrap(),
+        gas_unit_price: 100,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[allow(
+    clippy::print_stdout,
+    reason = "how many there were is a figure of tests/README.md"
+)]
+async fn no_body_makes_the_node_fail() {
+    let node = TestNode::start(&[]);
+    let account = Account::from_seed(1);
+    node.fund(&account, 1_000_000_000).await;
+    let signed = account.transfer(&chain_of_tests(), 1, account.address, 1);
+    let mut submission = node.try_submit(&signed).await.unwrap().json;
+    submission.as_object_mut().unwrap().remove("hash");
+
+    let mut all = Vec::new();
+    let (texts, values) = (texts(), values());
+    for (path, valid) in operations(&submission) {
+        let replaced = with_each_replaced(&valid, &values);
+        let replaced = replaced.iter().map(|value| value.to_string().into_bytes());
+        for body in texts.iter().cloned().chain(replaced) {
+            let media_type = JSON;
+            all.push(Hostile {
+                path,
+                media_type,
+                body,
+            });
+        }
+    }
+    let transaction = bcs::to_bytes(&signed).unwrap();
+    let batch = [&[1], &transaction[..]].concat();
+    let call = bcs::to_bytes(signed.raw.entry_function().unwrap()).unwrap();
+    for (path, media_type, valid) in [
+        ("/v1/transactions", TRANSACTION_BCS, &transaction),
+        ("/v1/transactions/simulate", TRANSACTION_BCS, &transaction),
+        ("/v1/transactions/batch", TRANSACTION_BCS, &batch),
+        ("/v1/view", CALL_BCS, &call),
+    ] {
+        for body in damaged(valid) {
+            all.push(Hostile {
+                path,
+                media_type,
+                body,
+            });
+        }
+    }
+    send_all(&node, &all).await;
+    println!("{} hostile bodies, none answered with a failure", all.len());
+    assert_well(&node, &account).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_body_takes_more_memory_than_one_may() {
+    let node = TestNode::start(&["api.workers=2"]);
+    let account = Account::from_seed(1);
+    node.fund(&account, 1_000_000_000).await;
+    let before = node.resident_bytes();
+    let all = giants();
+    let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
+        let mut connection = Raw::connect(&node.client).await;
+        for &(path, begin, tiny) in part {
+            let hostile = Hostile {
+                path,
+                media_type: JSON,
+                body: giant(begin, tiny),
+            };
+            send(&node, &mut connection, &hostile).await;
+        }
+    });
+    join_all(senders).await;
+    let grown = node.resident_bytes_peak().saturating_sub(before);
+    assert!(grown < MEMORY_MAX, "{} MiB more", grown / 1024 / 1024);
+    assert_well(&node, &account).await;
+}
+
+/// Nothing has panicked, and an honest client is served.
+async fn assert_well(node: &TestNode, account: &Account) {
+    assert_eq!(node.get("/v1/-/healthy").await.status, 200);
+    let transfer = account.transfer(&chain_of_tests(), 0, account.address, 1);
+    assert_eq!(node.submit_and_wait(&transfer).await["success"], true);
+    let log = node.log();
+    assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
+}
