@@ -28,8 +28,8 @@ fn ask_everything(transaction: &SignedTransaction) {
     let authenticator = &transaction.authenticator;
     let others = authenticator.secondary_signers().iter();
     let others = others.chain(authenticator.fee_payer().map(|(_, signer)| signer));
-    let others_are_known = others.fold(true, |known, signer| signer.authentication_key().is_ok() && known);
-    let keys_are_known = authenticator.sender_authentication_key().is_ok() && others_are_known;
+    let unknown = others.filter(|signer| signer.authentication_key().is_err());
+    let keys_are_known = unknown.count() == 0 && authenticator.sender_authentication_key().is_ok();
     let cost = authenticator.check_cost();
     let held = transaction.check(chain).is_ok();
     assert!(
