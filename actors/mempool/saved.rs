@@ -58,10 +58,10 @@ pub(crate) enum SavedPoolError {
 
 /// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
-    let path = directory.join(FILE_NAME);
     if pending.is_empty() {
-        return remove_if_there(&path);
+        return remove(directory);
     }
+    let path = directory.join(FILE_NAME);
     let bytes = encode(chain, pending).map_err(io::Error::other)?;
     let aside = directory.join(format!("{FILE_NAME}.tmp"));
     let mut file = File::create(&aside)?;
@@ -135,9 +135,14 @@ pub(crate) fn decode_content(content: &[u8], chain: &Chain) -> Result<Vec<Pendin
     Ok(pending.collect())
 }
 
-/// Removes the file once its content is in the pool of a running node, so that it is not taken in twice.
+/// Removes the file, if it is there: once its content is in the pool of a running node, so that it is not
+/// taken in twice, not even after the power failed.
 pub(super) fn remove(directory: &Path) -> io::Result<()> {
-    remove_if_there(&directory.join(FILE_NAME))
+    match fs::remove_file(directory.join(FILE_NAME)) {
+        Ok(()) => File::open(directory)?.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Moves a file that cannot be used out of the way of the next stop, for people to look at.
@@ -146,13 +151,6 @@ pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
     let aside = directory.join(UNUSED_FILE_NAME);
     fs::rename(directory.join(FILE_NAME), &aside)?;
     Ok(aside)
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ impl TestNode {
         Self::spawn(command, directory, settings)
     }
 
-    fn spawn(mut command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
+    /// Starts a node by a command that is [`TestNode::command`], or that with more.
+    pub fn spawn(mut command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(

@@ -1,0 +1,297 @@
+//! A file system of which is known what is durable: contents of files when they were synced, names when their
+//! directory was.
+
+use super::{super::plan::Random, recorder::Step};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::Path,
+};
+
+/// What a disk may tear a write into.
+const SECTOR_BYTES: usize = 512;
+/// The number of the root among the nodes.
+const ROOT: usize = 0;
+
+type Names = BTreeMap<String, usize>;
+
+/// What a directory or file holds.
+#[derive(Clone, Debug)]
+enum Content {
+    Directory(Names),
+    File(Vec<u8>),
+}
+
+/// One change of a directory or a file.
+#[derive(Clone, Debug)]
+enum Change {
+    Link(String, usize),
+    Unlink(String),
+    Rename(String, String, usize),
+    Write(usize, Vec<u8>),
+    Length(usize),
+}
+
+impl Content {
+    fn names(&self) -> &Names {
+        match self {
+            Self::Directory(names) => names,
+            Self::File(_) => panic!("a file has no names"),
+        }
+    }
+
+    fn apply(&mut self, change: &Change) {
+        match (self, change) {
+            (Self::Directory(names), Change::Link(name, node)) => {
+                names.insert(name.clone(), *node);
+            }
+            (Self::Directory(names), Change::Unlink(name)) => {
+                names.remove(name);
+            }
+            (Self::Directory(names), Change::Rename(from, to, node)) => {
+                names.remove(from);
+                names.insert(to.clone(), *node);
+            }
+            (Self::File(bytes), Change::Write(offset, written)) => {
+                let end = offset + written.len();
+                if bytes.len() < end {
+                    bytes.resize(end, 0);
+                }
+                bytes[*offset..end].copy_from_slice(written);
+            }
+            (Self::File(bytes), Change::Length(length)) => bytes.resize(*length, 0),
+            (content, change) => panic!("{change:?} of {content:?}"),
+        }
+    }
+
+    /// Applies any part of a change.
+    fn apply_torn(&mut self, change: &Change, random: &mut Random, arrives_in_4: u64) {
+        if let Change::Write(offset, bytes) = change {
+            for (number, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
+                if random.within(0..4) < arrives_in_4 {
+                    self.apply(&Change::Write(offset + number * SECTOR_BYTES, sector.to_vec()));
+                }
+            }
+        } else if random.within(0..4) < arrives_in_4 {
+            self.apply(change);
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    written: Content,
+    durable: Content,
+    /// What is written and not durable.
+    pending: Vec<Change>,
+    /// How many changes were made durable.
+    synced: usize,
+}
+
+impl Node {
+    fn new(content: Content) -> Self {
+        Self {
+            written: content.clone(),
+            durable: content,
+            pending: Vec::new(),
+            synced: 0,
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        self.written.apply(&change);
+        self.pending.push(change);
+    }
+
+    /// How many changes there were.
+    fn changes(&self) -> usize {
+        self.synced + self.pending.len()
+    }
+
+    /// The first so many changes are durable.
+    fn sync(&mut self, changes: usize) {
+        let count = changes.saturating_sub(self.synced);
+        for change in self.pending.drain(..count) {
+            self.durable.apply(&change);
+        }
+        self.synced += count;
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Descriptor {
+    node: usize,
+    /// The changes that the sync that is under way makes durable.
+    syncing: usize,
+}
+
+/// Directories and files below the recorded root.
+#[derive(Debug)]
+pub struct FileSystem {
+    nodes: Vec<Node>,
+    descriptors: HashMap<u32, Descriptor>,
+}
+
+impl Default for FileSystem {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::new(Content::Directory(Names::new()))],
+            descriptors: HashMap::new(),
+        }
+    }
+}
+
+/// Files by their path; directories are `None`. In the order of the paths, parents come first.
+pub type Image = BTreeMap<String, Option<Vec<u8>>>;
+
+/// Writes an image into an empty directory.
+pub fn write_image(image: &Image, directory: &Path) {
+    for (path, bytes) in image {
+        let path = directory.join(path);
+        match bytes {
+            Some(bytes) => fs::write(path, bytes).unwrap(),
+            None => fs::create_dir(path).unwrap(),
+        }
+    }
+}
+
+impl FileSystem {
+    /// The node of a path, if it is there.
+    fn find(&self, path: &str) -> Option<usize> {
+        let mut node = ROOT;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            node = *self.nodes[node].written.names().get(name)?;
+        }
+        Some(node)
+    }
+
+    /// The directory of a path, and the name in it.
+    fn parent<'a>(&mut self, path: &'a str) -> (&mut Node, &'a str) {
+        let (parent, name) = path.rsplit_once('/').unwrap();
+        let parent = self.find(parent).unwrap();
+        (&mut self.nodes[parent], name)
+    }
+
+    fn create(&mut self, path: &str, content: Content) -> usize {
+        let node = self.nodes.len();
+        self.nodes.push(Node::new(content));
+        let (parent, name) = self.parent(path);
+        parent.change(Change::Link(name.to_owned(), node));
+        node
+    }
+
+    fn node(&mut self, descriptor: u32) -> &mut Node {
+        let node = self.descriptors[&descriptor].node;
+        &mut self.nodes[node]
+    }
+
+    /// Does a step of the record.
+    pub fn apply(&mut self, step: &Step) {
+        match step {
+            Step::Start => self.descriptors.clear(),
+            Step::Open {
+                descriptor,
+                creates,
+                truncates,
+                path,
+            } => {
+                let node = self.find(path).unwrap_or_else(|| {
+                    assert!(creates, "{path} was opened and is not there");
+                    self.create(path, Content::File(Vec::new()))
+                });
+                if *truncates {
+                    self.nodes[node].change(Change::Length(0));
+                }
+                let opened = Descriptor { node, syncing: 0 };
+                self.descriptors.insert(*descriptor, opened);
+            }
+            Step::Close { descriptor } => {
+                self.descriptors.remove(descriptor);
+            }
+            Step::Write {
+                descriptor,
+                offset,
+                bytes,
+            } => self
+                .node(*descriptor)
+                .change(Change::Write(*offset, bytes.clone())),
+            Step::Length { descriptor, length } => self.node(*descriptor).change(Change::Length(*length)),
+            Step::Sync { descriptor } => {
+                let changes = self.node(*descriptor).changes();
+                self.descriptors.get_mut(descriptor).unwrap().syncing = changes;
+            }
+            Step::Synced { descriptor } => {
+                let Descriptor { node, syncing } = self.descriptors[descriptor];
+                self.nodes[node].sync(syncing);
+            }
+            Step::Rename { from, to } => {
+                let node = self.find(from).unwrap();
+                let ((before, old), (after, new)) =
+                    (from.rsplit_once('/').unwrap(), to.rsplit_once('/').unwrap());
+                assert_eq!(before, after, "renames between directories are not modelled");
+                self.parent(from)
+                    .0
+                    .change(Change::Rename(old.to_owned(), new.to_owned(), node));
+            }
+            Step::Unlink { path } => {
+                let (parent, name) = self.parent(path);
+                parent.change(Change::Unlink(name.to_owned()));
+            }
+            Step::Mkdir { path } => {
+                self.create(path, Content::Directory(Names::new()));
+            }
+        }
+    }
+
+    /// What is there when only what was synced arrived.
+    pub fn synced(&self) -> Image {
+        self.image(&mut |node| node.durable.clone())
+    }
+
+    /// What is there when that and any part of the rest arrived.
+    pub fn torn(&self, random: &mut Random) -> Image {
+        let arrives_in_4 = random.within(1..5);
+        self.image(&mut |node| {
+            let mut content = node.durable.clone();
+            for change in &node.pending {
+                content.apply_torn(change, random, arrives_in_4);
+            }
+            content
+        })
+    }
+
+    fn image(&self, content: &mut dyn FnMut(&Node) -> Content) -> Image {
+        let mut image = Image::new();
+        let mut contents = HashMap::new();
+        let mut todo = vec![(ROOT, String::new())];
+        while let Some((number, path)) = todo.pop() {
+            // Under two names, as after half a rename, a file is one.
+            let shown = contents
+                .entry(number)
+                .or_insert_with(|| content(&self.nodes[number]));
+            match shown {
+                Content::File(bytes) => {
+                    image.insert(path, Some(bytes.clone()));
+                }
+                Content::Directory(names) => {
+                    let below = names.iter().map(|(name, node)| (*node, format!("{path}/{name}")));
+                    todo.extend(below.map(|(node, path)| (node, path.trim_start_matches('/').to_owned())));
+                    if number != ROOT {
+                        image.insert(path, None);
+                    }
+                }
+            }
+        }
+        image
+    }
+
+    /// The record has seen all that happened to the files.
+    pub fn check_against(&self, root: &Path) {
+        for (path, bytes) in self.image(&mut |node| node.written.clone()) {
+            if let Some(bytes) = bytes {
+                let real = fs::read(root.join(&path)).unwrap();
+                assert!(real == bytes, "{path} was changed in a way that is not recorded");
+            }
+        }
+    }
+}
