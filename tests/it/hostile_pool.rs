@@ -215,14 +215,10 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
         }
         // Who has no place is answered at once, without a question to the committer, and asks again: those of
         // the last round give theirs back when the node has seen that they are gone.
-        while committer().await < before + AT_ONCE as u64 {
-            for wait in &mut waits {
-                if wait.is_answered() {
-                    wait.answer().await.unwrap();
-                    wait.send(&request).await;
-                }
-            }
-        }
+        park(&request, &mut waits, async || {
+            committer().await >= before + AT_ONCE as u64
+        })
+        .await;
         drop(waits);
         if round == 0 {
             resident_before = node.resident_bytes();
@@ -234,14 +230,30 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
     let mut honest = Raw::connect(&node.client).await;
     let before = committer().await;
     honest.send(&request).await;
-    while committer().await == before {
-        if honest.is_answered() {
-            honest.answer().await.unwrap();
-            honest.send(&request).await;
-        }
-    }
+    let mut honest = [honest];
+    park(&request, &mut honest, async || committer().await > before).await;
     node.submit_and_wait(&own(&account, &chain, 0)).await;
-    let answer = honest.answer().await.unwrap();
+    let answer = honest[0].answer().await.unwrap();
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(answer.body.contains("user_transaction"), "{}", answer.body);
+}
+
+/// Sends the request again over each connection that was answered at once, until all wait.
+///
+/// # Panics
+/// When they never do.
+async fn park(request: &[u8], waits: &mut [Raw], all_wait: impl AsyncFn() -> bool) {
+    const LOOKS_MAX: usize = 20_000;
+    for _ in 0..LOOKS_MAX {
+        if all_wait().await {
+            return;
+        }
+        for wait in &mut *waits {
+            if wait.is_answered() {
+                wait.answer().await.unwrap();
+                wait.send(request).await;
+            }
+        }
+    }
+    panic!("the places of those that are gone were not given back");
 }
