@@ -211,6 +211,10 @@ settings! {
             "Queries that wait for a reader; beyond it the answer is 503. About 50 ms of work.";
         cache_bytes: u64 = 536_870_912, Kind::Integer(1..=MAX), "bytes",
             "Memory for pages of the database, beside the system's own page cache, which does most of the work.";
+        check_bytes_max: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
+            "A ledger that takes at most so many bytes is compared with its checksums at the start. A larger one takes about a second for each GB. 0 is never.";
+        min_free_bytes: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
+            "Room that is kept on the disk of data_dir, but never more than a tenth of that disk: with less, submissions are refused with 503 and no block is begun until there is room again. Blocks on their way still take some of it: 9 of 3 MiB in signed bytes take about 110 MB in rows. 0 is off.";
     }
     /// What may be forgotten.
     pruner: PrunerSettings = "pruner" {

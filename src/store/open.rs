@@ -49,17 +49,39 @@ pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<(Dat
         make_file(directory, &path, options)?;
     }
     sync_names(directory).map_err(failed)?;
+    open_shielded(file_backend(directory)?, directory, options)
+}
+
+/// The file that is in `directory`.
+fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
+    let failed = |error: io::Error| StoreError::Directory {
+        directory: directory.to_owned(),
+        source: Arc::new(error),
+    };
     let file = fs::File::options()
         .read(true)
         .write(true)
-        .open(&path)
+        .open(directory.join(FILE_NAME))
         .map_err(failed)?;
     // The database would begin a new ledger in it.
     if file.metadata().map_err(failed)?.len() == 0 {
         return Err(damaged(directory, format!("{FILE_NAME} is empty")));
     }
-    let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
-    open_shielded(backend, directory, options)
+    FileBackend::new(file).map_err(|error| database_error(directory, error))
+}
+
+/// Reads the whole file in `directory` and compares each page with its checksum. Changes nothing.
+pub(crate) fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    let scratch = Shield::scratch(file_backend(directory)?).map_err(|error| StoreError::Directory {
+        directory: directory.to_owned(),
+        source: Arc::new(error),
+    })?;
+    let opened = builder(options).create_with_backend(scratch);
+    let checked = opened.and_then(|mut database| database.check_integrity());
+    match checked.map_err(|error| database_error(directory, error))? {
+        true => Ok(()),
+        false => Err(damaged(directory, "what it holds does not match its checksums")),
+    }
 }
 
 /// The database in `backend`, with what tells of the failures of its disk.
@@ -111,12 +133,21 @@ fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<()
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    let database = builder(options)
-        .create(&new)
-        .map_err(|error| database_error(directory, error))?;
-    prepare(&database, directory)?;
-    drop(database);
+    if let Err(error) = make_database(directory, &new, options) {
+        // It takes room, of which there may be none.
+        let _ = fs::remove_file(&new);
+        return Err(error);
+    }
     fs::rename(&new, path).map_err(failed)
+}
+
+/// Makes an empty ledger in the file `new`, and closes it.
+fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    let database = builder(options)
+        .create(new)
+        .map_err(|error| database_error(directory, error))?;
+    let prepared = prepare(&database, directory);
+    prepared.map(drop).map_err(|error| unusable(directory, error))
 }
 
 /// Opens or makes the database in `backend`.

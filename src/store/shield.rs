@@ -163,6 +163,13 @@ impl<B: StorageBackend> Shield<B> {
         (shield, disk)
     }
 
+    /// Keeps everything that a database writes in memory, so that a look at a file changes nothing of it.
+    pub(crate) fn scratch(backend: B) -> io::Result<Self> {
+        let (shield, _) = Self::new(backend);
+        shield.fail("more is changed than is kept of", &ErrorKind::OutOfMemory.into())?;
+        Ok(shield)
+    }
+
     /// Has the disk do something, or what stands in its place after a failure.
     fn change(
         &self,

@@ -4,7 +4,7 @@
 use super::ConfiguredGenesis;
 use crate::{commands::Failure, config::ConfigError, config::Settings};
 use ledger::{Chain, FrameworkUpgrade, Genesis};
-use ledger_store::{Store, StoreOptions};
+use ledger_store::{FileSize, Store, StoreOptions};
 
 /// A ledger that is ready to go on.
 #[derive(Debug)]
@@ -28,17 +28,22 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
         cache_bytes: settings.storage.cache_bytes,
     };
     let failure = |error| Failure::fatal("data directory", &error);
+    let unwritten = |error| Failure::fatal(format_args!("data directory {}", directory.display()), &error);
     let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
+    // A file that is not there yet has nothing to be compared, and one that cannot be looked at does not open.
+    if FileSize::of(directory).is_ok_and(|size| size.disk_bytes <= settings.storage.check_bytes_max) {
+        Store::check(directory, &options).map_err(failure)?;
+    }
     let mut store = Store::open(directory, &options).map_err(failure)?;
-    let stored = store.genesis().map_err(failure)?.zip(store.height());
+    let stored = store.genesis().map_err(unwritten)?.zip(store.height());
     let (genesis, chain) = match stored {
         None => {
             let genesis = configured.genesis;
             let chain = started(&genesis)?;
             store
                 .initialize(&genesis, &genesis.block(&chain))
-                .map_err(failure)?;
+                .map_err(unwritten)?;
             tracing::info!(directory = %directory.display(), "a new ledger begins");
             (genesis, chain)
         }
@@ -46,7 +51,7 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
             let genesis = continued(&found, configured, height).map_err(refusal)?;
             let chain = started(&genesis)?;
             if genesis != found {
-                store.extend_genesis(&genesis).map_err(failure)?;
+                store.extend_genesis(&genesis).map_err(unwritten)?;
                 let upgrades = FrameworkUpgrade::print_list(&genesis.parameters.framework_upgrades);
                 tracing::info!(upgrades, "the chain takes on framework upgrades");
             }

@@ -1,6 +1,6 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
-use super::{listeners::Listeners, memory, node_config};
+use super::{listeners::Listeners, memory, node_config, room::RoomWatch};
 use crate::{commands::Failure, config::Settings, guard::Token};
 use ledger::{Chain, Genesis};
 use ledger_actors::Node;
@@ -13,6 +13,8 @@ use std::future::Future;
 pub struct Service {
     node: Node,
     listeners: Listeners,
+    /// Ends with the service.
+    _room: Option<RoomWatch>,
 }
 
 impl Service {
@@ -37,8 +39,13 @@ impl Service {
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
+        let room = RoomWatch::start(node.handle(), directory, settings.storage.min_free_bytes);
         match Listeners::start(settings, genesis, &node.handle(), tls, admin_token) {
-            Ok(listeners) => Ok(Self { node, listeners }),
+            Ok(listeners) => Ok(Self {
+                node,
+                listeners,
+                _room: room,
+            }),
             Err(failure) => {
                 if let Err(error) = node.stop().await {
                     tracing::error!(%error, "stopping after a failed start");
@@ -53,7 +60,8 @@ impl Service {
         format!("ready {}", self.listeners.ready_words())
     }
 
-    /// Serves until `stop` ends, or until something fails that nothing can go on without.
+    /// Serves until `stop` ends, or until something fails that nothing can go on without. A disk that fails
+    /// is none of that: what is committed is served on.
     ///
     /// # Errors
     /// What failed.

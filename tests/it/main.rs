@@ -5,6 +5,7 @@ mod admin;
 mod bench;
 mod config;
 mod crash;
+mod disk;
 mod door;
 mod faucet;
 mod filter;

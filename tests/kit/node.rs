@@ -169,17 +169,12 @@ impl TestNode {
         Self::spawn(limited, Arc::clone(&self.directory), self.settings.clone())
     }
 
-    /// Waits until it has ended by itself.
-    pub fn ended(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
-    }
-
     /// How it has ended, if it has.
     pub fn try_ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// As [`TestNode::ended`], but fails when it takes too long.
+    /// Waits until it has ended by itself; fails when it takes too long.
     pub async fn ended_within_patience(&mut self) -> ExitStatus {
         until("the node to end", || {
             let ended = self.child.try_wait().unwrap();

@@ -416,6 +416,14 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
 }
 
 #[test]
+fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
+    let failed = Problem::Unwritable(Unwritable::Failed("why".into()));
+    let response = failed.response();
+    assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
+    assert_eq!(response.status(), 503);
+}
+
+#[test]
 fn answers_of_the_node_have_rows() {
     let code = |problem: Problem| problem.row().1;
     let read = |error: ReadError| code(error.into());

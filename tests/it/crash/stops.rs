@@ -1,4 +1,4 @@
-//! Ends that are looked at one by one: `kill -9` under load, a graceful stop, a full disk.
+//! Ends that are looked at one by one: `kill -9` under load, and a graceful stop.
 
 use crate::kit::{Account, ChainFacts, Client, TestNode, until};
 use ledger::HashValue;
@@ -124,34 +124,4 @@ async fn a_graceful_stop_keeps_what_is_pending() {
     let committed = node.try_wait(&hash).await.unwrap();
     assert_eq!(committed["success"], true);
     assert_eq!(node.balance(&to).await, 30);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_ends_it_with_1_and_loses_nothing() {
-    let mut node = TestNode::start(&[]);
-    let chain = node.chain().await;
-    for number in 0..CLIENTS {
-        node.fund(&Account::from_seed(number), 1_000_000_000_000).await;
-    }
-    node.stop("TERM");
-    let file = node.directory().join("data/ledger.redb");
-    let size = std::fs::metadata(file).unwrap().len();
-    node = node.restart_with_full_disk(size);
-
-    let told = Told::default();
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|number| {
-            let transfers = transfer(node.client.clone(), chain.clone(), number, Arc::clone(&told));
-            tokio::spawn(transfers)
-        })
-        .collect();
-    let status = node.ended();
-    assert_eq!(status.code(), Some(1), "{}", node.log());
-    assert!(node.log().contains("ledger-node: fatal"), "{}", node.log());
-    for client in clients {
-        client.await.unwrap();
-    }
-    let node = node.restart();
-    check_told(&node, &told).await;
-    check_chain(&node).await;
 }
