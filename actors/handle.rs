@@ -38,7 +38,10 @@ use actix::{Actor, Context, Handler, Message};
 use arc_swap::ArcSwap;
 use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_store::{Query, Snapshot, StoreError};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 use tokio::{
     sync::{Semaphore, oneshot},
     time::{Instant, timeout_at},
@@ -61,6 +64,9 @@ struct Parts {
     failure: Failure,
     /// One permit for each client that may wait.
     waits: Semaphore,
+    /// Whether the pool had no room for the transaction that asked last: then the next ones ask for room
+    /// first. Only a hint, hence relaxed.
+    pool_was_full: AtomicBool,
 }
 
 /// The mailboxes of all actors.
@@ -95,6 +101,7 @@ impl NodeHandle {
             signatures,
             failure,
             waits,
+            pool_was_full: AtomicBool::new(false),
         }))
     }
 

@@ -1,8 +1,11 @@
 //! How a submission is checked before the pool sees it: against the newest Head, and against the store
-//! where the Head does not know enough. No actor is asked.
+//! where the Head does not know enough. No actor is asked, but the mempool for room where it had none.
 
 use super::{NodeHandle, ask};
-use crate::{Accepted, Filtered, Head, Lane, ReadError, SubmitError, mempool::messages::Submit};
+use crate::{
+    Accepted, Filtered, Head, Lane, ReadError, SubmitError,
+    mempool::messages::{AskRoom, Submit},
+};
 use ledger::{
     AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
     TransactionFacts,
@@ -10,7 +13,7 @@ use ledger::{
     transaction::Executable,
 };
 use ledger_store::{Query, Snapshot, StoreError};
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 impl NodeHandle {
     /// Whether the operator lets a client's submission in; see [`crate::SubmissionFilter`]. Asked before
@@ -20,6 +23,27 @@ impl NodeHandle {
     /// The rule that keeps it out.
     pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
         self.0.filter.load().check(transaction)
+    }
+
+    /// Whether the pool has room for a client's transaction. Asked before the signatures are checked, and
+    /// answered without the pool until it has refused one: so a full pool costs a question for each
+    /// submission that it refuses, and not the check of its signatures.
+    ///
+    /// # Errors
+    /// That there is no room; or, without an answer, that the mempool has too many requests or the node is
+    /// stopping.
+    pub async fn check_room(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
+        if !self.0.pool_was_full.load(Relaxed) {
+            return Ok(());
+        }
+        let room = ask(&self.0.mailboxes.mempool, |reply| AskRoom {
+            place: (transaction.raw.sender, transaction.raw.replay_protector()),
+            size_bytes: transaction.size_bytes(),
+            reply,
+        });
+        let room = room.await?;
+        self.0.pool_was_full.store(room.is_err(), Relaxed);
+        room
     }
 
     /// Has the signatures of a transaction checked, on a thread that checks those of many at once.
@@ -61,9 +85,13 @@ impl NodeHandle {
             sequence_number: facts.sender.sequence_number,
             reply,
         });
+        let outcome = outcome.await?;
+        if let Err(SubmitError::Full { .. }) = &outcome {
+            self.0.pool_was_full.store(true, Relaxed);
+        }
         Ok(Accepted {
             ledger_info: *head.ledger_info(),
-            transaction: outcome.await??,
+            transaction: outcome?,
         })
     }
 

@@ -4,7 +4,7 @@ use ledger::{AccountAddress, CheckedTransaction, ReplayProtector};
 use std::{cmp::Reverse, sync::Arc};
 
 /// What identifies a transaction in the pool.
-pub(super) type Place = (AccountAddress, ReplayProtector);
+pub(crate) type Place = (AccountAddress, ReplayProtector);
 
 /// The order in which blocks take transactions: the best price, then the earliest turn
 /// ([`super::turns`]), then who came first.

@@ -2,6 +2,7 @@
 
 use super::{
     GasEstimate,
+    entry::Place,
     pool::{BatchLimits, Pending},
 };
 use crate::{LeaveReason, SubmitError, mailbox::Port};
@@ -18,6 +19,15 @@ pub(crate) struct Submit {
     /// The sender's, on the ledger, as it was validated against.
     pub(crate) sequence_number: u64,
     pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
+}
+
+/// Whether there is room for a client's transaction, before anything else of it is looked at.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct AskRoom {
+    pub(crate) place: Place,
+    pub(crate) size_bytes: usize,
+    pub(crate) reply: oneshot::Sender<Result<(), SubmitError>>,
 }
 
 /// What the pool knows of a hash.

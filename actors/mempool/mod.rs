@@ -36,7 +36,7 @@ use gas::GasHistory;
 use ledger::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
 };
-use messages::{Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit};
+use messages::{AskRoom, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit};
 use std::time::Duration;
 
 /// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
@@ -152,6 +152,15 @@ impl Handler<Submit> for Mempool {
         // A client that went away meanwhile finds its transaction by hash.
         let _ = submit.reply.send(outcome);
         self.after_change();
+    }
+}
+
+impl Handler<AskRoom> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, question: AskRoom, _: &mut Self::Context) {
+        let room = self.pool.check_room(question.place, question.size_bytes);
+        let _ = question.reply.send(room);
     }
 }
 

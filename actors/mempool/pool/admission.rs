@@ -63,6 +63,33 @@ impl Pool {
         }
     }
 
+    /// Whether a transaction of so many bytes for this place could come in now, as far as that can be told
+    /// without the transaction: what has room here may be refused by [`Self::submit`], and not the other
+    /// way round.
+    ///
+    /// # Errors
+    /// What [`Self::submit`] would refuse it with.
+    pub(crate) fn check_room(&self, place: Place, size_bytes: usize) -> Result<(), SubmitError> {
+        if let Some(account) = self.accounts.get(&place.0) {
+            if account.get(place.1).is_some() {
+                // It may replace that one.
+                return Ok(());
+            }
+            self.room_in_account(account, place)?;
+        }
+        let mut after = self.amount();
+        after.add(Amount {
+            count: 1,
+            bytes: size_bytes,
+        });
+        after.remove(self.parked);
+        if self.fits(after) {
+            Ok(())
+        } else {
+            Err(self.full())
+        }
+    }
+
     /// When a transaction leaves at the latest, Unix seconds.
     pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
         let ttl_end = pending.inserted_at_secs.saturating_add(self.limits.ttl_secs);

@@ -90,8 +90,9 @@ pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTra
     Ok(signed)
 }
 
-/// Has the signatures of a transaction checked, in the lane of its client.
+/// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.
 pub(super) async fn check(call: &Call, signed: SignedTransaction) -> Result<CheckedTransaction, SubmitError> {
+    call.node().check_room(&signed).await?;
     call.node().check_signatures(signed, lane_of(&call.request)).await
 }
 

@@ -34,6 +34,32 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
     ));
 }
 
+#[test]
+fn who_asks_for_room_hears_what_the_pool_would_say() {
+    let ask = |pool: &Pool, draft: Draft| {
+        let transaction = draft.checked();
+        let room = pool.check_room(place_of(&transaction), transaction.size_bytes());
+        room.map_err(|error| error.to_string())
+    };
+    let mut pool = pool(|limits| {
+        limits.capacity_transactions = 3;
+        limits.capacity_per_account = 2;
+    });
+    for (account, number) in [(1, 0), (1, 1), (2, 1)] {
+        submit(&mut pool, draft(account, number)).unwrap();
+    }
+    assert!(ask(&pool, draft(3, 0)).is_ok(), "a parked one gives way");
+    let account_full = submit(&mut pool, draft(1, 2)).unwrap_err().to_string();
+    assert_eq!(ask(&pool, draft(1, 2)), Err(account_full));
+    submit(&mut pool, draft(3, 0)).unwrap();
+    let full = submit(&mut pool, draft(4, 0)).unwrap_err().to_string();
+    assert_eq!(ask(&pool, draft(4, 0)), Err(full));
+    assert!(
+        ask(&pool, draft(3, 0).price(10_000)).is_ok(),
+        "it replaces its own"
+    );
+}
+
 /// Whoever replaces its transaction may sign it with more keys than before.
 #[test]
 fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
