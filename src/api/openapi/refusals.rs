@@ -111,7 +111,8 @@ pub(super) const BODY: &[Refusal] = &[
         S::PAYLOAD_TOO_LARGE,
         WebFrameworkError,
         "The body is larger than the node takes: `api.max_body_bytes` of its configuration, 8388608 bytes unless the \
-         operator sets another.",
+         operator sets another; or it is JSON of so many values that reading them would take more than 64 MiB of \
+         memory.",
     ),
     refusal(
         S::UNSUPPORTED_MEDIA_TYPE,
