@@ -1,6 +1,7 @@
 //! Tests of the whole store: against a model, under crashes, and what it refuses.
 
 mod crash;
+mod damage;
 mod kit;
 mod model;
 mod refusals;
