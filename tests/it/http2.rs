@@ -1,7 +1,7 @@
 //! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
 
 use crate::kit::{Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until};
-use futures::future::join_all;
+use futures::future::{FutureExt as _, join_all};
 use hyper::http::Method;
 use ledger::{SignedTransaction, Vendor};
 
@@ -88,7 +88,7 @@ async fn fill(connection: &Http2, path: &str, count: usize) -> (Vec<Http2Stream>
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_connection_takes_only_so_many_places() {
+async fn one_connection_has_only_so_many_streams_at_once() {
     let certificate = TestCertificate::new();
     let node = certificate.start_node(&[LONGEST_WAIT, "api.max_streams_per_connection=3"]);
     let (account, chain) = rich_account(&node).await;
@@ -98,21 +98,26 @@ async fn one_connection_takes_only_so_many_places() {
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
 
-    let (waiting, refused) = fill(&connection, &wait_path(&chain, &second), 3).await;
-    assert_eq!(refused.status, 503, "{}", refused.json);
-    assert_eq!(refused.json["error_code"], "internal_error");
-    assert_eq!(refused.headers["retry-after"], "1");
-    assert_eq!(
-        other.get("/v1").await.status,
-        200,
-        "another connection has its own places"
-    );
+    // What the node allows is known with its first answer.
+    assert_eq!(connection.get("/v1").await.status, 200);
+    let path = wait_path(&chain, &second);
+    let waiting = join_all((0..3).map(|_| connection.begin_get(&path))).await;
+    let mut later = Box::pin(connection.get("/v1"));
+    for _ in 0..20 {
+        assert!((&mut later).now_or_never().is_none(), "a fourth request was sent");
+        assert_eq!(
+            other.get("/v1").await.status,
+            200,
+            "another connection has its own places"
+        );
+    }
 
     submit(&other, &chain, &first).await;
     for stream in waiting {
         let answer = stream.answer().await;
         assert_eq!((answer.status, &answer.json["success"]), (200, &true.into()));
     }
+    assert_eq!(later.await.status, 200);
     assert_eq!(
         connection.get("/v1").await.status,
         200,
@@ -131,13 +136,16 @@ async fn a_request_that_is_taken_back_keeps_its_place_until_it_was_served() {
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
 
-    let (waiting, refused) = fill(&connection, &wait_path(&chain, &second), 3).await;
-    assert_eq!(refused.status, 503, "{}", refused.json);
-    for stream in waiting {
+    assert_eq!(connection.get("/v1").await.status, 200);
+    let path = wait_path(&chain, &second);
+    for stream in join_all((0..3).map(|_| connection.begin_get(&path))).await {
         stream.reset();
     }
     // Who takes requests back has no more work done than who waits for the answers.
-    assert_eq!(connection.get("/v1").await.status, 503);
+    let refused = connection.get("/v1").await;
+    assert_eq!(refused.status, 503, "{}", refused.json);
+    assert_eq!(refused.json["error_code"], "internal_error");
+    assert_eq!(refused.headers["retry-after"], "1");
     submit(&other, &chain, &first).await;
     until("the places to be free", || async {
         (connection.get("/v1").await.status == 200).then_some(())

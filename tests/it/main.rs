@@ -10,6 +10,7 @@ mod door;
 mod faucet;
 mod filter;
 mod graphql;
+mod hostile;
 mod hostile_bodies;
 mod hostile_pool;
 mod http2;

@@ -2,8 +2,8 @@
 //!
 //! It has a deadline for the head of a connection's first request only, and where a client sends requests
 //! faster than they are answered, it fills its buffer and then looks at it again and again. Here a watch goes
-//! along with each connection: it ends one whose next head does not come whole, and gives one that looks at
-//! its buffer in vain a pause.
+//! along with each connection: it ends one whose head does not come whole, and gives one that looks at its
+//! buffer in vain a pause.
 
 use super::{
     PipelineOptions,
@@ -151,9 +151,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Ready when a head has been coming for too long. The dispatcher answers the first one itself.
+    /// Ready when a head has been coming for too long. The dispatcher answers the first one itself, as a rule:
+    /// its clock is up to half a second late, and a deadline that is over when it is set never ends.
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if !self.activity.is_head_begun() {
+        if self.activity.calls() > 0 && !self.activity.is_head_begun() {
             self.head = None;
             return Poll::Pending;
         }

@@ -1,0 +1,53 @@
+//! Many connections: from one address, idle ones, and handshakes that are not made.
+
+use super::{address, ask, connect, connect_from, counted, until_counted, until_honest, until_open};
+use crate::kit::{H2, Http2, TestCertificate, TestNode};
+use futures::future::join_all;
+use tokio::net::TcpStream;
+
+/// How many connections a flood has.
+const FLOOD: usize = 300;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_from_one_address_leaves_places_to_the_others() {
+    let node = TestNode::start(&["api.max_connections=50", "api.max_connections_per_address=40"]);
+    // Who is refused may hear of it before it is connected.
+    let flood = join_all((0..FLOOD).map(|_| TcpStream::connect(address(&node)))).await;
+    until_counted(&node, "refused_of_address", (FLOOD - 40) as u64).await;
+    assert_eq!(counted(&node, "open").await, 40);
+    assert_eq!(ask(connect_from(&node, "127.0.0.2").await).await, 200);
+    drop(flood);
+    until_honest(&node).await;
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_say_nothing_do_not_keep_others_out() {
+    let node = TestNode::start(&[
+        "api.max_connections=20",
+        "api.client_request_timeout_ms=200",
+        "api.workers=1",
+    ]);
+    let _flood = join_all((0..100).map(|_| connect(&node))).await;
+    // Waits behind them until they were cut.
+    assert_eq!(ask(connect(&node).await).await, 200);
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handshakes_that_are_not_made_do_not_keep_others_out() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[
+        "api.max_connections=20",
+        "api.tls_handshake_timeout_ms=200",
+        "api.workers=1",
+    ]);
+    let _flood: Vec<_> = join_all((0..100).map(|_| TcpStream::connect(address(&node)))).await;
+    let honest = Http2::connect(&node, &certificate).await;
+    assert_eq!(honest.get("/v1").await.status, 200);
+    until_counted(&node, "failed_handshakes", 100).await;
+    drop(honest);
+    // One that agreed on HTTP/2 and then says nothing.
+    let _silent = certificate.connect(&node, &[H2]).await;
+    until_open(&node, 1).await;
+}

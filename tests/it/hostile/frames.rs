@@ -1,0 +1,117 @@
+//! A client of HTTP/2 that keeps no rules: it writes frames as they come, and reads only when it is told to.
+
+use crate::kit::{H2, TestCertificate, TestNode};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+use tokio_rustls::client::TlsStream;
+
+/// Frame types (RFC 9113, section 6).
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
+pub const SETTINGS: u8 = 4;
+pub const GOAWAY: u8 = 7;
+pub const WINDOW_UPDATE: u8 = 8;
+pub const CONTINUATION: u8 = 9;
+
+/// Flags of [`HEADERS`] and [`CONTINUATION`].
+pub const END_STREAM: u8 = 1;
+pub const END_HEADERS: u8 = 4;
+
+/// The largest window.
+pub const WINDOW_MAX: u32 = (1 << 31) - 1;
+
+/// A connection.
+pub struct Frames(TlsStream<TcpStream>);
+
+/// A frame that came.
+#[derive(Debug)]
+pub struct Frame {
+    pub kind: u8,
+    pub payload: Vec<u8>,
+}
+
+/// The bytes of a frame.
+pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = u32::try_from(payload.len()).unwrap().to_be_bytes()[1..].to_vec();
+    bytes.extend([kind, flags]);
+    bytes.extend(stream.to_be_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
+/// The head of a GET in HPACK (RFC 7541), without a table that changes.
+pub fn get_head(path: &str) -> Vec<u8> {
+    // Static entries 2 and 7: GET, https; 4 and 1 are the names :path and :authority.
+    let mut head = vec![0x82, 0x87, 0x04, u8::try_from(path.len()).unwrap()];
+    head.extend(path.as_bytes());
+    head.extend([0x01, 4]);
+    head.extend(b"node");
+    head
+}
+
+/// A GET as one frame.
+pub fn get(stream: u32, path: &str) -> Vec<u8> {
+    frame(HEADERS, END_STREAM | END_HEADERS, stream, &get_head(path))
+}
+
+/// The numbers of a client's first `count` streams.
+pub fn streams(count: u32) -> impl Iterator<Item = u32> {
+    (0..count).map(|index| 2 * index + 1)
+}
+
+impl Frames {
+    /// Connects, and gives each stream such a window.
+    pub async fn connect(node: &TestNode, certificate: &TestCertificate, window: u32) -> Self {
+        let mut stream = certificate.connect(node, &[H2]).await;
+        stream
+            .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            .await
+            .unwrap();
+        // SETTINGS_INITIAL_WINDOW_SIZE is 4.
+        let mut setting = vec![0, 4];
+        setting.extend(window.to_be_bytes());
+        stream.write_all(&frame(SETTINGS, 0, 0, &setting)).await.unwrap();
+        let mut frames = Self(stream);
+        if window == WINDOW_MAX {
+            frames.open_window(0, WINDOW_MAX - 65_535).await;
+        }
+        frames
+    }
+
+    /// Lets so many bytes more come, of a stream or for 0 of the connection; `false` where it has ended.
+    pub async fn open_window(&mut self, stream: u32, bytes: u32) -> bool {
+        self.send(&frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes()))
+            .await
+    }
+
+    /// Sends bytes; `false` where the connection has ended.
+    pub async fn send(&mut self, bytes: &[u8]) -> bool {
+        self.0.write_all(bytes).await.is_ok() && self.0.flush().await.is_ok()
+    }
+
+    /// The next frame; `None` where the connection has ended.
+    pub async fn read(&mut self) -> Option<Frame> {
+        let mut head = [0; 9];
+        self.0.read_exact(&mut head).await.ok()?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        self.0.read_exact(&mut payload).await.ok()?;
+        Some(Frame {
+            kind: head[3],
+            payload,
+        })
+    }
+
+    /// Reads to the end of the connection: whether the node said that it ends it for what the client did.
+    pub async fn is_sent_away(&mut self) -> bool {
+        let mut is_sent_away = false;
+        while let Some(frame) = self.read().await {
+            // The reason behind the number of the last stream; 0 is none.
+            is_sent_away |= frame.kind == GOAWAY && frame.payload[4..8] != [0; 4];
+        }
+        is_sent_away
+    }
+}

@@ -1,0 +1,113 @@
+//! Connections of HTTP/2 that break its rules or bend them.
+
+use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
+use crate::kit::{Http2, TestCertificate, TestNode};
+
+async fn honest(node: &TestNode, certificate: &TestCertificate) {
+    let answer = Http2::connect(node, certificate).await.get("/v1").await;
+    assert_eq!(answer.status, 200, "{}", answer.json);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.max_streams_per_connection=10"]);
+    let cancel = 8_u32.to_be_bytes();
+    // At once, and one after the other as fast as they are taken.
+    for pause in [false, true] {
+        let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+        for stream in streams(5_000) {
+            let begun = get(stream, "/v1");
+            let taken_back = frame(RST_STREAM, 0, stream, &cancel);
+            let sent = if pause {
+                frames.send(&begun).await && frames.send(&taken_back).await
+            } else {
+                frames.send(&[begun, taken_back].concat()).await
+            };
+            if !sent {
+                break;
+            }
+        }
+        honest(&node, &certificate).await;
+        frames.is_sent_away().await;
+    }
+    until_counted(&node, "cut_misbehaving", 2).await;
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_without_an_end_ends_the_connection() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[]);
+    let before = node.resident_bytes();
+    let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+    assert!(frames.send(&frame(HEADERS, 0, 1, &get_head("/v1"))).await);
+    // A header that is never in the table: a name of one letter, a value of 16,000.
+    let mut header = vec![0x10, 1, b'x', 0x7f, 0x81, 0x7c];
+    header.extend([b'y'; 16_000]);
+    let continued = frame(CONTINUATION, 0, 1, &header);
+    let mut sent = 0;
+    while frames.send(&continued).await {
+        sent += 1;
+        assert!(sent < 10_000, "160 MB of head were taken");
+    }
+    honest(&node, &certificate).await;
+    assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_that_stands_for_a_much_longer_one_is_refused() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[]);
+    let before = node.resident_bytes();
+    let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+    // A header of 4,000 bytes that goes to the table, and then a byte for each time that it is meant.
+    let mut head = get_head("/v1");
+    head.extend([0x40, 1, b'x', 0x7f, 0xa1, 0x1e]);
+    head.extend([b'y'; 4_000]);
+    head.extend([0xbe; 10_000]);
+    for stream in streams(100) {
+        let head = if stream == 1 {
+            &head[..]
+        } else {
+            &[&get_head("/v1")[..], &[0xbe; 10_000]].concat()
+        };
+        if !frames
+            .send(&frame(HEADERS, END_STREAM | END_HEADERS, stream, head))
+            .await
+        {
+            break;
+        }
+    }
+    let mut refused = false;
+    while let Some(frame) = frames.read().await {
+        // 40 MB of head: the stream is refused with 431 or reset, or the connection is ended.
+        refused |= frame.kind == GOAWAY || frame.kind == RST_STREAM || frame.kind == HEADERS;
+        if refused && frame.kind != SETTINGS {
+            break;
+        }
+    }
+    assert!(refused);
+    honest(&node, &certificate).await;
+    assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
+    drop(frames);
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_that_does_not_come_whole_ends_the_connection() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"]);
+    let mut first = Frames::connect(&node, &certificate, 65_535).await;
+    first.send(&frame(HEADERS, END_STREAM, 1, &get_head("/v1"))).await;
+    let mut later = Frames::connect(&node, &certificate, 65_535).await;
+    later.send(&get(1, "/v1")).await;
+    later.send(&frame(HEADERS, END_STREAM, 3, &get_head("/v1"))).await;
+    honest(&node, &certificate).await;
+    // Ends when the node closes the connections.
+    while first.read().await.is_some() {}
+    while later.read().await.is_some() {}
+    until_open(&node, 0).await;
+    assert_eq!(counted(&node, "cut_unread").await, 0);
+}

@@ -1,0 +1,111 @@
+//! Clients that want to hurt: whatever they do over their connections, honest ones are answered meanwhile,
+//! memory stays bounded, and all that was taken is free again afterwards.
+//!
+//! Waiting has its end in a setting with a small number, never in this test.
+
+mod connections;
+mod frames;
+mod http1;
+mod http2;
+mod streams;
+
+use crate::kit::{TestNode, until};
+use std::{fs, io::ErrorKind, net::SocketAddr};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+};
+
+const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
+
+/// A route with a large answer: some 200 KB.
+const LARGE: &str = "/v1/spec.json";
+
+/// What a bounded node may take more under an attack, in bytes. Without bounds it takes several times as much.
+const GROWTH_BYTES_MAX: usize = 100 * 1024 * 1024;
+
+fn address(node: &TestNode) -> SocketAddr {
+    let (_, authority) = node.api.split_once("://").unwrap();
+    authority.parse().unwrap()
+}
+
+async fn connect(node: &TestNode) -> TcpStream {
+    TcpStream::connect(address(node)).await.unwrap()
+}
+
+/// Connects as another machine would, from this address.
+async fn connect_from(node: &TestNode, from: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::new(from.parse().unwrap(), 0)).unwrap();
+    socket.connect(address(node)).await.unwrap()
+}
+
+/// Connects with little room for what is not read.
+async fn connect_narrow(node: &TestNode) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(address(node)).await.unwrap()
+}
+
+/// The status of an honest client's request over a connection of its own; 0 where the connection ends instead.
+async fn ask(mut stream: TcpStream) -> u16 {
+    if stream.write_all(GET).await.is_err() {
+        return 0;
+    }
+    let mut head = [0; 12];
+    match stream.read_exact(&mut head).await {
+        Ok(_) => std::str::from_utf8(&head[9..]).unwrap().parse().unwrap(),
+        Err(_) => 0,
+    }
+}
+
+/// Waits until an honest client is answered.
+async fn until_honest(node: &TestNode) {
+    until("an honest client to be answered", || async {
+        (ask(connect(node).await).await == 200).then_some(())
+    })
+    .await;
+}
+
+/// One of the public listener's counters.
+async fn counted(node: &TestNode, name: &str) -> u64 {
+    let answer = node.http.get(&format!("{}/connections", node.admin)).await;
+    let listeners = answer.json.as_array().unwrap().iter();
+    let mut api = listeners.filter(|listener| listener["listener"] == "api");
+    api.next().unwrap()[name].as_u64().unwrap()
+}
+
+async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
+    until(name, || async {
+        (counted(node, name).await >= at_least).then_some(())
+    })
+    .await;
+}
+
+/// Waits until the node has no connections but these.
+async fn until_open(node: &TestNode, count: u64) {
+    until("the connections to end", || async {
+        (counted(node, "open").await <= count).then_some(())
+    })
+    .await;
+}
+
+/// Writes until the node takes no more for now; `false` where the connection has ended.
+fn write_some(stream: &TcpStream, bytes: &[u8]) -> bool {
+    loop {
+        match stream.try_write(bytes) {
+            Ok(_) => {}
+            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// Processor time that the node has used, in the system's ticks of 10 ms.
+fn processor_ticks(node: &TestNode) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", node.process_id())).unwrap();
+    // Behind the name, which may hold spaces.
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<_> = fields.split_whitespace().collect();
+    let ticks = |field: usize| fields[field].parse::<u64>().unwrap();
+    ticks(11) + ticks(12)
+}

@@ -1,0 +1,156 @@
+//! Streams of HTTP/2 that are very many, or whose answers are not read.
+
+use super::{
+    GROWTH_BYTES_MAX, LARGE, counted,
+    frames::{DATA, Frames, HEADERS, RST_STREAM, WINDOW_MAX, get, streams},
+    until_counted, until_open,
+};
+use crate::kit::{Account, ChainFacts, Http2, TestCertificate, TestNode, until};
+use hyper::http::Method;
+use ledger::{HashValue, Vendor};
+use tokio::sync::Mutex;
+
+async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
+    Http2::connect(node, certificate).await.get("/v1").await.status
+}
+
+/// A transaction that waits for one before it, which never comes.
+async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
+    let account = Account::from_seed(1);
+    node.fund(&account, 1_000_000_000).await;
+    let chain = ChainFacts {
+        id: 4,
+        vendor: Vendor::default(),
+        gas_unit_price: 100,
+    };
+    let transaction = account.transfer(&chain, 1, account.address, 1);
+    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+    let body = bcs::to_bytes(&transaction).unwrap();
+    let connection = Http2::connect(node, certificate).await;
+    let stream = connection
+        .begin(Method::POST, "/v1/transactions", &media_type, &body)
+        .await;
+    assert_eq!(stream.answer().await.status, 202);
+    transaction.hash(&chain.vendor)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[
+        "api.max_streams_per_connection=50",
+        "api.max_in_flight=60",
+        "api.client_send_timeout_ms=500",
+    ]);
+    let mut frames = Frames::connect(&node, &certificate, 0).await;
+    let flood: Vec<u8> = streams(1_000).flat_map(|stream| get(stream, LARGE)).collect();
+    assert!(frames.send(&flood).await);
+    assert_eq!(status(&node, &certificate).await, 200);
+    let (mut answered, mut refused) = (0, 0);
+    while answered < 50 || refused < 950 {
+        let frame = frames.read().await.expect("the connection goes on");
+        // The reason REFUSED_STREAM is 7; who did not read is reset with another, later.
+        match frame.kind {
+            HEADERS => answered += 1,
+            RST_STREAM if frame.payload == [0, 0, 0, 7] => refused += 1,
+            _ => {}
+        }
+    }
+    assert_eq!((answered, refused), (50, 950));
+    until_counted(&node, "reset_unread_streams", 50).await;
+    drop(frames);
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_without_a_window_lose_their_places() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=1000"]);
+    let mut frames = Frames::connect(&node, &certificate, 0).await;
+    for stream in streams(100) {
+        assert!(frames.send(&get(stream, LARGE)).await);
+    }
+    until("all places to be taken", || async {
+        (status(&node, &certificate).await == 503).then_some(())
+    })
+    .await;
+    until("the places to be free", || async {
+        (status(&node, &certificate).await == 200).then_some(())
+    })
+    .await;
+    until_counted(&node, "reset_unread_streams", 100).await;
+    assert!(frames.send(&get(201, "/v1")).await, "the connection goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.client_send_timeout_ms=300"]);
+    let mut frames = Frames::connect(&node, &certificate, 0).await;
+    assert!(frames.send(&get(1, LARGE)).await);
+    let frames = Mutex::new(frames);
+    // A few hundred bytes a second.
+    until("the stream to be reset", || async {
+        assert!(frames.lock().await.open_window(1, 1).await);
+        (counted(&node, "reset_unread_streams").await == 1).then_some(())
+    })
+    .await;
+    let mut frames = frames.into_inner();
+    let mut bytes = 0;
+    loop {
+        let frame = frames.read().await.expect("the connection goes on");
+        match frame.kind {
+            RST_STREAM => break,
+            DATA => bytes += frame.payload.len(),
+            _ => {}
+        }
+    }
+    assert!((1..100_000).contains(&bytes), "{bytes} bytes were sent");
+    assert_eq!(status(&node, &certificate).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_that_never_read_are_cut_within_bounded_memory() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.client_send_timeout_ms=1500", "api.keep_alive_secs=1"]);
+    assert_eq!(status(&node, &certificate).await, 200);
+    let before = node.resident_bytes();
+    let mut unread = Vec::new();
+    for _ in 0..20 {
+        let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
+        for stream in streams(120) {
+            frames.send(&get(stream, LARGE)).await;
+        }
+        unread.push(frames);
+    }
+    assert_eq!(status(&node, &certificate).await, 200);
+    let grown = node.resident_bytes().saturating_sub(before);
+    assert!(
+        grown < GROWTH_BYTES_MAX,
+        "{grown} bytes for 2,400 answers that nobody reads"
+    );
+    // Those whose streams were all reset before the socket was full are idle now.
+    until_counted(&node, "cut_unread", 1).await;
+    until_open(&node, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_wait_are_given_up_with_their_connection() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["wait.timeout_ms=600000", "api.max_in_flight=20"]);
+    let hash = parked(&node, &certificate).await;
+    let path = format!("/v1/transactions/wait_by_hash/{hash}");
+    let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
+    for stream in streams(20) {
+        assert!(frames.send(&get(stream, &path)).await);
+    }
+    until("all places to be taken", || async {
+        (status(&node, &certificate).await == 503).then_some(())
+    })
+    .await;
+    drop(frames);
+    until("the places to be free", || async {
+        (status(&node, &certificate).await == 200).then_some(())
+    })
+    .await;
+}
