@@ -58,8 +58,12 @@ impl Window {
         if !self.config.enabled || self.is_in_flight {
             return None;
         }
-        let versions = self.newest_version.saturating_add(1);
-        let below = versions.saturating_sub(self.config.window_versions);
+        // The newest block that is announced stays, also where nothing else does: answers are of its moment,
+        // and the store may have the next one already.
+        let below = match self.config.window_versions.checked_sub(1) {
+            Some(older) => self.newest_version.saturating_sub(older),
+            None => self.newest_version,
+        };
         let due = below.saturating_sub(self.oldest_version);
         self.unmatched_versions = self.unmatched_versions.min(due);
         if due < self.config.batch_versions {
@@ -103,6 +107,17 @@ mod tests {
         assert_eq!(window.next_step(), None, "9 may go: 0 to 8 of 0 to 108");
         window.grow(109);
         assert_eq!(window.next_step(), Some(10));
+    }
+
+    #[test]
+    fn without_a_window_the_newest_block_stays() {
+        let mut window = window(0, 1);
+        window.grow(7);
+        assert_eq!(
+            window.next_step(),
+            Some(7),
+            "7 is the newest, and may end a block"
+        );
     }
 
     #[test]
