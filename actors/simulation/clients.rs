@@ -2,7 +2,7 @@
 
 use super::{
     fixture::{Draft, WALLETS, draft, unknown_hash},
-    judge::{Judge, no_answer},
+    judge::Judge,
     model::Model,
     properties,
     reads::ReadPage,
@@ -19,11 +19,21 @@ use std::{
 };
 use tokio::time::Instant;
 
+/// How much later than it was told a timer may run out.
+const TIMER_STEP: Duration = Duration::from_millis(1);
+
+/// What a long poll waits for.
+#[derive(Clone)]
+pub(super) struct Wait {
+    pub(super) hash: HashValue,
+    /// When it ends at the latest; told when it begins.
+    pub(super) deadline: Rc<Cell<Option<Instant>>>,
+}
+
 /// A question that was asked.
 pub(super) struct Question {
     pub(super) what: String,
-    /// Of a wait: for what, and how long.
-    pub(super) wait: Option<(HashValue, Instant)>,
+    pub(super) wait: Option<Wait>,
     pub(super) is_answered: Cell<bool>,
     is_wanted: Rc<Cell<bool>>,
 }
@@ -89,7 +99,7 @@ impl Clients {
         &self,
         scheduler: &Scheduler,
         what: String,
-        wait: Option<(HashValue, Instant)>,
+        wait: Option<Wait>,
         asking: impl Future<Output = ()> + 'static,
     ) {
         let question = Rc::new(Question {
@@ -160,17 +170,25 @@ impl Clients {
             judge
                 .scheduler
                 .note(format_args!("{}: {text}", transaction.hash()));
-            judge.submitted(asked, transaction.hash(), Some(answer));
+            judge.submitted(asked, transaction.hash(), answer);
         });
     }
 
+    /// One that was accepted, as a rule.
     fn choose_hash(&self) -> HashValue {
         let model = self.judge.model();
         let mut random = self.random.borrow_mut();
-        if model.sent.is_empty() || random.u8(..15) == 0 {
+        if random.u8(..20) == 0 {
             return unknown_hash(random.u64(..3));
         }
-        nth(&model, random.usize(..model.sent.len())).unwrap_or_else(|| unknown_hash(0))
+        let accepted = model.sent.iter();
+        let accepted = accepted.filter(|(_, sent)| sent.is_held || sent.version.is_some());
+        let accepted: Vec<HashValue> = accepted.map(|(hash, _)| *hash).collect();
+        let chosen = match accepted.len() {
+            count @ 1.. if random.u8(..6) > 0 => Some(accepted[random.usize(..count)]),
+            _ => nth(&model, random.usize(..model.sent.len().max(1))),
+        };
+        chosen.unwrap_or_else(|| unknown_hash(0))
     }
 
     fn begin_lookup(&self, scheduler: &Scheduler, handle: &NodeHandle) {
@@ -187,10 +205,15 @@ impl Clients {
         let hash = self.choose_hash();
         let timeout = Duration::from_millis(handle.config().wait.timeout_ms);
         let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
-        let wait = Some((hash, Instant::now() + timeout));
-        self.start(scheduler, format!("wait for {hash}"), wait, async move {
+        let deadline = Rc::new(Cell::new(None));
+        let wait = Wait {
+            hash,
+            deadline: Rc::clone(&deadline),
+        };
+        self.start(scheduler, format!("wait for {hash}"), Some(wait), async move {
             let asked = judge.ask();
             let begun = Instant::now();
+            deadline.set(Some(begun + timeout + TIMER_STEP));
             let answer = handle.wait_for_commit(hash).await;
             judge.count(if begun.elapsed() >= timeout {
                 "waits that ran out"
@@ -206,7 +229,7 @@ impl Clients {
         self.start(scheduler, "gas estimate".to_owned(), None, async move {
             match handle.gas_estimate().await {
                 Ok(_) => judge.count("answers: gas"),
-                Err(error) => judge.count(no_answer(&error)),
+                Err(error) => judge.unanswered(&error),
             }
         });
     }
@@ -239,7 +262,7 @@ impl Clients {
             let asked = judge.ask();
             let mut feed = match handle.subscribe_blocks().await {
                 Ok(feed) => feed,
-                Err(error) => return judge.count(no_answer(&error)),
+                Err(error) => return judge.unanswered(&error),
             };
             let mut next = None;
             while let Some(block) = feed.next().await {

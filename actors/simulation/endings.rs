@@ -2,7 +2,7 @@
 
 use super::{
     disk::{Disk, Fault, Image},
-    node::{NodeUnderTest, save},
+    node::save,
     properties,
     scheduler::{Process, Scheduler},
     stage::Task,
@@ -166,7 +166,6 @@ impl World {
 
     /// Every transaction that was accepted is in a block, in the saved pool, or left with a reason.
     fn account_for(&self, pending: &[Pending]) {
-        let Some(node) = &self.node else { return };
         let saved: BTreeSet<HashValue> = pending.iter().map(|pending| pending.transaction.hash()).collect();
         let missing: Vec<HashValue> = {
             let model = self.judge.model();
@@ -177,34 +176,36 @@ impl World {
             missing.map(|(hash, _)| *hash).collect()
         };
         for hash in missing {
-            let (reply, mut answer) = oneshot::channel();
-            node.mailboxes.mempool.tell(PendingByHash { hash, reply });
-            while self.scheduler.step() {}
-            let verdict = match answer.try_recv() {
-                Ok(InPool::Left(_)) => {
+            let verdict = match self.ask_pool(hash) {
+                Some(InPool::Left(_)) => {
                     self.judge.count("transactions dropped with a reason");
                     Ok(())
                 }
-                Ok(other) => Err(format!(
+                other => Err(format!(
                     "{hash} is neither committed nor saved nor left: {other:?}"
                 )),
-                Err(error) => Err(format!("{hash}: no answer: {error}")),
             };
             self.judge.hold(properties::NOTHING_VANISHES, verdict);
         }
     }
 
-    /// What is saved was sent and is not on the ledger; and after a time of quiet nothing is left that could
-    /// have been executed.
+    /// What is saved may be: see [`properties::may_be_pending`].
     fn has_worked_off(&self, pending: &[Pending], was_quiet: bool) {
         let model = self.judge.model();
+        let ttl_secs = self.options.node.mempool.ttl_secs;
+        let quiet_until_secs = was_quiet.then(|| self.now_secs());
         for pending in pending {
-            let hash = pending.transaction.hash();
-            let verdict = match model.sent.get(&hash) {
-                None => Err(format!("{hash} is saved and was never sent")),
-                Some(sent) => properties::may_be_pending(&model, sent, was_quiet),
-            };
+            let verdict = properties::may_be_pending(&model, pending, ttl_secs, quiet_until_secs);
             self.judge.hold(properties::NOTHING_VANISHES, verdict);
         }
+    }
+
+    /// What the pool of a node at rest knows of a transaction.
+    pub(super) fn ask_pool(&self, hash: HashValue) -> Option<InPool> {
+        let (reply, mut answer) = oneshot::channel();
+        let node = self.node.as_ref()?;
+        node.mailboxes.mempool.tell(PendingByHash { hash, reply });
+        while self.scheduler.step() {}
+        answer.try_recv().ok()
     }
 }

@@ -16,12 +16,12 @@ use std::sync::{Arc, OnceLock};
 
 /// Little memory for pages, so that reads reach the disk.
 pub(super) const STORE_OPTIONS: StoreOptions = StoreOptions {
-    cache_bytes: 256 * 1024,
+    cache_bytes: 16 * 1024,
 };
 /// The store's secret: the same in every run.
 const SECRET: [u8; 16] = [42; 16];
-/// The work of a block on the chain of small blocks, in gas units: about three transfers.
-const SMALL_BLOCK_GAS: u64 = 150;
+/// The work of a block on the chain of small blocks, in gas units: about two transfers.
+const SMALL_BLOCK_GAS: u64 = 60;
 
 /// How many accounts take part.
 pub(super) const WALLETS: usize = 8;

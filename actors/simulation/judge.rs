@@ -165,6 +165,10 @@ impl Judge {
             properties::never_goes_back(&asked.floor, info),
         );
         let mut model = self.model();
+        self.hold(properties::NEVER_AHEAD, properties::is_not_ahead(&model, info));
+        if self.scheduler.is_halted() {
+            return false;
+        }
         self.hold(
             properties::WINDOW,
             properties::window_is_kept(&model, info, self.window_versions.get()),
@@ -173,19 +177,23 @@ impl Judge {
         !self.scheduler.is_halted()
     }
 
-    /// A submission was answered, or its client is gone (`None`).
-    pub(super) fn submitted(
-        &self,
-        asked: Asked,
-        hash: HashValue,
-        answer: Option<Result<Accepted, SubmitError>>,
-    ) {
+    /// A question had no answer; the store may be the reason only where the disk has failed.
+    pub(super) fn unanswered(&self, error: &ReadError) {
+        self.count(no_answer(error));
+        let is_store = matches!(error, ReadError::Store(_));
+        let has_failed = |(_, disk): &(HeadCell, Disk)| disk.failures() > 0;
+        if is_store && !self.running.borrow().as_ref().is_some_and(has_failed) {
+            self.hold(properties::NO_FAILURE, Err(error.to_string()));
+        }
+    }
+
+    /// A submission was answered.
+    pub(super) fn submitted(&self, asked: Asked, hash: HashValue, answer: Result<Accepted, SubmitError>) {
         let now = self.scheduler.now();
         if let Some(sent) = self.model().sent.get_mut(&hash) {
-            sent.open_submits -= 1;
+            sent.open_submits = sent.open_submits.saturating_sub(1);
             sent.submitted = now;
         }
-        let Some(answer) = answer else { return };
         match answer {
             Ok(Accepted {
                 ledger_info,
@@ -203,7 +211,10 @@ impl Judge {
                     sent.submitted = now;
                 }
             }
-            Err(error) => self.count(refusal(&error)),
+            Err(error) => match &error {
+                SubmitError::Unanswered(error) => self.unanswered(error),
+                refused => self.count(refusal(refused)),
+            },
         }
     }
 
@@ -216,7 +227,7 @@ impl Judge {
     ) {
         let (info, lookup) = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.count(no_answer(&error)),
+            Err(error) => return self.unanswered(&error),
         };
         if !self.told(asked, &info) {
             return;
@@ -245,7 +256,7 @@ impl Judge {
                 Lookup::Committed(_) | Lookup::Pruned { .. } => {
                     sent.told_committed.get_or_insert(now);
                 }
-                Lookup::Left(_) => sent.told_left = Some(asked.at),
+                Lookup::Left(_) => sent.told_left = Some((asked.at, now)),
                 Lookup::Pending(_) | Lookup::Unknown => {}
             }
         }
@@ -261,7 +272,7 @@ impl Judge {
     ) {
         let (info, page) = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.count(no_answer(&error)),
+            Err(error) => return self.unanswered(&error),
         };
         if !self.told(asked, &info) {
             return;
@@ -285,13 +296,11 @@ fn refusal(error: &SubmitError) -> &'static str {
         SubmitError::Full { reason } if reason.contains("account") => "refused: account full",
         SubmitError::Full { .. } => "refused: pool full",
         SubmitError::Unanswered(error) => no_answer(error),
-        #[allow(unreachable_patterns)]
-        _ => "refused: other",
     }
 }
 
 /// What is counted for a question without an answer.
-pub(super) fn no_answer(error: &ReadError) -> &'static str {
+fn no_answer(error: &ReadError) -> &'static str {
     match error {
         ReadError::Overloaded { actor: "mempool" } => "overloaded: mempool",
         ReadError::Overloaded { actor: "committer" } => "overloaded: committer",
@@ -299,7 +308,6 @@ pub(super) fn no_answer(error: &ReadError) -> &'static str {
         ReadError::Stopping => "no answer: stopping",
         ReadError::Store(StoreError::NoSuchMoment { .. }) => "no answer: pruned meanwhile",
         ReadError::Store(_) => "no answer: the disk failed",
-        #[allow(unreachable_patterns)]
-        _ => "no answer: unwritable",
+        ReadError::Unwritable(_) => "no answer: unwritable",
     }
 }

@@ -64,8 +64,8 @@ pub(super) struct Sent {
     pub(super) version: Option<u64>,
     /// When it was first told as committed.
     pub(super) told_committed: Option<u64>,
-    /// When it was last told that it left the pool, by this run of the node.
-    pub(super) told_left: Option<u64>,
+    /// When it was last asked and told that it left the pool, by this run of the node.
+    pub(super) told_left: Option<(u64, u64)>,
 }
 
 /// The newest that was told to anyone.
@@ -156,6 +156,11 @@ impl Model {
             None => Some(0),
             Some(index) => Some(self.blocks.get(index as usize)?.first_version),
         }
+    }
+
+    /// Whether a transaction is in a block that was shown.
+    pub(super) fn is_committed(&self, hash: &HashValue) -> bool {
+        self.sent.get(hash).is_some_and(|sent| sent.version.is_some())
     }
 
     fn push_version(&mut self, hash: HashValue, height: u64, sender: Option<usize>) {
@@ -250,32 +255,31 @@ impl Model {
         }
         let is_success = info.status == ExecutionStatus::Success;
         let before = account.balance;
-        account.balance = before.checked_sub(fee).ok_or(format!(
-            "version {version} has a fee of {fee}, its sender {before}"
-        ))?;
-        self.burnt += u128::from(fee);
+        let what = format!(
+            "version {version}, with {before} before it: {draft:?}: {:?}",
+            info.status
+        );
         match draft.call {
-            Call::Nonsense { .. } if is_success => Err(format!("version {version} makes no sense")),
-            Call::Nonsense { .. } => Ok(draft.sender),
+            Call::Nonsense { .. } if is_success => return Err(format!("it makes no sense: {what}")),
             Call::Transfer { amount, .. } if !is_success => {
-                let must_succeed = draft.max_gas >= ENOUGH_GAS
-                    && before.saturating_sub(draft.max_gas * draft.price) >= amount;
-                if must_succeed {
-                    return Err(format!(
-                        "version {version} failed, with {before} for {amount}: {:?}",
-                        info.status
-                    ));
+                let fee_max = draft.max_gas * draft.price;
+                if draft.max_gas >= ENOUGH_GAS && before.saturating_sub(fee_max) >= amount {
+                    return Err(format!("it failed without a reason: {what}"));
                 }
-                Ok(draft.sender)
             }
+            Call::Nonsense { .. } => {}
+            // The money moves before the fee is paid: who pays himself needs it only once.
             Call::Transfer { to, amount } => {
-                let rest = self.accounts[draft.sender].balance.checked_sub(amount);
-                self.accounts[draft.sender].balance =
-                    rest.ok_or(format!("version {version} gave away more than its sender had"))?;
+                let rest = account.balance.checked_sub(amount);
+                account.balance = rest.ok_or(format!("it gave away more than there was: {what}"))?;
                 self.accounts[to].balance += amount;
-                Ok(draft.sender)
             }
         }
+        let account = &mut self.accounts[draft.sender];
+        let rest = account.balance.checked_sub(fee);
+        account.balance = rest.ok_or(format!("nobody pays {fee}: {what}"))?;
+        self.burnt += u128::from(fee);
+        Ok(draft.sender)
     }
 
     /// The newest versions of a wallet's transactions with a number, ascending.

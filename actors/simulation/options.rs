@@ -67,7 +67,7 @@ impl Options {
                 slow_syncs: [0, 100, 500][random.usize(..3)],
             },
             clients: random.usize(2..12),
-            actions: random.usize(40..160),
+            actions: random.usize(40..240),
             has_small_blocks: random.u8(..3) == 0,
             faults: [0, 10, 40][random.usize(..3)],
         }

@@ -6,7 +6,7 @@ use super::{
     model::{Floor, Model, Sent},
     reads::Page,
 };
-use crate::Lookup;
+use crate::{LeaveReason, Lookup, Pending};
 use ledger::{CheckedTransaction, HashValue, LedgerInfo};
 use ledger_store::StoreError;
 
@@ -20,6 +20,8 @@ pub(super) const COMMITTED_IS_DURABLE: &str = "what is shown is durable at that 
 pub(super) const COMMITTED_STAYS: &str = "what was said to be committed stays";
 /// See [`never_goes_back`].
 pub(super) const NEVER_BACK: &str = "the ledger info of answers never goes back";
+/// See [`is_not_ahead`].
+pub(super) const NEVER_AHEAD: &str = "no answer is ahead of what is shown";
 /// See [`window_is_kept`].
 pub(super) const WINDOW: &str = "the newest versions of the window stay";
 /// See [`may_be_accepted`].
@@ -81,6 +83,17 @@ pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), St
     Ok(())
 }
 
+/// An answer is of the newest moment that was shown, or of one before it.
+pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), String> {
+    if info.version > model.newest_version() || info.oldest_version > info.version {
+        return Err(format!(
+            "{info:?}, the newest version is {}",
+            model.newest_version()
+        ));
+    }
+    Ok(())
+}
+
 /// Nothing inside the window is pruned, and the oldest version begins a block. `window` is the smallest
 /// that any node on this disk had.
 pub(super) fn window_is_kept(model: &Model, info: &LedgerInfo, window: Option<u64>) -> Result<(), String> {
@@ -107,6 +120,9 @@ pub(super) fn may_be_accepted(
     };
     if sent.draft.expiration_secs <= info.timestamp_usecs / 1_000_000 {
         return Err(format!("{:?} had expired at {info:?}", sent.draft));
+    }
+    if sent.told_committed.is_some_and(|told| told <= asked.at) {
+        return Err(format!("{} is committed already", transaction.hash()));
     }
     let known = model.version(asked.floor.version);
     match (sent.draft.once, known) {
@@ -144,7 +160,10 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
     let was_committed = was_told(sent.told_committed);
     let is_pruned = sent.version.is_some_and(|version| version < info.oldest_version);
     // Nothing new came in since it was said to have left.
-    let has_left = sent.told_left.is_some_and(|left| sent.submitted < left) && sent.open_submits == 0;
+    let has_left = sent.open_submits == 0
+        && sent
+            .told_left
+            .is_some_and(|(left, told)| sent.submitted < left && told <= asked.at);
     match lookup {
         Lookup::Committed(found) => {
             let is_right = sent.version == Some(found.version) && found.transaction().hash == *hash;
@@ -186,6 +205,10 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
                 sent.version
             ));
         }
+        Lookup::Left(LeaveReason::Replaced(by)) => match model.sent.get(by) {
+            Some(by) if by.draft.price > sent.draft.price || is_same_price(by, sent) => {}
+            other => return Err(format!("{hash} is replaced by {other:?}")),
+        },
         Lookup::Left(_) => {}
         Lookup::Unknown => {
             let is_shown = sent.version.is_some_and(|version| version <= asked.floor.version);
@@ -195,6 +218,11 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
         }
     }
     Ok(())
+}
+
+/// Whether two transactions of one place offer the same, which lets the later one in.
+fn is_same_price(one: &Sent, other: &Sent) -> bool {
+    one.draft.price == other.draft.price && one.draft.once == other.draft.once
 }
 
 /// Whether it was said to be accepted before the question.
@@ -245,10 +273,21 @@ pub(super) fn page_is_true(
     }
 }
 
-/// A transaction that is saved is not on the ledger, nor is another one of its number; where everything had
-/// time to be executed it waits for an earlier one.
-pub(super) fn may_be_pending(model: &Model, sent: &Sent, had_time: bool) -> Result<(), String> {
+/// A transaction that is saved is not on the ledger, nor is another one of its number. After a time of quiet,
+/// in which all had time to be executed or to expire, it waits for an earlier one; `quiet_until_secs` is that
+/// time's end.
+pub(super) fn may_be_pending(
+    model: &Model,
+    pending: &Pending,
+    ttl_secs: u64,
+    quiet_until_secs: Option<u64>,
+) -> Result<(), String> {
+    let hash = pending.transaction.hash();
+    let Some(sent) = model.sent.get(&hash) else {
+        return Err(format!("{hash} is pending and was never sent"));
+    };
     let next = model.accounts[sent.draft.sender].sequence_number;
+    let had_time = quiet_until_secs.is_some();
     let may_be = match sent.draft.once {
         Once::Number(number) if had_time => number > next,
         Once::Number(number) => number >= next,
@@ -256,6 +295,15 @@ pub(super) fn may_be_pending(model: &Model, sent: &Sent, had_time: bool) -> Resu
     };
     if sent.version.is_some() || !may_be {
         return Err(format!("it is still pending, {next} is next: {sent:?}"));
+    }
+    let expires_secs = sent
+        .draft
+        .expiration_secs
+        .min(pending.inserted_at_secs + ttl_secs);
+    if quiet_until_secs.is_some_and(|now_secs| now_secs >= expires_secs) {
+        return Err(format!(
+            "it is still pending and had expired at {expires_secs}: {sent:?}"
+        ));
     }
     Ok(())
 }

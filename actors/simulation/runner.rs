@@ -17,7 +17,7 @@ use std::{
 };
 
 /// How many seeds are run by default.
-pub(super) const SEEDS: u64 = 200;
+pub(super) const SEEDS: u64 = 5_000;
 /// The first of them.
 const FIRST_SEED: u64 = 1;
 /// How many are run twice, to see that they can be replayed.
@@ -56,7 +56,7 @@ const MUST_HAPPEN: &[&str] = &[
     "looks at the synced disk",
     "no answer: stopping",
     "no answer: unwritable",
-    "nodes ended by a failed read",
+    "no answer: the disk failed",
     "nodes ended by a failed write",
     "overloaded: committer",
     "overloaded: mempool",

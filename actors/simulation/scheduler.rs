@@ -22,8 +22,12 @@ use std::{
 
 /// How deep processes interrupt each other: each level is a stack of its own on a real machine.
 const DEPTH_MAX: usize = 4;
-/// How many steps others do at one interruption.
+/// How many steps others do at one interruption, as a rule.
 const INTERRUPTION_STEPS_MAX: usize = 6;
+/// How many they do when a thread waits long for its turn: enough for a question and its answer.
+const LONG_INTERRUPTION_STEPS_MAX: usize = 40;
+/// Of so many interruptions one is long.
+const SHORT_PER_LONG: usize = 5;
 /// How many they do while a slow disk syncs.
 const SLOW_SYNC_STEPS_MAX: usize = 60;
 /// How many of the last lines of a trace are told of a failing seed.
@@ -220,7 +224,10 @@ impl Scheduler {
     fn interrupt(&self) {
         if self.may_interrupt() && self.chance(self.pace.interruptions) {
             self.interruptions.set(self.interruptions.get() + 1);
-            self.nested(INTERRUPTION_STEPS_MAX);
+            self.nested(match self.below(SHORT_PER_LONG) {
+                0 => LONG_INTERRUPTION_STEPS_MAX,
+                _ => INTERRUPTION_STEPS_MAX,
+            });
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     properties,
     scheduler::{Running, Scheduler, Violation},
 };
-use crate::{Clock, FailureKind};
+use crate::{Clock, FailureKind, mempool::messages::InPool};
 use fastrand::Rng;
 use std::{
     rc::Rc,
@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    fn now_secs(&self) -> u64 {
+    pub(super) fn now_secs(&self) -> u64 {
         self.clock_usecs.load(SeqCst) / 1_000_000
     }
 
@@ -207,12 +207,15 @@ impl World {
         let now = Instant::now();
         for question in self.clients.open() {
             let late = |why: &str| Err(format!("{}: {why}", question.what));
-            let verdict = match question.wait {
+            let verdict = match &question.wait {
                 None => late("there is no answer"),
-                Some((_, deadline)) if now >= deadline => late("its time is over"),
-                Some((hash, _)) => match self.judge.model().sent.get(&hash) {
-                    Some(sent) if sent.version.is_some() => late("it is committed"),
-                    _ => Ok(()),
+                Some(wait) if wait.deadline.get().is_none_or(|deadline| now >= deadline) => {
+                    late("its time is over")
+                }
+                Some(wait) if self.judge.model().is_committed(&wait.hash) => late("it is committed"),
+                Some(wait) => match self.ask_pool(wait.hash) {
+                    Some(InPool::Pending(_)) | None => Ok(()),
+                    Some(other) => late(&format!("the pool has it no longer: {other:?}")),
                 },
             };
             self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
