@@ -19,7 +19,7 @@ async fn read_some(stream: &mut TcpStream) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn later_heads_have_their_deadline_too() {
-    let node = TestNode::start(&["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"]);
+    let node = TestNode::start(&["api.client_request_timeout_ms=1000", "api.keep_alive_secs=1"]);
     let begun = b"GET /v1 HTTP/1.1\r\nhos";
     // What is begun comes after the answer, or with the request before it.
     let mut after = connect(&node).await;
