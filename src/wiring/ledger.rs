@@ -1,7 +1,7 @@
 //! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
 //! genesis of one that runs: further framework upgrades.
 
-use super::ConfiguredGenesis;
+use super::{ConfiguredGenesis, opening::guarded};
 use crate::{commands::Failure, config::ConfigError, config::Settings};
 use ledger::{Chain, FrameworkUpgrade, Genesis};
 use ledger_store::{FileSize, Store, StoreOptions};
@@ -31,11 +31,14 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
     let unwritten = |error| Failure::fatal(format_args!("data directory {}", directory.display()), &error);
     let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
-    // A file that is not there yet has nothing to be compared, and one that cannot be looked at does not open.
-    if FileSize::of(directory).is_ok_and(|size| size.disk_bytes <= settings.storage.check_bytes_max) {
-        Store::check(directory, &options).map_err(failure)?;
-    }
-    let mut store = Store::open(directory, &options).map_err(failure)?;
+    let opened = guarded(directory, || {
+        // A file that is not there yet has nothing to be compared.
+        if FileSize::of(directory).is_ok_and(|size| size.disk_bytes <= settings.storage.check_bytes_max) {
+            Store::check(directory, &options)?;
+        }
+        Store::open(directory, &options)
+    });
+    let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());
     let (genesis, chain) = match stored {
         None => {

@@ -7,6 +7,7 @@ mod listener;
 mod listeners;
 mod memory;
 mod net;
+mod opening;
 mod room;
 mod service;
 mod tls;

@@ -137,3 +137,47 @@ async fn a_file_that_is_no_whole_ledger_is_refused_as_it_is() {
         assert!(after == file, "a file of {} bytes was changed", file.len());
     }
 }
+
+/// Runs a node on a damaged file until it answers or has ended; whether it was refused, as it must be then.
+fn is_refused(file: &[u8]) -> bool {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("ledger.redb"), file).unwrap();
+    // A listener that cannot be: whatever the ledger is, the process ends by itself.
+    let mut command = TestNode::command(directory.path(), &["api.listen=192.0.2.1:9".to_owned()]);
+    let output = command.output().unwrap();
+    let log = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert!(!log.contains("panicked"), "{log}");
+    let is_refused = log.contains("is damaged: ");
+    if is_refused {
+        assert!(log.contains(data.to_str().unwrap()), "{log}");
+        let after = fs::read(data.join("ledger.redb")).unwrap();
+        assert!(after == file, "a refused file was changed: {log}");
+    }
+    is_refused
+}
+
+#[tokio::test]
+async fn a_ledger_with_damaged_bytes_is_refused_without_a_panic() {
+    const CASES: u64 = 100;
+    /// Where the roots stand.
+    const HEADER_BYTES: usize = 320;
+    let whole = ledger().await;
+    let mut refused = 0;
+    for seed in 0..CASES {
+        let mut random = fastrand::Rng::with_seed(SEED + seed);
+        let mut file = whole.clone();
+        for _ in 0..random.usize(1..=8) {
+            let end = if random.u8(..4) == 0 {
+                HEADER_BYTES
+            } else {
+                whole.len()
+            };
+            file[random.usize(..end)] ^= 1 << random.u8(..8);
+        }
+        refused += u64::from(is_refused(&file));
+    }
+    assert!(refused > CASES / 2, "{refused} of {CASES} files were refused");
+}
