@@ -71,7 +71,7 @@ pub(crate) struct ItemRequest {
 /// The types are those that the client names, whatever the table recorded.
 pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
     let handle: AccountAddress = call.path("table_handle")?;
-    let (item, value_type) = named_item(handle, call.json_body().await?, call.chain())?;
+    let (item, value_type) = named_item(handle, &call.json_body().await?, call.chain())?;
     let (ledger_info, bytes) = call
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
@@ -86,7 +86,7 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
 /// is read: as JSON values it may take many times the memory of its body.
 fn named_item(
     handle: AccountAddress,
-    request: ItemRequest,
+    request: &ItemRequest,
     chain: &Chain,
 ) -> Result<(ItemKey, TypeTag), Problem> {
     let key_type = parse_type("key_type", &request.key_type)?;
