@@ -157,7 +157,7 @@ impl Clients {
     fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
         let transaction = draft.checked(&self.judge.fixture.chain);
-        let what = format!("submit {:?}", draft);
+        let what = format!("submit {draft:?}");
         self.judge.count("transactions sent");
         let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
         self.start(scheduler, what, None, async move {
