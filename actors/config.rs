@@ -30,7 +30,8 @@ pub struct NodeConfig {
 pub struct SignaturesConfig {
     /// How many threads check; 0 is one for each core.
     pub threads: usize,
-    /// How many transactions may wait in each of the two lanes, at least 1.
+    /// How much work may wait in each of the two lanes, in ed25519 signatures that are checked alone; at
+    /// least 1.
     pub queue_capacity: usize,
 }
 

@@ -1,6 +1,6 @@
 //! What operators see of the lanes.
 
-use super::Lane;
+use super::{Lane, room::Room};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,13 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct LaneStatus {
     /// The lane: `trusted` or `suspect`.
     pub lane: &'static str,
-    /// How many transactions may wait.
-    pub capacity: usize,
+    /// How much work may wait, in ed25519 signatures that are checked alone; the last transaction that is let
+    /// in may bring it beyond.
+    pub capacity_signatures: usize,
+    /// How much work waits now, in the same unit.
+    pub waiting_signatures: usize,
     /// How many transactions wait now.
     pub waiting: usize,
     /// Transactions that were taken in.
     pub accepted: u64,
-    /// Transactions that were refused because `capacity` were waiting.
+    /// Transactions that were refused because too much work was waiting.
     pub refused: u64,
     /// Transactions that were checked; those whose client went away meanwhile are not.
     pub checked: u64,
@@ -51,13 +54,14 @@ impl Counts {
         self.batches.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn status(&self, lane: Lane, capacity: usize, waiting: usize) -> LaneStatus {
+    pub(super) fn status(&self, lane: Lane, room: &Room, waiting: usize) -> LaneStatus {
         LaneStatus {
             lane: match lane {
                 Lane::Trusted => "trusted",
                 Lane::Suspect => "suspect",
             },
-            capacity,
+            capacity_signatures: room.capacity(),
+            waiting_signatures: room.taken(),
             waiting,
             accepted: self.accepted.load(Relaxed),
             refused: self.refused.load(Relaxed),

@@ -1,4 +1,5 @@
-//! The check of signatures, on threads of its own behind two bounded queues.
+//! The check of signatures, on threads of its own behind two queues, which are bounded by the work that
+//! waits in them (`room.rs`).
 //!
 //! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
 //! which check many transactions at once, and it happens before an actor is asked: the actors see only
@@ -11,6 +12,7 @@
 
 mod counts;
 mod lanes;
+mod room;
 mod threads;
 
 pub use counts::LaneStatus;
@@ -18,8 +20,9 @@ pub use lanes::Lane;
 
 use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
 use counts::Counts;
-use crossbeam_channel::{Receiver, Sender, TrySendError};
+use crossbeam_channel::{Receiver, Sender};
 use ledger::{Chain, CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
+use room::Room;
 use std::{
     convert::Infallible,
     io,
@@ -48,6 +51,7 @@ type Exit = Receiver<Box<Job>>;
 #[derive(Debug)]
 struct Gate<Q> {
     jobs: Q,
+    room: Room,
     counts: Arc<Counts>,
 }
 
@@ -119,7 +123,7 @@ impl Drop for Lifeline {
 }
 
 impl SignatureChecks {
-    /// Both queues, each for `queue_capacity` transactions.
+    /// Both queues, each for work of the cost `queue_capacity`.
     pub(crate) fn new(config: &SignaturesConfig) -> (Self, SignatureQueues) {
         let (trusted, trusted_work) = lane(config.queue_capacity);
         let (suspect, suspect_work) = lane(config.queue_capacity);
@@ -178,15 +182,20 @@ impl SignatureChecks {
     ) -> Result<CheckedTransaction, SubmitError> {
         let _in_hand = InHand::new(&self.in_hand);
         let (verdict, answer) = oneshot::channel();
-        let Gate { jobs, counts } = self.lanes.of(lane);
-        match jobs.try_send(Box::new(Job { transaction, verdict })) {
-            Ok(()) => counts.accepted(),
-            Err(TrySendError::Full(_)) => {
-                counts.refused();
-                return Err(ReadError::Overloaded { actor: NAME }.into());
-            }
-            Err(TrySendError::Disconnected(_)) => return Err(ReadError::Stopping.into()),
+        let Gate { jobs, room, counts } = self.lanes.of(lane);
+        let Some(place) = room.take(transaction.authenticator.check_cost()) else {
+            counts.refused();
+            return Err(ReadError::Overloaded { actor: NAME }.into());
+        };
+        let job = Job {
+            transaction,
+            place,
+            verdict,
+        };
+        if jobs.send(Box::new(job)).is_err() {
+            return Err(ReadError::Stopping.into());
         }
+        counts.accepted();
         // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
         if self.stopped.load(SeqCst) {
             return Err(ReadError::Stopping.into());
@@ -200,8 +209,8 @@ impl SignatureChecks {
     /// The numbers of both lanes, the trusted first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
         [Lane::Trusted, Lane::Suspect].map(|lane| {
-            let Gate { jobs, counts } = self.lanes.of(lane);
-            counts.status(lane, jobs.capacity().unwrap_or(usize::MAX), jobs.len())
+            let Gate { jobs, room, counts } = self.lanes.of(lane);
+            counts.status(lane, room, jobs.len())
         })
     }
 }
@@ -239,20 +248,24 @@ impl Clone for Gate<Exit> {
     fn clone(&self) -> Self {
         Self {
             jobs: self.jobs.clone(),
+            room: self.room.clone(),
             counts: Arc::clone(&self.counts),
         }
     }
 }
 
 fn lane(capacity: usize) -> (Gate<Entrance>, Gate<Exit>) {
-    let (sender, receiver) = crossbeam_channel::bounded(capacity);
-    let counts = Arc::new(Counts::default());
+    // Bounded by the room: a job has its place there, and takes at least 1 of it.
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let (room, counts) = (Room::new(capacity), Arc::new(Counts::default()));
     let entrance = Gate {
         jobs: sender,
+        room: room.clone(),
         counts: Arc::clone(&counts),
     };
     let exit = Gate {
         jobs: receiver,
+        room,
         counts,
     };
     (entrance, exit)

@@ -17,6 +17,9 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
+/// What the check of [`Fixture::costly`] costs: its signatures, and a quarter of as many keys.
+const COSTLY: usize = SIGNATURES_MAX + SIGNATURES_MAX / 4;
+
 type Verdict = Result<CheckedTransaction, SubmitError>;
 
 /// Somebody who waits for a verdict.
@@ -166,7 +169,7 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
     const BAD: usize = 2 * GOOD;
     let mut fixture = Fixture::new();
-    let (checks, queues) = one_thread(BAD);
+    let (checks, queues) = one_thread(2 * BAD);
     let mut all = Vec::new();
     for number in 0..BAD {
         let bad = fixture.bad();
@@ -206,7 +209,7 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
 fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
     let mut fixture = Fixture::new();
-    let (checks, queues) = one_thread(GOOD);
+    let (checks, queues) = one_thread(2 * GOOD * COSTLY);
     let mut all = Vec::new();
     for number in 0..GOOD {
         let bad = fixture.costly();
@@ -253,6 +256,66 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     assert!(waiting.into_iter().all(|waiting| answer(waiting).is_ok()));
     drop(lifeline);
     join(threads);
+}
+
+/// Else a lane of transactions with many signatures each would be a wait of many seconds.
+#[test]
+fn a_lane_is_full_of_work_and_not_of_transactions() {
+    const CAPACITY: usize = 100 * COSTLY;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(CAPACITY);
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let costly = fixture.costly();
+        match fixture.try_ask(&checks, waiting.len(), costly, Lane::Trusted, None) {
+            Ok(place) => waiting.push(place),
+            Err(verdict) => break verdict,
+        }
+    };
+    assert!(is_overloaded(&refused));
+    assert_eq!(waiting.len(), 75, "they leave a quarter to plain ones");
+    let plain = fixture.good();
+    waiting.push(fixture.ask(&checks, 75, plain, Lane::Trusted));
+    let [trusted, suspect] = checks.status();
+    assert_eq!((trusted.capacity_signatures, trusted.waiting), (CAPACITY, 76));
+    assert_eq!(
+        (trusted.waiting_signatures, trusted.refused),
+        (75 * COSTLY + 1, 1)
+    );
+    assert_eq!(suspect.waiting_signatures, 0);
+
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let order: Vec<_> = waiting.iter().map(|_| fixture.next_answered()).collect();
+    assert!(
+        order.is_sorted(),
+        "first in, first out, whatever they cost: {order:?}"
+    );
+    assert!(answer(waiting.remove(75)).is_ok());
+    let [trusted, _] = checks.status();
+    assert_eq!((trusted.waiting, trusted.waiting_signatures), (0, 0));
+    drop(waiting);
+    drop(lifeline);
+    join(threads);
+}
+
+/// As many plain ones come as find room: one with many signatures finds room too.
+#[test]
+fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
+    const CAPACITY: usize = 4;
+    let mut fixture = Fixture::new();
+    let (checks, _queues) = one_thread(CAPACITY);
+    let mut waiting = Vec::new();
+    loop {
+        let plain = fixture.good();
+        match fixture.try_ask(&checks, waiting.len(), plain, Lane::Trusted, None) {
+            Ok(place) => waiting.push(place),
+            Err(verdict) => break assert!(is_overloaded(&verdict)),
+        }
+    }
+    assert_eq!(waiting.len(), 3);
+    let costly = fixture.costly();
+    waiting.push(fixture.ask(&checks, 3, costly, Lane::Trusted));
+    assert_eq!(checks.status()[0].waiting_signatures, 3 + COSTLY);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{
     Lane, Work,
     lanes::{Batch, Shares},
+    room::Place,
 };
 use crate::failure::Failure;
 use crossbeam_channel::{Receiver, select};
@@ -25,6 +26,8 @@ const THREAD: &str = "signature-check";
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
+    /// Its place in the lane, until it is taken out to be checked.
+    pub(super) place: Place,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }
 
@@ -67,9 +70,7 @@ impl Checker {
             return None;
         }
         let (trusted, suspect) = (&self.work.trusted.jobs, &self.work.suspect.jobs);
-        let batch = self
-            .shares
-            .cut(trusted, suspect, |job| job.transaction.authenticator.check_cost());
+        let batch = self.shares.cut(trusted, suspect, |job| job.place.cost());
         if batch.is_some() {
             return batch;
         }

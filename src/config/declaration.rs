@@ -160,8 +160,8 @@ settings! {
     signatures: SignatureSettings = "signatures" {
         threads: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that check signatures; 0 is one for each core, as the check is most of the work of a submission.";
-        queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "transactions",
-            "Transactions that wait for a thread, in each of the two lanes: of clients whose last transactions were taken, and of the others; beyond it the answer is 503. As many as the mempool's mailbox holds; about half a second of work for one core.";
+        queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "signatures",
+            "How much work waits for a thread, in each of the two lanes: of clients whose last transactions were taken, and of the others; beyond it the answer is 503. Counted in ed25519 signatures: one of secp256k1 counts as 2, a passkey's as 6, and four keys of a set as 1. Transactions of up to 8 and larger ones leave each other a quarter. About half a second of work for one core.";
     }
     /// Which submissions are let in.
     filter: FilterSettings = "filter" {
