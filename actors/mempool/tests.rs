@@ -112,6 +112,20 @@ async fn an_idle_node_expires_by_the_clock() {
 }
 
 #[actix::test]
+async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_back() {
+    let fixture = fixture();
+    let pending = fixture.submit(draft(1, 0).expires_at(NOW + 5)).await.unwrap();
+    let mut later = Arc::unwrap_or_clone(block(1, &[], &[]));
+    later.header.timestamp_usecs = (NOW + 5) * 1_000_000;
+    fixture.mempool.tell(BlockCommitted(Arc::new(later)));
+    let found = fixture.find(pending.hash()).await;
+    assert!(
+        matches!(found, InPool::Left(LeaveReason::Expired { at_secs }) if at_secs == NOW + 5),
+        "{found:?}"
+    );
+}
+
+#[actix::test]
 async fn what_has_expired_meanwhile_is_given_to_no_block() {
     let mut fixture = fixture();
     fixture.submit(draft(1, 0).expires_at(NOW + 1)).await.unwrap();

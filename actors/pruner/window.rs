@@ -60,10 +60,8 @@ impl Window {
         }
         // The newest block that is announced stays, also where nothing else does: answers are of its moment,
         // and the store may have the next one already.
-        let below = match self.config.window_versions.checked_sub(1) {
-            Some(older) => self.newest_version.saturating_sub(older),
-            None => self.newest_version,
-        };
+        let versions = self.newest_version.saturating_add(1);
+        let below = versions.saturating_sub(self.config.window_versions.max(1));
         let due = below.saturating_sub(self.oldest_version);
         self.unmatched_versions = self.unmatched_versions.min(due);
         if due < self.config.batch_versions {
