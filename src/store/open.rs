@@ -49,7 +49,19 @@ pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<(Dat
         make_file(directory, &path, options)?;
     }
     sync_names(directory).map_err(failed)?;
-    open_shielded(file_backend(directory)?, directory, options)
+    let backend = file_backend(directory)?;
+    check_format(directory, options)?;
+    open_shielded(backend, directory, options)
+}
+
+/// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
+/// does. One that was not closed as it should be can be read after its repair only, and is judged then.
+fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    match builder(options).open_read_only(directory.join(FILE_NAME)) {
+        Ok(database) => digest_key(&database.begin_read()?, directory).map(drop),
+        Err(DatabaseError::RepairAborted) => Ok(()),
+        Err(error) => Err(database_error(directory, error)),
+    }
 }
 
 /// The file that is in `directory`.
@@ -227,7 +239,14 @@ fn database_error(directory: &Path, error: DatabaseError) -> StoreError {
 
 /// Checks the format of an opened database, or makes the tables of an empty one.
 pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey, StoreError> {
-    let transaction = database.begin_read()?;
+    match digest_key(&database.begin_read()?, directory)? {
+        Some(key) => Ok(key),
+        None => create_tables(database, DigestKey::random()?),
+    }
+}
+
+/// Checks the format; `None` where there are no tables yet.
+fn digest_key(transaction: &ReadTransaction, directory: &Path) -> Result<Option<DigestKey>, StoreError> {
     let meta = match transaction.open_table(META) {
         Ok(meta) => meta,
         Err(TableError::TableDoesNotExist(_)) => {
@@ -237,7 +256,7 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
                     &format!("{FILE_NAME} (table {:?})", table.name()),
                 ));
             }
-            return create_tables(database, DigestKey::random()?);
+            return Ok(None);
         }
         Err(TableError::Storage(error)) => return Err(damaged(directory, error.to_string())),
         Err(_) => return Err(foreign(directory, FILE_NAME)),
@@ -262,6 +281,7 @@ pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey
             let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());
             bytes
                 .map(DigestKey::from_bytes)
+                .map(Some)
                 .ok_or_else(|| damaged(directory, "it has no digest key"))
         }
         _ => Err(damaged(directory, "it names an unknown format")),

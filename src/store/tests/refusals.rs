@@ -52,11 +52,21 @@ fn a_database_of_something_else() {
     assert!(matches!(refusal(directory.path()), StoreError::Foreign { .. }));
 }
 
-/// What opening says of a directory of another format.
+/// What opening says of a directory of another format, which it leaves as it is.
 fn refusal_of_format(format: u64) -> StoreError {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));
-    let database = Database::create(directory.path().join("ledger.redb")).unwrap();
+    drop(with_format(directory.path(), format));
+    let file = directory.path().join("ledger.redb");
+    let before = fs::read(&file).unwrap();
+    let refusal = refusal(directory.path());
+    assert!(fs::read(&file).unwrap() == before, "the refused file was changed");
+    refusal
+}
+
+/// The database in `directory`, whose format is another now.
+fn with_format(directory: &Path, format: u64) -> Database {
+    let database = Database::create(directory.join("ledger.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
     transaction
         .open_table(META)
@@ -64,8 +74,21 @@ fn refusal_of_format(format: u64) -> StoreError {
         .insert(META_FORMAT, format.to_le_bytes().as_slice())
         .unwrap();
     transaction.commit().unwrap();
+    database
+}
+
+#[test]
+fn another_format_in_a_file_that_was_not_closed() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(initialized(directory.path()));
+    let database = with_format(directory.path(), FORMAT + 1);
+    let killed = tempfile::tempdir().unwrap();
+    let (from, to) = [&directory, &killed]
+        .map(|directory| directory.path().join("ledger.redb"))
+        .into();
+    fs::copy(from, to).unwrap();
     drop(database);
-    refusal(directory.path())
+    assert!(matches!(refusal(killed.path()), StoreError::NewerFormat { .. }));
 }
 
 #[test]

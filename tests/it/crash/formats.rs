@@ -68,6 +68,8 @@ fn known() -> Known {
 #[test]
 fn a_directory_of_the_previous_format_is_refused() {
     let directory = unpack(FORMAT - 1);
+    let file = directory.path().join("data/ledger.redb");
+    let before = fs::read(&file).unwrap();
     // The second time as the first: the refusal has not made anything else of it.
     for _ in 0..2 {
         let output = TestNode::command(directory.path(), &[]).output().unwrap();
@@ -83,6 +85,7 @@ fn a_directory_of_the_previous_format_is_refused() {
         }
         let files = fs::read_dir(directory.path().join("data")).unwrap();
         assert_eq!(files.count(), 1);
+        assert!(fs::read(&file).unwrap() == before, "the refused file was changed");
     }
 }
 
