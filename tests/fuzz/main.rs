@@ -7,6 +7,7 @@ use std::{fs, path::Path};
 use targets::TARGETS;
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the last line names the input that fails")]
 fn no_input_of_the_corpus_breaks_its_target() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     for target in TARGETS {
@@ -16,7 +17,7 @@ fn no_input_of_the_corpus_breaks_its_target() {
             fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         {
             let path = input.unwrap().path();
-            // Shown only where the test fails: the last line names the input.
+            // Shown only where the test fails.
             println!("{}", path.display());
             (target.run)(&fs::read(&path).unwrap());
             inputs += 1;

@@ -60,7 +60,10 @@ pub fn count(counter: &AtomicU64) {
 
 /// The counters of all listeners that were opened. Clones are one.
 #[derive(Clone, Debug, Default)]
-pub struct OpenListeners(Arc<Mutex<Vec<(&'static str, Arc<Counts>)>>>);
+pub struct OpenListeners(Arc<Mutex<Vec<Opened>>>);
+
+/// A listener's name and its counters.
+type Opened = (&'static str, Arc<Counts>);
 
 impl OpenListeners {
     /// The counters of one more.
