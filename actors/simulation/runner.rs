@@ -17,7 +17,7 @@ use std::{
 };
 
 /// How many seeds are run by default.
-pub(super) const SEEDS: u64 = 5_000;
+pub(super) const SEEDS: u64 = 4_000;
 /// The first of them.
 const FIRST_SEED: u64 = 1;
 /// How many are run twice, to see that they can be replayed.
