@@ -188,7 +188,10 @@ fn run_all(plan: &Plan) -> Result<Figures, String> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures of a run are for who asked for it")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures of a run are for who asked for it"
+)]
 fn promises_hold_whatever_happens() {
     let plan = Plan::from_environment();
     let begun = Instant::now();
