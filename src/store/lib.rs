@@ -5,7 +5,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | opening a directory, and what is refused; pages in use | `store`, `open`, `usage` |
+//! | opening a directory, and what is refused; pages in use | `store`, `open`, `directory`, `lock`, `usage` |
 //! | tables and rows | `schema` |
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
@@ -18,11 +18,13 @@
 mod base;
 mod check;
 mod digest;
+mod directory;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod index;
 mod listings;
+mod lock;
 mod numbered;
 mod open;
 mod prune;
@@ -48,6 +50,7 @@ pub use numbered::Take;
 pub use prune::Pruned;
 pub use query::Query;
 pub use reader::StoreReader;
+pub use shield::KEPT_BYTES_MAX;
 pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};

@@ -4,12 +4,15 @@ use crate::{
     StoreError, StoreOptions, StoreWriter,
     base::decode_write,
     digest::DigestKey,
+    directory::{FILE_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
     index::{Catalog, Kind, entry::Gathered},
+    lock::DirectoryLock,
     schema::{
         BLOCKS, EVENTS, FORMAT, Head, META, META_CATALOG, META_DIGEST_KEY, META_FORMAT, META_HEAD, RUNS,
         TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
     },
     shield::{Disk, Shield},
+    usage::FileSize,
     view::{Published, View, no_recent},
 };
 use ledger::ContractEvent;
@@ -24,34 +27,31 @@ use std::{
     sync::Arc,
 };
 
-/// The file of the ledger in its directory.
-pub(crate) const FILE_NAME: &str = "ledger.redb";
-/// Its name until it is whole.
-const NEW_FILE_NAME: &str = "ledger.redb.new";
-/// What a freshly made file system has at its root.
-const LOST_AND_FOUND: &str = "lost+found";
-
-/// Opens or makes the database file in `directory`.
-pub(crate) fn open_file(directory: &Path, options: &StoreOptions) -> Result<(Database, Disk), StoreError> {
+/// Opens or makes the database file in `directory`, which is ours from then on. One that takes at most
+/// `check_bytes_max` on the disk is compared with its checksums before.
+pub(crate) fn open_file(
+    directory: &Path,
+    options: &StoreOptions,
+    check_bytes_max: u64,
+) -> Result<(Database, Disk, DirectoryLock), StoreError> {
     let failed = |error: io::Error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),
     };
     make_directory(directory).map_err(failed)?;
+    check_names(directory)?;
+    let lock = DirectoryLock::take(directory)?;
     let path = directory.join(FILE_NAME);
     if !path.try_exists().map_err(failed)? {
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            if name != LOST_AND_FOUND && name != NEW_FILE_NAME {
-                return Err(foreign(directory, &name.to_string_lossy()));
-            }
-        }
         make_file(directory, &path, options)?;
+    } else if FileSize::of(directory).map_err(failed)?.disk_bytes <= check_bytes_max {
+        check_file(directory, options)?;
     }
     sync_names(directory).map_err(failed)?;
     let backend = file_backend(directory)?;
     check_format(directory, options)?;
-    open_shielded(backend, directory, options)
+    let (database, disk) = open_shielded(backend, directory, options)?;
+    Ok((database, disk, lock))
 }
 
 /// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
@@ -83,7 +83,7 @@ fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
 }
 
 /// Reads the whole file in `directory` and compares each page with its checksum. Changes nothing.
-pub(crate) fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     let scratch = Shield::scratch(file_backend(directory)?).map_err(|error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),
@@ -124,17 +124,8 @@ fn unusable(directory: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// Makes the directory where there is none, for its owner alone: the secret of the digests lies in it, with
-/// which others could choose names that fill one block of the indices.
-fn make_directory(directory: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(directory)
-}
-
-/// Makes the database under another name first, so that a crash leaves no half of one. It is
-/// closed before it gets its name: should two processes do this at once, the lock decides then.
+/// Makes the database under another name first, so that a crash leaves no half of one. The directory is
+/// locked: nobody else makes one in it.
 fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     let failed = |error: io::Error| StoreError::Directory {
         directory: directory.to_owned(),
@@ -177,41 +168,6 @@ fn builder(options: &StoreOptions) -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
     builder
-}
-
-/// Makes the names of the file and of the directories above it durable; the database syncs contents only. At
-/// every start: whoever made them may have been killed before it came to this.
-#[cfg(unix)]
-fn sync_names(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-    let directory = directory.canonicalize()?;
-    let device = fs::metadata(&directory)?.dev();
-    fs::File::open(&directory)?.sync_all()?;
-    for above in directory.ancestors().skip(1) {
-        // Nothing above a mount point was made by us.
-        if fs::metadata(above)?.dev() != device {
-            break;
-        }
-        match fs::File::open(above) {
-            Ok(above) => above.sync_all()?,
-            // One that may be passed but not listed cannot be synced; it is not ours either.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn sync_names(_directory: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-fn foreign(directory: &Path, file: &str) -> StoreError {
-    StoreError::Foreign {
-        directory: directory.to_owned(),
-        file: file.to_owned(),
-    }
 }
 
 fn damaged(directory: &Path, reason: impl Into<String>) -> StoreError {
@@ -314,7 +270,11 @@ fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, Store
 }
 
 /// The writer of a prepared database; its newest moment is published unless the ledger is empty.
-pub(crate) fn load((database, disk): (Database, Disk), directory: &Path) -> Result<StoreWriter, StoreError> {
+pub(crate) fn load(
+    (database, disk): (Database, Disk),
+    lock: Option<DirectoryLock>,
+    directory: &Path,
+) -> Result<StoreWriter, StoreError> {
     let digests = prepare(&database, directory)?;
     disk.check().map_err(|error| unusable(directory, error))?;
     let published = Published::default();
@@ -326,7 +286,7 @@ pub(crate) fn load((database, disk): (Database, Disk), directory: &Path) -> Resu
     })? {
         published.set(view);
     }
-    Ok(StoreWriter::new((database, disk), digests, published))
+    Ok(StoreWriter::new((database, disk), lock, digests, published))
 }
 
 fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option<View>, StoreError> {

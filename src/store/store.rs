@@ -17,8 +17,8 @@ pub struct StoreOptions {
     pub cache_bytes: u64,
 }
 
-/// An opened data directory, exclusively ours. It is free again when the store, its writer and
-/// every reader and snapshot are dropped.
+/// An opened data directory, exclusively ours from before anything in it is looked at. It is free again when
+/// the store, its writer and every reader and snapshot are dropped.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) writer: StoreWriter,
@@ -31,21 +31,26 @@ impl Store {
     /// When the directory holds something else, a newer format, damage, or is open already, here
     /// or in another process.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
-        let database = open::open_file(directory, options)?;
-        let writer = open::load(database, directory)?;
-        Ok(Self { writer })
+        Self::open_checked(directory, options, 0)
     }
 
-    /// Compares the whole file in `directory` with the checksums in it, without changing anything. Costs about a
-    /// second for each gigabyte that is in use.
+    /// As [`Store::open`]; a file that takes at most `check_bytes_max` on the disk is compared with the checksums
+    /// in it first, as a whole and without changing anything. Costs about a second for each gigabyte.
     ///
     /// What is read later is not compared again: the database has a checksum for each page and compares it
-    /// only here, and after a crash.
+    /// only here, and after a crash. Damage in a file that was not compared gives errors, panics of the
+    /// database, or other answers.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when it does not match; as [`Store::open`] when it cannot be looked at.
-    pub fn check(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-        open::check_file(directory, options)
+    /// As [`Store::open`]; [`StoreError::Damaged`] when the file does not match.
+    pub fn open_checked(
+        directory: &Path,
+        options: &StoreOptions,
+        check_bytes_max: u64,
+    ) -> Result<Self, StoreError> {
+        let (database, disk, lock) = open::open_file(directory, options, check_bytes_max)?;
+        let writer = open::load((database, disk), Some(lock), directory)?;
+        Ok(Self { writer })
     }
 
     /// Opens the ledger that `backend` holds.
@@ -57,7 +62,7 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open::load(database, Path::new(open::BACKEND))?;
+        let writer = open::load(database, None, Path::new(open::BACKEND))?;
         Ok(Self { writer })
     }
 
@@ -74,7 +79,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         open::create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
-        let writer = open::load(database, Path::new(open::BACKEND))?;
+        let writer = open::load(database, None, Path::new(open::BACKEND))?;
         Ok(Self { writer })
     }
 

@@ -1,6 +1,6 @@
 //! How much of the file is in use.
 
-use crate::{Store, StoreError, open::FILE_NAME};
+use crate::{Store, StoreError, directory::FILE_NAME};
 use std::{fs, io, path::Path};
 
 /// The size of a ledger's file.

@@ -9,6 +9,7 @@ use crate::{
         entry::Gathered,
         merge::{Upkeep, Workplace, flush, work},
     },
+    lock::DirectoryLock,
     schema::{
         BLOCKS, EVENTS, Head, META, META_CATALOG, META_HEAD, RUNS, TRANSACTIONS, Tables, WRITES, encode,
         encode_block, encode_transaction,
@@ -29,10 +30,17 @@ pub struct StoreWriter {
     pub(crate) digests: DigestKey,
     pub(crate) upkeep: Upkeep,
     poisoned: Option<String>,
+    /// Behind the database, which is closed first.
+    _lock: Option<DirectoryLock>,
 }
 
 impl StoreWriter {
-    pub(crate) fn new((database, disk): (Database, Disk), digests: DigestKey, published: Published) -> Self {
+    pub(crate) fn new(
+        (database, disk): (Database, Disk),
+        lock: Option<DirectoryLock>,
+        digests: DigestKey,
+        published: Published,
+    ) -> Self {
         Self {
             database,
             disk,
@@ -40,6 +48,7 @@ impl StoreWriter {
             digests,
             upkeep: Upkeep::default(),
             poisoned: None,
+            _lock: lock,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{ConfiguredGenesis, opening::guarded};
 use crate::{commands::Failure, config::ConfigError, config::Settings};
 use ledger::{Chain, FrameworkUpgrade, Genesis};
-use ledger_store::{FileSize, Store, StoreOptions};
+use ledger_store::{Store, StoreOptions};
 
 /// A ledger that is ready to go on.
 #[derive(Debug)]
@@ -32,11 +32,7 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
     let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
     let opened = guarded(directory, || {
-        // A file that is not there yet has nothing to be compared.
-        if FileSize::of(directory).is_ok_and(|size| size.disk_bytes <= settings.storage.check_bytes_max) {
-            Store::check(directory, &options)?;
-        }
-        Store::open(directory, &options)
+        Store::open_checked(directory, &options, settings.storage.check_bytes_max)
     });
     let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());

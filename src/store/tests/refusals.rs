@@ -11,7 +11,12 @@ use crate::{
 };
 use ledger::FrameworkUpgrade;
 use redb::Database;
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Barrier},
+    thread,
+};
 
 fn refusal(directory: &Path) -> StoreError {
     let error = Store::open(directory, &OPTIONS).unwrap_err();
@@ -125,6 +130,60 @@ fn a_directory_in_use_until_its_last_reader_is_gone() {
     Store::open(directory.path(), &OPTIONS).unwrap();
 }
 
+/// Opens the same absent directory in this many threads at once.
+const OPENERS: usize = 4;
+/// So many times; in most of them two would be between the look and the making.
+const ROUNDS: usize = 40;
+
+#[test]
+fn of_many_that_make_one_directory_at_once_exactly_one_has_it() {
+    for round in 0..ROUNDS {
+        let above = tempfile::tempdir().unwrap();
+        let directory = above.path().join("new/data");
+        let barrier = Barrier::new(OPENERS);
+        let opened: Vec<_> = thread::scope(|scope| {
+            let open = || {
+                barrier.wait();
+                let opened = Store::open(&directory, &OPTIONS);
+                // Nobody lets go before all have tried.
+                barrier.wait();
+                opened.map(|mut store| {
+                    let block = &Workload::new(1).blocks[0];
+                    store.initialize(&genesis(), block).unwrap();
+                })
+            };
+            let openers: Vec<_> = (0..OPENERS).map(|_| scope.spawn(open)).collect();
+            openers.into_iter().map(|opener| opener.join().unwrap()).collect()
+        });
+        let refused: Vec<_> = opened.into_iter().filter_map(Result::err).collect();
+        assert_eq!(refused.len(), OPENERS - 1, "round {round}: {refused:?}");
+        for error in refused {
+            assert!(
+                matches!(error, StoreError::InUse { .. }),
+                "round {round}: {error}"
+            );
+        }
+        let store = Store::open(&directory, &OPTIONS).unwrap();
+        assert_eq!(
+            store.genesis().unwrap(),
+            Some(genesis()),
+            "round {round}: it is gone"
+        );
+    }
+}
+
+#[test]
+fn a_directory_that_another_makes_a_ledger_in_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = fs::File::create(directory.path().join("ledger.lock")).unwrap();
+    file.try_lock().unwrap();
+    fs::write(directory.path().join("ledger.redb.new"), "half of one").unwrap();
+    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    let half = fs::read(directory.path().join("ledger.redb.new")).unwrap();
+    assert_eq!(half, b"half of one");
+    assert!(!directory.path().join("ledger.redb").exists());
+}
+
 #[test]
 fn a_file_that_is_no_database() {
     let directory = tempfile::tempdir().unwrap();
@@ -154,10 +213,12 @@ fn what_an_interrupted_start_left_is_no_obstacle() {
     fs::write(directory.path().join("ledger.redb.new"), vec![0; 5_000]).unwrap();
     let (store, _) = initialized(directory.path());
     assert_eq!(store.genesis().unwrap(), Some(genesis()));
-    let names = fs::read_dir(directory.path())
+    let mut names: Vec<_> = fs::read_dir(directory.path())
         .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    assert_eq!(names.collect::<Vec<_>>(), ["ledger.redb"]);
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["ledger.lock", "ledger.redb"]);
 }
 
 #[test]
