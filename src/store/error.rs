@@ -101,10 +101,16 @@ pub enum StoreError {
 
 /// What an operator can do about a directory that cannot be used.
 fn way_out(source: &std::io::Error) -> &'static str {
-    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    use std::io::ErrorKind::{
+        AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
+        ReadOnlyFilesystem, StorageFull,
+    };
     match source.kind() {
         StorageFull | QuotaExceeded | FileTooLarge => "make room for it, then start again",
-        _ => "check that it is a directory this user may write to",
+        PermissionDenied | ReadOnlyFilesystem | NotADirectory | IsADirectory | AlreadyExists | NotFound => {
+            "check that it is a directory this user may write to"
+        }
+        _ => "check the disk that it is on, then start again",
     }
 }
 
@@ -138,3 +144,28 @@ from_redb!(
     CursorError,
     SetDurabilityError
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn the_way_out_of_a_directory_that_cannot_be_used_is_that_of_its_cause() {
+        const EIO: i32 = 5;
+        let words = |source: io::Error| {
+            let source = Arc::new(source);
+            let directory = PathBuf::from("some/data");
+            StoreError::Directory { directory, source }.to_string()
+        };
+        let failing = words(io::Error::from_raw_os_error(EIO));
+        assert!(failing.contains("check the disk"), "{failing}");
+        assert!(!failing.contains("may write to"), "{failing}");
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
+            let refused = words(kind.into());
+            assert!(refused.contains("may write to"), "{refused}");
+        }
+        let full = words(io::ErrorKind::StorageFull.into());
+        assert!(full.contains("make room"), "{full}");
+    }
+}

@@ -7,7 +7,8 @@
 //! not written again while they are shown, so reading them goes on. What the disk holds is what a crash at
 //! the moment of the failure would have left.
 //!
-//! A failed read cannot be kept from the database: it reads no more then, except from memory.
+//! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
+//! reads no more then, except from memory, until it is opened anew.
 
 use crate::StoreError;
 use redb::{BackendError, StorageBackend};
@@ -17,7 +18,7 @@ use std::{
     ops::Bound,
     sync::{
         Arc, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -26,6 +27,11 @@ const PAGE_BYTES: u64 = 4096;
 /// How much is kept after a failure: what is left of one commit. Beyond it the database hears of the
 /// failure after all, and reads no more.
 const KEPT_PAGES_MAX: usize = 65_536;
+/// The memory that this takes at most, in bytes.
+pub const KEPT_BYTES_MAX: u64 = KEPT_PAGES_MAX as u64 * PAGE_BYTES;
+/// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
+/// time; one that is gone says so at once, so that few tries cost nothing.
+const READ_TRIES: u32 = 4;
 
 type Page = [u8; PAGE_BYTES as usize];
 
@@ -37,6 +43,8 @@ pub(crate) struct Disk(Arc<State>);
 struct State {
     /// Read before the lock, which is needed after a failure only.
     has_failed: AtomicBool,
+    /// The length that was seen last: a disk that fails may not tell it any more.
+    length: AtomicU64,
     after: RwLock<Option<After>>,
 }
 
@@ -92,7 +100,9 @@ impl After {
                     return Err(self.error());
                 }
                 let mut page = Box::new([0; PAGE_BYTES as usize]);
-                self.read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())?;
+                if part.len() < page.len() {
+                    self.read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())?;
+                }
                 self.pages.insert(number, page);
             }
             if let Some(page) = self.pages.get_mut(&number) {
@@ -107,7 +117,10 @@ impl After {
         if offset.saturating_add(out.len() as u64) > self.length {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        self.read_disk(backend, offset, out)?;
+        let is_kept = |number| self.pages.contains_key(&number);
+        if !parts(offset, out.len()).all(|(number, ..)| is_kept(number)) {
+            self.read_disk(backend, offset, out)?;
+        }
         for (number, start, part) in parts(offset, out.len()) {
             if let Some(page) = self.pages.get(&number) {
                 let length = part.len();
@@ -126,7 +139,19 @@ impl After {
         if on_disk.is_empty() {
             return Ok(());
         }
-        backend.read(offset, on_disk)
+        read(backend, offset, on_disk)
+    }
+}
+
+/// Reads, again where that fails. That the file is too short is no matter of luck.
+fn read(backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    let mut tries = READ_TRIES;
+    loop {
+        tries -= 1;
+        match backend.read(offset, out) {
+            Err(error) if tries > 0 && error.kind() != ErrorKind::UnexpectedEof => {}
+            outcome => return outcome,
+        }
     }
 }
 
@@ -166,7 +191,8 @@ impl<B: StorageBackend> Shield<B> {
     /// Keeps everything that a database writes in memory, so that a look at a file changes nothing of it.
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
         let (shield, _) = Self::new(backend);
-        shield.fail("more is changed than is kept of", &ErrorKind::OutOfMemory.into())?;
+        shield.len()?;
+        shield.fail("more is changed than is kept of", &ErrorKind::OutOfMemory.into());
         Ok(shield)
     }
 
@@ -180,7 +206,7 @@ impl<B: StorageBackend> Shield<B> {
         if !self.disk.has_failed() {
             match on_disk(&self.backend) {
                 Ok(()) => return Ok(()),
-                Err(error) => self.fail(doing, &error)?,
+                Err(error) => self.fail(doing, &error),
             }
         }
         let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
@@ -188,8 +214,12 @@ impl<B: StorageBackend> Shield<B> {
     }
 
     /// Notes the first failure.
-    fn fail(&self, doing: &str, error: &io::Error) -> io::Result<()> {
-        let length = self.backend.len()?;
+    fn fail(&self, doing: &str, error: &io::Error) {
+        let seen = &self.disk.0.length;
+        let length = self
+            .backend
+            .len()
+            .unwrap_or_else(|_| seen.load(Ordering::Acquire));
         let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
         after.get_or_insert_with(|| After {
             kind: error.kind(),
@@ -199,7 +229,6 @@ impl<B: StorageBackend> Shield<B> {
             pages: BTreeMap::new(),
         });
         self.disk.0.has_failed.store(true, Ordering::Release);
-        Ok(())
     }
 }
 
@@ -210,7 +239,9 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
         {
             return Ok(after.length);
         }
-        self.backend.len()
+        let length = self.backend.len()?;
+        self.disk.0.length.store(length, Ordering::Release);
+        Ok(length)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -219,13 +250,17 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
         {
             return after.read(&self.backend, offset, out);
         }
-        self.backend.read(offset, out)
+        read(&self.backend, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
         self.change(
             "changing the length of",
-            |disk| disk.set_len(length),
+            |disk| {
+                disk.set_len(length)?;
+                self.disk.0.length.store(length, Ordering::Release);
+                Ok(())
+            },
             |after| {
                 after.set_length(length);
                 Ok(())
@@ -240,7 +275,12 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.change(
             "writing",
-            |disk| disk.write(offset, data),
+            |disk| {
+                disk.write(offset, data)?;
+                let end = offset.saturating_add(data.len() as u64);
+                self.disk.0.length.fetch_max(end, Ordering::AcqRel);
+                Ok(())
+            },
             |after| after.write(&self.backend, offset, data),
         )
     }

@@ -5,6 +5,7 @@ mod damage;
 mod kit;
 mod model;
 mod refusals;
+mod shield;
 mod slots;
 mod workload;
 
