@@ -6,70 +6,17 @@
 //! nothing can raise them here: `account_not_found` (an account without an account resource reads as
 //! sequence number 0 and its own address as key, so every account is found).
 
+mod answer;
+mod body;
 mod of_node;
 
-use crate::{headers::LedgerHeaders, switches::Switch};
-use actix_web::{
-    HttpResponse,
-    http::{StatusCode, header},
-};
-use ledger::{AccountAddress, Discard, HashValue, Identifier, LedgerInfo, StructTag};
+pub(crate) use answer::ApiError;
+pub use body::{ErrorBody, ErrorCode};
+
+use crate::switches::Switch;
+use actix_web::http::StatusCode;
+use ledger::{AccountAddress, Discard, HashValue, Identifier, StructTag};
 use ledger_actors::{Filtered, LeaveReason, Unwritable};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// What a client is asked to wait after a 503 or 507, in seconds. A full mailbox or reader queue drains
-/// in milliseconds, and a block makes room in a full pool; one second is the smallest pause the header can
-/// ask for.
-const RETRY_AFTER_SECS: u64 = 1;
-
-/// The same while the ledger cannot be written, in seconds: somebody has to make room first, so asking
-/// every second only costs.
-const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
-
-// Interface section 7. The comments of types with a schema stand in the document of the interface.
-/// The body of every error answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ErrorBody {
-    /// What went wrong, for people.
-    pub message: String,
-    /// What went wrong, for programs.
-    pub error_code: ErrorCode,
-    // rest-behaviour section 2.2
-    /// The number of the validation status that refused a transaction, or of how a view ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vm_error_code: Option<u64>,
-}
-
-/// The `error_code` of an answer, the closed list of the interface in its order, which is that of the
-/// numbers in BCS. Not all of them can be raised here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the variants are the words of the interface")]
-pub enum ErrorCode {
-    AccountNotFound,
-    ResourceNotFound,
-    ModuleNotFound,
-    StructFieldNotFound,
-    VersionNotFound,
-    TransactionNotFound,
-    TableItemNotFound,
-    BlockNotFound,
-    StateValueNotFound,
-    VersionPruned,
-    BlockPruned,
-    InvalidInput,
-    InvalidTransactionUpdate,
-    SequenceNumberTooOld,
-    VmError,
-    RejectedByFilter,
-    HealthCheckFailed,
-    MempoolIsFull,
-    InternalError,
-    WebFrameworkError,
-    BcsNotSupported,
-    ApiDisabled,
-}
 
 /// What a transaction was asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,21 +27,6 @@ pub enum TransactionName {
     /// Its version.
     #[error("Ledger version({0})")]
     Version(u64),
-}
-
-/// The longest `message`, in characters. Some causes repeat what the client sent, which may be as
-/// large as its body.
-const MESSAGE_CHARS_MAX: usize = 1_000;
-
-/// What stands at the end of a message that was cut.
-const CUT_MARK: &str = " ... (cut)";
-
-fn shortened(mut message: String) -> String {
-    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        message.truncate(end);
-        message.push_str(CUT_MARK);
-    }
-    message
 }
 
 fn words_after(reason: Option<&LeaveReason>) -> String {
@@ -368,101 +300,6 @@ impl Problem {
             | Self::MissingContentType => (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError),
             Self::BcsNotSupported(_) => (Status::BAD_REQUEST, Code::BcsNotSupported),
         }
-    }
-
-    /// The validation status, where one refused a transaction: now, or later while it was pending; or
-    /// how a view ended.
-    fn vm_error_code(&self) -> Option<u64> {
-        match self {
-            Self::Refused(discard)
-            | Self::TransactionNotFound {
-                left: Some(LeaveReason::Rejected(discard)),
-                ..
-            } => Some(discard.status.code()),
-            Self::ViewFailed { vm_error_code, .. } => Some(*vm_error_code),
-            _ => None,
-        }
-    }
-
-    /// The body of the answer.
-    pub fn body(&self) -> ErrorBody {
-        ErrorBody {
-            message: shortened(self.to_string()),
-            error_code: self.row().1,
-            vm_error_code: self.vm_error_code(),
-        }
-    }
-
-    /// The answer, without ledger headers: for listeners that have none.
-    pub fn response(&self) -> HttpResponse {
-        let row = self.row();
-        let mut response = HttpResponse::build(row.0);
-        // What is overloaded has room again soon; a ledger that is not fresh may stay so.
-        if matches!(
-            row,
-            (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
-                | (StatusCode::INSUFFICIENT_STORAGE, _)
-        ) {
-            response.insert_header((header::RETRY_AFTER, self.retry_after_secs().to_string()));
-        }
-        if let Self::MethodNotAllowed(allowed) = self {
-            response.insert_header((header::ALLOW, allowed.as_str()));
-        }
-        response.json(self.body())
-    }
-
-    /// After how many seconds a client should ask again that was refused for now.
-    fn retry_after_secs(&self) -> u64 {
-        match self {
-            Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
-            _ => RETRY_AFTER_SECS,
-        }
-    }
-
-    /// A failure inside the node: logs the cause and says only `what` to the client.
-    pub fn internal(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%cause, "{what}");
-        Self::Internal(what)
-    }
-
-    /// The same problem, as decided at this moment of the ledger.
-    pub(crate) fn at(self, ledger_info: LedgerInfo) -> ApiError {
-        ApiError {
-            problem: Box::new(self),
-            ledger_info: Some(ledger_info),
-        }
-    }
-}
-
-/// A problem, with the moment of the ledger at which it was decided where there is one.
-#[derive(Debug)]
-pub(crate) struct ApiError {
-    problem: Box<Problem>,
-    ledger_info: Option<LedgerInfo>,
-}
-
-impl<P: Into<Problem>> From<P> for ApiError {
-    fn from(problem: P) -> Self {
-        Self {
-            problem: Box::new(problem.into()),
-            ledger_info: None,
-        }
-    }
-}
-
-impl ApiError {
-    /// Status and `error_code`.
-    pub(crate) fn row(&self) -> (StatusCode, ErrorCode) {
-        self.problem.row()
-    }
-
-    /// The answer, with the ledger headers of its moment.
-    pub(crate) fn response(&self, headers: &LedgerHeaders) -> HttpResponse {
-        let mut response = self.problem.response();
-        if let Some(ledger_info) = &self.ledger_info {
-            headers.write(ledger_info, response.headers_mut());
-        }
-        response
     }
 }
 
