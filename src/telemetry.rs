@@ -9,9 +9,10 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-/// The part of the HTTP server that logs an error for each request that is no HTTP, so that anyone who
-/// can connect could fill the log.
-const HTTP_PARSING: &str = "actix_http";
+/// What has a line of its own for each client that breaks the rules of HTTP/1.1 or HTTP/2, so that anyone
+/// who can connect could fill the log. What such clients cost is counted, and shown on the operator's
+/// `/connections`.
+const QUIET: [&str; 2] = ["actix_http", "h2"];
 
 /// Begins to log as the settings say. Called once, before anything logs.
 pub fn start(settings: &Settings) {
@@ -28,17 +29,20 @@ pub fn start(settings: &Settings) {
     }
 }
 
-/// What `level` lets through: of [`HTTP_PARSING`] nothing, unless it is named.
+/// What `level` lets through: of [`QUIET`] nothing, unless it is named.
 fn filter(level: &str) -> Targets {
     let asked: Targets = level
         .parse()
         .expect("configuration accepts only levels that parse");
-    let is_named = asked.iter().any(|(target, _)| target.starts_with(HTTP_PARSING));
-    if is_named {
-        asked
-    } else {
-        asked.with_target(HTTP_PARSING, LevelFilter::OFF)
-    }
+    let is_named = |quiet: &str| asked.iter().any(|(target, _)| is_within(target, quiet));
+    let silenced: Vec<_> = QUIET.into_iter().filter(|quiet| !is_named(quiet)).collect();
+    asked.with_targets(silenced.into_iter().map(|quiet| (quiet, LevelFilter::OFF)))
+}
+
+/// Whether `target` is the crate `name` or a module of it.
+fn is_within(target: &str, name: &str) -> bool {
+    let rest = target.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 #[cfg(test)]
@@ -47,8 +51,8 @@ mod tests {
     use crate::config::{Config, ConfigOptions};
     use tracing::Level;
 
-    /// The target of the lines about requests that are no HTTP.
-    const DISPATCHER: &str = "actix_http::h1::dispatcher";
+    /// The targets of the lines about requests that are no HTTP, and about streams that are reset fast.
+    const OF_CLIENTS: [&str; 2] = ["actix_http::h1::dispatcher", "h2::proto::streams::recv"];
 
     #[test]
     fn clients_cannot_fill_the_log() {
@@ -58,17 +62,27 @@ mod tests {
             "info",
             "trace",
             "debug,ledger_store=trace",
+            "trace,h2o=trace,actix_http_x=trace",
         ] {
             let filter = filter(level);
-            assert!(!filter.would_enable(DISPATCHER, &Level::ERROR), "{level}");
+            for target in OF_CLIENTS {
+                assert!(!filter.would_enable(target, &Level::ERROR), "{level}: {target}");
+            }
             assert!(filter.would_enable("ledger_node", &Level::INFO), "{level}");
         }
     }
 
     #[test]
     fn who_names_the_http_server_sees_what_it_says() {
-        for level in ["info,actix_http=error", "info,actix_http::h1::dispatcher=error"] {
-            assert!(filter(level).would_enable(DISPATCHER, &Level::ERROR), "{level}");
+        for (level, named, other) in [
+            ("info,actix_http=error", 0, 1),
+            ("info,actix_http::h1::dispatcher=error", 0, 1),
+            ("info,h2=error", 1, 0),
+            ("info,h2::proto=error", 1, 0),
+        ] {
+            let filter = filter(level);
+            assert!(filter.would_enable(OF_CLIENTS[named], &Level::ERROR), "{level}");
+            assert!(!filter.would_enable(OF_CLIENTS[other], &Level::ERROR), "{level}");
         }
     }
 }

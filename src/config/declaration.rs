@@ -255,6 +255,6 @@ settings! {
         format: String = "text", Kind::Choice(&["text", "json"]), "",
             "text for people, json for programs; both on standard error.";
         level: String = "info,actix_server=warn", Kind::LogLevel, "",
-            "The least severe level that is logged, for all modules or by module. The HTTP server's own words about its threads are left out, and those about requests that are no HTTP unless actix_http is named. A line for each request of the interface: \"info,http=debug\".";
+            "The least severe level that is logged, for all modules or by module. The HTTP server's own words about its threads are left out, and those about clients that break the rules of HTTP unless actix_http or h2 is named. A line for each request of the interface: \"info,http=debug\".";
     }
 }
