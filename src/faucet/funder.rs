@@ -44,6 +44,9 @@ pub struct Funded {
     pub transaction: Arc<CheckedTransaction>,
 }
 
+/// Whom to pay, and how much.
+type Transfer = (AccountAddress, u64);
+
 /// The owner of the key.
 #[derive(Debug)]
 pub struct Funder {
@@ -76,28 +79,15 @@ impl Funder {
             // Who has gone away is not funded.
             batch.retain(|request: &Request| !request.reply.is_closed());
             if !batch.is_empty() {
-                self.serve(std::mem::take(&mut batch)).await;
+                serve(std::mem::take(&mut batch), async |transfers| {
+                    self.pay(transfers).await
+                })
+                .await;
             }
         }
     }
 
-    async fn serve(&self, batch: Vec<Request>) {
-        let transfers: Vec<_> = batch.iter().map(|request| (request.to, request.amount)).collect();
-        let together = self.pay(&transfers).await;
-        // All or none: one recipient that cannot be paid must not cost the others theirs.
-        let one_by_one = batch.len() > 1 && matches!(together, Err(FaucetError::Failed(_)));
-        for request in batch {
-            let answer = if one_by_one {
-                self.pay(&[(request.to, request.amount)]).await
-            } else {
-                together.clone()
-            };
-            // A client that went away in the meantime does not hear it.
-            let _ = request.reply.send(answer);
-        }
-    }
-
-    async fn pay(&self, transfers: &[(AccountAddress, u64)]) -> Result<Funded, FaucetError> {
+    async fn pay(&self, transfers: &[Transfer]) -> Result<Funded, FaucetError> {
         let deadline = Instant::now() + EXPIRES_AFTER;
         loop {
             match self.attempt(transfers).await? {
@@ -112,7 +102,7 @@ impl Funder {
         }
     }
 
-    async fn attempt(&self, transfers: &[(AccountAddress, u64)]) -> Result<Attempt, FaucetError> {
+    async fn attempt(&self, transfers: &[Transfer]) -> Result<Attempt, FaucetError> {
         let sequence_number = self.sequence_number().await?;
         let transaction = self.sign(sequence_number, self.call(transfers))?;
         let hash = transaction.hash();
@@ -158,7 +148,7 @@ impl Funder {
         Ok(facts.sequence_number)
     }
 
-    fn call(&self, transfers: &[(AccountAddress, u64)]) -> EntryFunction {
+    fn call(&self, transfers: &[Transfer]) -> EntryFunction {
         match transfers {
             [(to, amount)] => signing::transfer(&self.chain.vendor, *to, *amount),
             several => signing::batch_transfer(&self.chain.vendor, several),
@@ -180,6 +170,26 @@ impl Funder {
         );
         CheckedTransaction::check(signed, self.node.chain())
             .map_err(|discard| FaucetError::Failed(discard.to_string()))
+    }
+}
+
+/// Pays for a batch with `pay`, which pays all that it is given or none, and answers each request. One recipient
+/// that cannot be paid must neither cost the others theirs nor one transaction for each of them: what
+/// failed is halved.
+async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Transfer]) -> Result<Funded, FaucetError>) {
+    let mut parts = vec![batch];
+    while let Some(mut part) = parts.pop() {
+        let transfers: Vec<_> = part.iter().map(|request| (request.to, request.amount)).collect();
+        let answer = pay(&transfers).await;
+        if part.len() > 1 && matches!(answer, Err(FaucetError::Failed(_))) {
+            parts.push(part.split_off(part.len() / 2));
+            parts.push(part);
+            continue;
+        }
+        for request in part {
+            // A client that went away in the meantime does not hear it.
+            let _ = request.reply.send(answer.clone());
+        }
     }
 }
 
@@ -226,3 +236,6 @@ fn in_words(status: &ExecutionStatus) -> String {
         other => format!("{other:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,8 +24,19 @@ impl Recipient {
     /// The account that is named.
     ///
     /// # Errors
-    /// When none is, or not in a form that can be read.
+    /// When none is, or not in a form that can be read, or one that no coins can be sent to: it would fail
+    /// the transaction that pays all who wait.
     pub fn resolve(&self) -> Result<AccountAddress, FaucetError> {
+        let named = self.named()?;
+        if named.is_reserved() {
+            return Err(FaucetError::InvalidRequest(format!(
+                "{named} is reserved for the framework: no account can be made there"
+            )));
+        }
+        Ok(named)
+    }
+
+    fn named(&self) -> Result<AccountAddress, FaucetError> {
         let invalid = |what: &str, error: &dyn std::fmt::Display| {
             FaucetError::InvalidRequest(format!("{what} cannot be read: {error}"))
         };
@@ -76,6 +87,22 @@ mod tests {
         ] {
             assert_eq!(named.resolve().unwrap(), address, "{named:?}");
         }
+    }
+
+    #[test]
+    fn an_address_of_the_framework_is_refused() {
+        for low in ["0", "1", "3", "a"] {
+            let long = format!("0x{low:0>64}");
+            for named in [
+                recipient(Some(&format!("0x{low}")), None, None),
+                recipient(None, Some(&long), None),
+            ] {
+                let error = named.resolve().unwrap_err();
+                assert!(matches!(error, FaucetError::InvalidRequest(_)), "{named:?}");
+                assert!(error.to_string().contains("reserved"), "{error}");
+            }
+        }
+        assert!(recipient(Some("0x2"), None, None).resolve().is_ok());
     }
 
     #[test]
