@@ -1,5 +1,5 @@
 //! Who gets to the routes: requests of this listener's own pages or of programs, with the token where one is
-//! set.
+//! set. Who is sent away leaves the connection too: such as stay would keep the operator out.
 
 use super::{Admin, refusal};
 use actix_web::{
@@ -7,7 +7,7 @@ use actix_web::{
     body::{EitherBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
-        StatusCode,
+        ConnectionType, StatusCode,
         header::{HeaderValue, WWW_AUTHENTICATE},
     },
     middleware::Next,
@@ -35,7 +35,10 @@ pub async fn check<B: MessageBody>(
         )),
     };
     match refused {
-        Some(response) => Ok(request.into_response(response).map_into_right_body()),
+        Some(mut response) => {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+            Ok(request.into_response(response).map_into_right_body())
+        }
         None => next.call(request).await.map(ServiceResponse::map_into_left_body),
     }
 }

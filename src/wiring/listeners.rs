@@ -25,6 +25,9 @@ const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
 const SIDE_CONNECTIONS_MAX: usize = 1_024;
 /// Those of one address among them, so that one cannot keep the others out.
 const SIDE_CONNECTIONS_MAX_PER_ADDRESS: usize = 512;
+/// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
+/// its address, which is the operator's too. A script asks anew.
+const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Those that run.
 #[derive(Debug)]
@@ -146,6 +149,10 @@ fn admin(
         settings.storage.data_dir.clone(),
     );
     let options = side_options(settings, opened, "admin", settings.admin.listen);
+    let options = ListenerOptions {
+        keep_alive: options.keep_alive.min(ADMIN_KEEP_ALIVE),
+        ..options
+    };
     let opened = opened.clone();
     Listener::start(&options, move |config| admin::configure(config, &admin, &opened))
 }
