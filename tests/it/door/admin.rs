@@ -1,8 +1,14 @@
 //! The operator's listener: the token, where it may listen, and under which names it is asked.
 
-use super::{ask, file, refused};
+use super::{OPERATORS, ask, file, operators_paths, refused};
 use crate::kit::TestNode;
 use reqwest::Method;
+use std::time::Duration;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
 
 /// A token, and one that differs in its last character.
 const TOKEN: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4A";
@@ -14,20 +20,16 @@ async fn with_a_token_nothing_is_answered_without_it() {
     let path = file(directory.path(), "token", &format!("{TOKEN}\n"), 0o600);
     let node = TestNode::start(&[&format!("admin.token_file={}", path.display())]);
     let bearer = format!("Bearer {TOKEN}");
-    let routes = [
-        (Method::GET, "/actors", 200),
-        (Method::GET, "/actors/mempool", 200),
-        (Method::PATCH, "/actors/mempool", 400),
-        (Method::GET, "/signatures", 200),
-        (Method::GET, "/filter", 200),
-        (Method::PUT, "/filter", 400),
-        (Method::GET, "/switches", 200),
-        (Method::PATCH, "/switches", 400),
-        (Method::GET, "/storage", 200),
-        (Method::GET, "/nothing", 404),
-        (Method::DELETE, "/filter", 405),
-    ];
-    for (method, route, status) in routes {
+    // Without a body, what changes something is refused for that alone.
+    let mut requests = vec![(Method::GET, "/nothing".to_owned(), 404)];
+    for ((_, methods), path) in OPERATORS.iter().zip(operators_paths()) {
+        requests.push((Method::DELETE, path.clone(), 405));
+        for method in *methods {
+            let status = if *method == Method::GET { 200 } else { 400 };
+            requests.push((method.clone(), path.clone(), status));
+        }
+    }
+    for (method, route, status) in requests {
         let url = format!("{}{route}", node.admin);
         for authorization in [
             None,
@@ -138,4 +140,48 @@ async fn it_is_asked_under_its_own_names() {
     assert_eq!(ask(&node, &Method::GET, &url, &own_page).await.status, 200);
     let other_page = [("host", "node.example"), ("origin", "https://other.example")];
     assert_eq!(ask(&node, &Method::GET, &url, &other_page).await.status, 403);
+}
+
+/// What the operator's listener answers to a GET of `/actors` with these header lines, until it ends the
+/// connection; an idle connection of the interface stays for an hour, of which nobody waits for the end.
+async fn until_closed(node: &TestNode, lines: &str) -> String {
+    let authority = node.admin.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let request = format!("GET /actors HTTP/1.1\r\n{lines}\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answered = String::new();
+    let read = stream.read_to_string(&mut answered);
+    timeout(KEPT_MAX, read)
+        .await
+        .expect("the connection stays")
+        .unwrap();
+    answered.to_ascii_lowercase()
+}
+
+/// Far above what the listener keeps an idle connection, and far below what the interface is set to.
+const KEPT_MAX: Duration = Duration::from_secs(120);
+
+#[tokio::test]
+async fn who_is_sent_away_does_not_hold_the_operators_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "token", TOKEN, 0o600);
+    let token = format!("admin.token_file={}", path.display());
+    let node = TestNode::start(&[&token, "api.keep_alive_secs=3600"]);
+    for (lines, status) in [
+        ("host: localhost\r\n", "401"),
+        ("host: example.org\r\n", "403"),
+        ("host: localhost\r\norigin: https://example.org\r\n", "403"),
+    ] {
+        let answered = until_closed(&node, lines).await;
+        assert!(answered.starts_with(&format!("http/1.1 {status} ")), "{answered}");
+        assert!(answered.contains("\r\nconnection: close\r\n"), "{answered}");
+    }
+    // The operator's own stays for the next request, but not for as long as those of the interface.
+    let answered = until_closed(
+        &node,
+        &format!("host: localhost\r\nauthorization: Bearer {TOKEN}\r\n"),
+    )
+    .await;
+    assert!(answered.starts_with("http/1.1 200 "), "{answered}");
+    assert!(!answered.contains("\r\nconnection: close\r\n"), "{answered}");
 }

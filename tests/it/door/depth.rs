@@ -1,7 +1,7 @@
 //! What nests deeply is refused where it comes in: recursion on the stack of a thread ends the process, which
 //! no handler could prevent. Test builds have the largest frames, and so the smallest room.
 
-use super::NOT_PUBLIC;
+use super::not_public;
 use crate::kit::TestNode;
 use reqwest::Method;
 use serde_json::json;
@@ -111,7 +111,7 @@ async fn no_depth_ends_the_node() {
             );
         }
         let lists = nested("[", "", "]", depth);
-        for path in NOT_PUBLIC {
+        for path in not_public() {
             for own in [&node.admin, node.faucet.as_ref().unwrap()] {
                 for method in [Method::POST, Method::PUT, Method::PATCH] {
                     let request = node.http.request(method, &format!("{own}{path}"));

@@ -4,6 +4,7 @@ mod admin;
 mod depth;
 mod faucet;
 mod keys;
+mod log;
 mod secrets;
 
 use crate::kit::{Answer, TestNode, binary};
@@ -14,18 +15,44 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The routes of the operator's listener and of the faucet.
-const NOT_PUBLIC: [&str; 9] = [
-    "/actors",
-    "/actors/mempool",
-    "/signatures",
-    "/filter",
-    "/switches",
-    "/storage",
-    "/connections",
-    "/fund",
-    "/mint",
+/// The operator's routes as its listener registers them, each with the methods that it takes.
+const OPERATORS: [(&str, &[Method]); 7] = [
+    ("/actors", &[Method::GET]),
+    ("/actors/{name}", &[Method::GET, Method::PATCH]),
+    ("/signatures", &[Method::GET]),
+    ("/filter", &[Method::GET, Method::PUT]),
+    ("/switches", &[Method::GET, Method::PATCH]),
+    ("/connections", &[Method::GET]),
+    ("/storage", &[Method::GET]),
 ];
+
+/// The faucet's.
+const FAUCETS: [&str; 2] = ["/fund", "/mint"];
+
+/// The paths of the operator's routes.
+fn operators_paths() -> impl Iterator<Item = String> {
+    OPERATORS
+        .iter()
+        .map(|(route, _)| route.replace("{name}", "mempool"))
+}
+
+/// The paths of the operator's listener and of the faucet.
+fn not_public() -> Vec<String> {
+    operators_paths().chain(FAUCETS.map(str::to_owned)).collect()
+}
+
+#[test]
+fn the_table_of_the_operators_routes_is_whole() {
+    let source = include_str!("../../../src/admin/mod.rs");
+    let after = source.split("web::resource(\"").skip(1);
+    let registered: Vec<_> = after.map(|text| text.split('"').next().unwrap()).collect();
+    let mut listed = OPERATORS.map(|(route, _)| route).to_vec();
+    listed.sort_unstable();
+    let mut sorted = registered.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, listed);
+    assert!(!source.contains(".route(\""), "a route that the table cannot see");
+}
 
 /// A request with these headers.
 async fn ask(node: &TestNode, method: &Method, url: &str, headers: &[(&str, &str)]) -> Answer {
@@ -78,7 +105,7 @@ fn every_listener_is_for_this_machine_unless_told() {
 #[tokio::test]
 async fn neither_faucet_nor_operator_is_asked_on_the_public_listener() {
     let node = TestNode::start(&[]);
-    for path in NOT_PUBLIC {
+    for path in not_public() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH] {
             for prefix in ["", "/v1", "/v1/-", "/admin", "/faucet"] {
                 let answer = ask(&node, &method, &format!("{}{prefix}{path}", node.api), &[]).await;
@@ -89,8 +116,8 @@ async fn neither_faucet_nor_operator_is_asked_on_the_public_listener() {
     // They are where they belong, and not on each other's.
     let (admin, faucet) = (&node.admin, node.faucet.as_ref().unwrap());
     for (own, other, paths) in [
-        (admin, faucet, &NOT_PUBLIC[..7]),
-        (faucet, admin, &NOT_PUBLIC[7..]),
+        (admin, faucet, operators_paths().collect()),
+        (faucet, admin, FAUCETS.map(str::to_owned).to_vec()),
     ] {
         for path in paths {
             let there = ask(&node, &Method::GET, &format!("{own}{path}"), &[]).await;

@@ -1,0 +1,55 @@
+//! The log is the operator's: no client writes in it.
+
+use crate::kit::{H2, TestCertificate, TestNode, authority};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+/// Connections that misbehave; each would leave a line.
+const CONNECTIONS: usize = 5;
+
+/// A stream that is begun, with a head of GET and `/` out of the static table of HPACK (RFC 7541), and taken back.
+fn begun_and_taken_back(stream: u32) -> Vec<u8> {
+    let number = stream.to_be_bytes();
+    let head = [&[0, 0, 3, 1, 5][..], &number, &[0x82, 0x87, 0x84]].concat();
+    let taken_back = [&[0, 0, 4, 3, 0][..], &number, &8_u32.to_be_bytes()].concat();
+    [head, taken_back].concat()
+}
+
+/// A rapid reset: streams that are taken back at once, until the node ends the connection.
+async fn reset_rapidly(node: &TestNode, certificate: &TestCertificate) {
+    let mut stream = certificate.connect(node, &[H2]).await;
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    bytes.extend((0..2_000).flat_map(|index| begun_and_taken_back(2 * index + 1)));
+    // Either fails where the node has had enough.
+    let _ = stream.write_all(&bytes).await;
+    let _ = stream.read_to_end(&mut Vec::new()).await;
+}
+
+/// Bytes that are no HTTP, until the node ends the connection.
+async fn no_http(node: &TestNode) {
+    let plain = node.admin.strip_prefix("http://").unwrap();
+    for (address, bytes) in [
+        (plain, &b"NO HTTP\r\n\r\n"[..]),
+        (plain, b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n"),
+        (authority(node), b"GET / HTTP/1.1\r\n\r\n"),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let _ = stream.write_all(bytes).await;
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+}
+
+#[tokio::test]
+async fn clients_cannot_fill_the_log() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[]);
+    let before = node.log();
+    for _ in 0..CONNECTIONS {
+        reset_rapidly(&node, &certificate).await;
+        no_http(&node).await;
+    }
+    assert_eq!(node.log().strip_prefix(&before), Some(""), "lines of clients");
+    assert_eq!(node.http.get(&format!("{}/actors", node.admin)).await.status, 200);
+}
