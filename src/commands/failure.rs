@@ -20,7 +20,7 @@ impl Failure {
         while let Some(inner) = cause {
             // Errors often repeat their cause in their own words.
             let words = inner.to_string();
-            if !text.ends_with(&words) {
+            if !text.contains(&words) {
                 text = format!("{text}: {words}");
             }
             cause = inner.source();
@@ -61,5 +61,31 @@ impl From<ClientError> for Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::Fatal(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{words}")]
+    struct Told {
+        words: &'static str,
+        source: std::io::Error,
+    }
+
+    #[test]
+    fn a_cause_is_told_once_wherever_it_stands() {
+        let fatal = |words| {
+            let source = std::io::Error::other("the disk is gone");
+            let Failure::Fatal(text) = Failure::fatal("opening", &Told { words, source }) else {
+                unreachable!("it is fatal");
+            };
+            text
+        };
+        assert_eq!(fatal("it failed"), "opening: it failed: the disk is gone");
+        let told = "it failed: the disk is gone; check the disk";
+        assert_eq!(fatal(told), format!("opening: {told}"));
     }
 }

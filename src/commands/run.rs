@@ -7,7 +7,7 @@ use crate::{
     output,
     signing::private_key_text,
     telemetry,
-    wiring::{OpenLedger, Service, configured_genesis, configured_tls, open_ledger},
+    wiring::{OpenLedger, Service, configured_genesis, configured_tls, open_ledger, tell_of_damage},
 };
 use ledger::Genesis;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -29,6 +29,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     );
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
+    tell_of_damage(&settings.storage.data_dir);
     let OpenLedger {
         store,
         genesis,

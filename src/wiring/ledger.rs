@@ -1,7 +1,7 @@
 //! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
 //! genesis of one that runs: further framework upgrades.
 
-use super::{ConfiguredGenesis, opening::guarded};
+use super::ConfiguredGenesis;
 use crate::{commands::Failure, config::ConfigError, config::Settings};
 use ledger::{Chain, FrameworkUpgrade, Genesis};
 use ledger_store::{Store, StoreOptions};
@@ -31,9 +31,7 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
     let unwritten = |error| Failure::fatal(format_args!("data directory {}", directory.display()), &error);
     let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
-    let opened = guarded(directory, || {
-        Store::open_checked(directory, &options, settings.storage.check_bytes_max)
-    });
+    let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
     let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());
     let (genesis, chain) = match stored {

@@ -9,12 +9,14 @@
 //! | answers that wait for their clients | `api.answers_bytes_max` |
 //! | large answers being made | 8 of 40 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
-//! | requests in flight and long polls | 8 KiB for each of `api.max_in_flight` |
+//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
 //! | blocks on their way to the disk | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, sixteen times |
 //! | pages of the database | `storage.cache_bytes` |
+//! | pages that a failed disk did not take | 256 MiB |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
 use crate::config::Settings;
+use ledger_store::KEPT_BYTES_MAX;
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -33,8 +35,8 @@ const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
 const COMPRESSORS: u64 = 8 * 4 * MIB;
 /// What a connection reads ahead and writes behind.
 const CONNECTION: u64 = 128 * KIB;
-/// A request's head and task.
-const REQUEST: u64 = 8 * KIB;
+/// A request's head (`net/http2/mod.rs`) and task.
+const REQUEST: u64 = 32 * KIB;
 /// A transaction that was executed holds its write set, events and rows.
 const EXECUTED: u64 = 16;
 /// What no setting decides.
@@ -60,7 +62,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
             EXECUTED.saturating_mul(sequencer.block_bytes_max as u64),
         ),
         (settings.storage.cache_bytes, 1),
-        (1, LARGE_ANSWERS + COMPRESSORS + REST),
+        (1, LARGE_ANSWERS + COMPRESSORS + KEPT_BYTES_MAX + REST),
     ];
     let sizes = products
         .into_iter()

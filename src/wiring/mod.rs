@@ -1,5 +1,6 @@
 //! How a configuration becomes a running node: settings -> genesis -> store -> actors -> listeners.
 
+mod damage;
 mod genesis;
 mod ledger;
 mod limits;
@@ -7,11 +8,11 @@ mod listener;
 mod listeners;
 mod memory;
 mod net;
-mod opening;
 mod room;
 mod service;
 mod tls;
 
+pub use damage::tell_of_damage;
 pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
