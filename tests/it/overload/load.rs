@@ -1,8 +1,8 @@
 //! Senders that offer a rate whatever the node answers, and what became of what it took.
 
-use super::explained;
+use super::{explained, passkeys::Passkeys};
 use crate::kit::{Account, ChainFacts, Client, Raw, TestNode};
-use ledger::HashValue;
+use ledger::{HashValue, SignedTransaction};
 use std::{
     sync::{
         Arc,
@@ -27,8 +27,34 @@ pub struct Load<'a> {
 }
 
 struct Sender {
-    account: Account,
+    wallet: Wallet,
     next: Mutex<u64>,
+}
+
+/// Who signs.
+pub enum Wallet {
+    /// One key.
+    Plain(Account),
+    /// The dearest to check.
+    Dear(Passkeys),
+}
+
+impl Wallet {
+    pub fn account(&self) -> &Account {
+        match self {
+            Self::Plain(account) => account,
+            Self::Dear(passkeys) => passkeys.account(),
+        }
+    }
+
+    /// The least of transfers, to itself.
+    fn transfer(&self, chain: &ChainFacts, sequence_number: u64) -> SignedTransaction {
+        let to = self.account().address;
+        match self {
+            Self::Plain(account) => account.transfer(chain, sequence_number, to, 1),
+            Self::Dear(passkeys) => passkeys.transfer(chain, sequence_number, to, 1),
+        }
+    }
 }
 
 /// What became of a phase.
@@ -49,10 +75,10 @@ pub struct Outcome {
 }
 
 impl<'a> Load<'a> {
-    pub fn new(node: &'a TestNode, chain: &ChainFacts, accounts: &[Account]) -> Self {
-        let senders = accounts.iter().map(|account| {
+    pub fn new(node: &'a TestNode, chain: &ChainFacts, wallets: Vec<Wallet>) -> Self {
+        let senders = wallets.into_iter().map(|wallet| {
             Arc::new(Sender {
-                account: account.clone(),
+                wallet,
                 next: Mutex::new(0),
             })
         });
@@ -61,6 +87,11 @@ impl<'a> Load<'a> {
             chain: chain.clone(),
             senders: senders.collect(),
         }
+    }
+
+    /// How many there are.
+    pub fn senders(&self) -> usize {
+        self.senders.len()
     }
 
     /// Runs the first so many senders for a time: with a rate in an open loop over all of them, without one as
@@ -182,8 +213,7 @@ impl Task {
     }
 
     fn transfer(&self, sequence_number: u64) -> (Vec<u8>, HashValue) {
-        let account = &self.sender.account;
-        let transaction = account.transfer(&self.chain, sequence_number, account.address, 1);
+        let transaction = self.sender.wallet.transfer(&self.chain, sequence_number);
         let hash = transaction.hash(&self.chain.vendor);
         (TestNode::submission_bytes(&transaction), hash)
     }
