@@ -22,9 +22,15 @@ pub enum SubmitError {
     /// not take its place; the text says why.
     #[error("{0}")]
     InvalidUpdate(&'static str),
-    /// The pool, or the account's share of it, is full.
+    /// The pool is full.
     #[error("{reason}")]
     Full {
+        /// Which limit was met.
+        reason: String,
+    },
+    /// The account's share of the pool is full; others still come in.
+    #[error("{reason}")]
+    AccountFull {
         /// Which limit was met.
         reason: String,
     },
@@ -53,7 +59,8 @@ pub enum ReadError {
     Unwritable(#[from] Unwritable),
 }
 
-/// Why the ledger is not written at the moment. What is durable is served all the same.
+/// Why the ledger is not written at the moment. What is durable is served all the same, unless it cannot be
+/// read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
     /// A write or a sync failed. It stays so until the next start.
@@ -62,9 +69,27 @@ pub enum Unwritable {
          disk is well again"
     )]
     Failed(Arc<str>),
+    /// A read failed, again and again. The database then reads and writes no more until the next start, but for
+    /// what it has in memory.
+    #[error("the ledger can be neither read nor written: {0}; restart the node when its disk is well again")]
+    Unreadable(Arc<str>),
     /// The disk has little room left. It is over by itself when there is room again.
     #[error("the ledger is not written at the moment: {0}; it goes on by itself when there is room")]
     NoRoom(Arc<str>),
+}
+
+impl ReadError {
+    /// What it says of the disk, if that is why there is no answer: the same question has none until the next
+    /// start.
+    pub fn unwritable(&self) -> Option<Unwritable> {
+        match self {
+            Self::Unwritable(cause) => Some(cause.clone()),
+            Self::Store(error) if error.is_failed_io() => {
+                Some(Unwritable::Unreadable(error.to_string().into()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Why a mailbox was not tuned.
@@ -105,16 +130,29 @@ pub enum StopError {
     #[error(transparent)]
     Failed(#[from] FatalError),
     /// The pool could not be saved: pending transactions are lost.
-    #[error("the pending transactions could not be saved to {}: {source}", path.display())]
+    #[error(
+        "{}{transactions} pending transactions could not be saved to {} and are lost: {source}",
+        before(failed.as_ref()),
+        path.display()
+    )]
     SavePool {
         /// The file.
         path: PathBuf,
+        /// How many are lost.
+        transactions: usize,
         /// What the system said.
         source: std::io::Error,
+        /// The fatal error that had ended the work before, if one had.
+        failed: Option<FatalError>,
     },
     /// A thread ended by a panic.
     #[error("the thread {0} ended by a panic")]
     Panicked(String),
+}
+
+/// The words of a failure that came before another.
+fn before(failed: Option<&FatalError>) -> String {
+    failed.map_or_else(String::new, |error| format!("{error}; and then "))
 }
 
 /// A broken invariant or a failed disk: the node commits no more. The next start continues from the last

@@ -2,23 +2,42 @@
 //! ledger is written at the moment.
 //!
 //! Two kinds of failure are kept apart ([`FailureKind`]). After a failed write the writer takes no more,
-//! and all that was ever told as durable is known and can be read: the node serves on. After anything else
-//! nobody knows what is still true, and the process ends.
+//! and all that was ever told as durable is known and can be read: the node serves on. After a failed read it
+//! serves what is in memory. After anything else nobody knows what is still true, and the process ends.
 
 use crate::{FailureKind, FatalError, Unwritable};
 use ledger_store::StoreError;
-use std::{fmt::Display, sync::Arc, thread};
+use std::{
+    fmt::Display,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+};
 use tokio::sync::watch;
 
 /// Where the first fatal error of each kind is told. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure(Arc<watch::Sender<Told>>);
+pub(crate) struct Failure(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    told: watch::Sender<Told>,
+    /// Whether there is anything in `told`, so that the healthy path, which every submission takes, costs one
+    /// load and no lock. Written under the lock of `told`, in its order. Relaxed is enough: it guards no data,
+    /// as who reads that something was told takes the lock to see what; and who reads a moment too early is as
+    /// one who came before it was told, which nothing can tell apart.
+    is_told: AtomicBool,
+}
 
 /// What was told.
 #[derive(Clone, Debug, Default)]
 struct Told {
     broken: Option<FatalError>,
     disk: Option<FatalError>,
+    /// Why the disk cannot be read either.
+    unreadable: Option<Arc<str>>,
     /// Why the disk is taken for full, while it is.
     no_room: Option<Arc<str>>,
 }
@@ -28,15 +47,34 @@ impl Told {
         self.broken.as_ref().or(self.disk.as_ref())
     }
 
+    fn is_empty(&self) -> bool {
+        self.first().is_none() && self.unreadable.is_none() && self.no_room.is_none()
+    }
+
     fn unwritable(&self) -> Option<Unwritable> {
-        let failed = self.first().map(|error| Unwritable::Failed(error.cause.clone()));
-        failed.or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
+        let unreadable = || self.unreadable.clone().map(Unwritable::Unreadable);
+        let failed = || self.first().map(|error| Unwritable::Failed(error.cause.clone()));
+        unreadable()
+            .or_else(failed)
+            .or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
     }
 }
 
 impl Failure {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(Told::default())))
+        Self(Arc::new(Shared {
+            told: watch::Sender::new(Told::default()),
+            is_told: AtomicBool::new(false),
+        }))
+    }
+
+    /// Changes what is told, and gives whether that is news. Those who wait are woken by news only.
+    fn change(&self, change: impl FnOnce(&mut Told) -> bool) -> bool {
+        self.0.told.send_if_modified(|told| {
+            let is_news = change(told);
+            self.0.is_told.store(!told.is_empty(), Relaxed);
+            is_news
+        })
     }
 
     /// Tells of what must not be; the first one stays.
@@ -54,10 +92,26 @@ impl Failure {
         self.report_disk(thread, error);
     }
 
-    /// Tells that a query ended by this error, if it was the disk's: the database then writes no more.
+    /// Tells that a query ended by this error, if it was the disk's: the database then neither reads nor writes.
+    /// Every later query ends so too; the log has the first.
     pub(crate) fn report_read(&self, thread: &'static str, error: &StoreError) {
-        if error.is_failed_io() {
-            self.report_disk(thread, error);
+        if !error.is_failed_io() {
+            return;
+        }
+        let is_first = self.change(|told| {
+            let is_first = told.unreadable.is_none();
+            told.unreadable.get_or_insert_with(|| error.to_string().into());
+            is_first
+        });
+        // Who waits for a block waits in vain.
+        self.tell(thread, error, FailureKind::Disk);
+        if is_first {
+            tracing::error!(
+                thread,
+                %error,
+                "the ledger can be neither read nor written any more: requests are refused but for what is in \
+                 memory; repair the disk, then restart the node"
+            );
         }
     }
 
@@ -79,7 +133,7 @@ impl Failure {
             cause: cause.to_string().into(),
             kind,
         };
-        self.0.send_if_modified(|told| {
+        self.change(|told| {
             let place = match kind {
                 FailureKind::Broken => &mut told.broken,
                 FailureKind::Disk => &mut told.disk,
@@ -92,7 +146,7 @@ impl Failure {
 
     /// Says why the disk is taken for full, or that it is no longer; gives whether that is news.
     pub(crate) fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
-        self.0.send_if_modified(|told| {
+        self.change(|told| {
             let is_news = told.no_room.is_some() != cause.is_some();
             told.no_room = cause;
             is_news
@@ -101,12 +155,15 @@ impl Failure {
 
     /// Why nothing is written at the moment.
     pub(crate) fn unwritable(&self) -> Option<Unwritable> {
-        self.0.borrow().unwritable()
+        if !self.0.is_told.load(Relaxed) {
+            return None;
+        }
+        self.0.told.borrow().unwritable()
     }
 
     /// The error, if there was one; one that ends the process before another.
     pub(crate) fn get(&self) -> Option<FatalError> {
-        self.0.borrow().first().cloned()
+        self.0.told.borrow().first().cloned()
     }
 
     /// Ends when the process has to end.
@@ -121,11 +178,12 @@ impl Failure {
 
     /// Ends when a write has failed for good: who waits for a block then waits in vain.
     pub(crate) async fn wait_unwritable(&self) -> Unwritable {
-        Unwritable::Failed(self.wait_any().await.cause)
+        self.wait(|told| told.first().and_then(|_| told.unwritable()))
+            .await
     }
 
     async fn wait<T>(&self, find: impl Fn(&Told) -> Option<T>) -> T {
-        let mut changes = self.0.subscribe();
+        let mut changes = self.0.told.subscribe();
         loop {
             if let Some(found) = find(&changes.borrow_and_update()) {
                 return found;
@@ -199,7 +257,7 @@ mod tests {
         failure.report_write("writer", &disk_error());
         assert_eq!(failure.wait_any().await.kind, FailureKind::Disk);
         assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
-        assert!(failure.0.borrow().broken.is_none());
+        assert!(failure.0.told.borrow().broken.is_none());
         failure.report_write("writer", &StoreError::Gap("as the test wants it".to_owned()));
         assert_eq!(failure.wait_broken().await.kind, FailureKind::Broken);
         assert_eq!(
@@ -209,6 +267,26 @@ mod tests {
         );
     }
 
+    #[actix::test]
+    async fn a_read_that_fails_for_good_is_told_as_such_whatever_failed_before() {
+        let gap = StoreError::Gap("as the test wants it".to_owned());
+        for has_write_failed in [false, true] {
+            let failure = Failure::new();
+            failure.report_read("reader", &gap);
+            assert_eq!(failure.unwritable(), None, "it says nothing of the disk");
+            if has_write_failed {
+                failure.report_write("writer", &disk_error());
+                assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
+            }
+            failure.report_read("reader", &disk_error());
+            let unreadable = failure.wait_unwritable().await;
+            assert!(matches!(unreadable, Unwritable::Unreadable(_)), "{unreadable}");
+            assert!(!unreadable.to_string().contains("can be read"), "{unreadable}");
+            assert_eq!(failure.unwritable(), Some(unreadable));
+            assert_eq!(failure.get().unwrap().kind, FailureKind::Disk);
+        }
+    }
+
     #[test]
     fn a_full_disk_is_over_when_there_is_room_and_a_failed_write_is_not() {
         let failure = Failure::new();
@@ -216,6 +294,9 @@ mod tests {
         assert!(!failure.set_no_room(Some("6 bytes are left".into())), "no news");
         let found = failure.unwritable().unwrap();
         assert!(matches!(found, Unwritable::NoRoom(_)) && found.to_string().contains("6 bytes"));
+        assert!(failure.set_no_room(None));
+        assert!(failure.unwritable().is_none(), "it is over");
+        assert!(failure.set_no_room(Some("5 bytes are left".into())));
         failure.report_write("writer", &disk_error());
         assert!(failure.set_no_room(None));
         assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));

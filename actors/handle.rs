@@ -24,7 +24,7 @@ use crate::{
     mailbox::{Mail, Mailbox, Refused},
     mempool::{
         self, Mempool,
-        messages::{EstimateGas, InPool, Pause, PendingByHash},
+        messages::{AskSavedBytes, EstimateGas, InPool, Pause, PendingByHash},
     },
     pruner::{self, Pruner},
     sequencer::{self, Sequencer},
@@ -132,14 +132,26 @@ impl NodeHandle {
     }
 
     /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are
-    /// refused and no new block is begun; those under way are finished. Gives whether that is news.
+    /// refused and neither a new block nor a step of pruning is begun; those under way are finished. Gives
+    /// whether that is news.
     pub fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
-        let is_full = cause.is_some();
+        let pause = Pause(cause.is_some());
         let is_news = self.0.failure.set_no_room(cause);
         if is_news {
-            self.0.mailboxes.mempool.tell(Pause(is_full));
+            let all = &self.0.mailboxes;
+            all.mempool.tell(pause);
+            all.sequencer.tell(pause);
+            all.pruner.tell(pause);
         }
         is_news
+    }
+
+    /// In how many bytes a stop would save the pool now.
+    ///
+    /// # Errors
+    /// When the mempool has too many requests or the node is stopping.
+    pub async fn saved_pool_bytes(&self) -> Result<u64, ReadError> {
+        ask(&self.0.mailboxes.mempool, |reply| AskSavedBytes { reply }).await
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.

@@ -129,7 +129,15 @@ impl Node {
             ..
         } = wiring;
         Ok(Self {
-            handle: NodeHandle::new(chain, config, clock, head, mailboxes.clone(), checks, failure.clone()),
+            handle: NodeHandle::new(
+                chain,
+                config,
+                clock,
+                head,
+                mailboxes.clone(),
+                checks,
+                failure.clone(),
+            ),
             mailboxes,
             failure,
             data_dir: data_dir.map(Path::to_owned),
@@ -151,8 +159,9 @@ impl Node {
         self.failure.wait_broken().await
     }
 
-    /// Stops the actors in order, joins every thread, and saves the pool. HTTP has to be stopped
-    /// before: requests that come meanwhile are told that the node is stopping.
+    /// Stops the actors in order, joins every thread, and saves the pool; on a full disk it waits about a
+    /// minute for room. HTTP has to be stopped before: requests that come meanwhile are told that the node is
+    /// stopping.
     ///
     /// # Errors
     /// When the node had failed before, a thread had panicked, or the pool could not be saved.
@@ -179,9 +188,12 @@ impl Node {
             }
         }
         if let (Some(directory), Some(pending)) = (&data_dir, &pending) {
-            mempool::save(directory, &chain, pending).map_err(|source| StopError::SavePool {
+            let saved = mempool::save_patiently(directory, &chain, pending).await;
+            saved.map_err(|source| StopError::SavePool {
                 path: directory.join(mempool::FILE_NAME),
+                transactions: pending.len(),
                 source,
+                failed: failure.get(),
             })?;
         }
         if let Some(error) = failure.get() {

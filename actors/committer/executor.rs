@@ -11,7 +11,7 @@ use ledger::{
     AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock, StateError,
     StateKey, execute::execute_block,
 };
-use ledger_store::{Snapshot, StoreReader};
+use ledger_store::{Snapshot, StoreError, StoreReader};
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeSet,
@@ -66,26 +66,30 @@ impl Executor {
                 ControlFlow::Continue(())
             }
             Err(error) => {
-                failure.report(THREAD, &error);
+                match error {
+                    Unexecuted::Store(error) if error.is_failed_io() => failure.report_read(THREAD, &error),
+                    Unexecuted::Store(error) => failure.report(THREAD, &error),
+                    Unexecuted::Broken(error) => failure.report(THREAD, &error),
+                }
+                // What comes after it cannot be executed either.
                 ControlFlow::Break(())
             }
         })
     }
 
-    fn execute(&mut self, job: Job) -> Result<Executed, ExecuteError> {
+    fn execute(&mut self, job: Job) -> Result<Executed, Unexecuted> {
         self.cache.get_mut().set_durable(job.durable_height);
         let state = State {
             cache: &self.cache,
             reader: &self.reader,
             snapshot: OnceCell::new(),
+            failed: OnceCell::new(),
         };
-        let view = |key: &StateKey| state.get(key);
-        let block = execute_block(&self.chain, &self.tip, &view, job.block)?;
-        self.cache.borrow_mut().apply(&block);
-        for address in touched(&block) {
-            let facts = AccountFacts::read(&self.chain, &view, &address)?;
-            self.facts.set(address, facts);
-        }
+        let executed = execute_on(&state, &self.chain, &self.tip, &mut self.facts, job.block);
+        let block = executed.map_err(|error| match state.failed.into_inner() {
+            Some(failed) => Unexecuted::Store(failed),
+            None => Unexecuted::Broken(error),
+        })?;
         self.tip = block.tip.clone();
         Ok(Executed {
             block: Arc::new(IndexedBlock::new(Arc::new(block))),
@@ -94,11 +98,40 @@ impl Executor {
     }
 }
 
+/// Executes a block on `state`, which has its writes afterwards, and `facts` what they say of accounts.
+fn execute_on(
+    state: &State<'_>,
+    chain: &Chain,
+    tip: &ChainTip,
+    facts: &mut Facts,
+    block: OrderedBlock,
+) -> Result<ExecutedBlock, ExecuteError> {
+    let view = |key: &StateKey| state.get(key);
+    let block = execute_block(chain, tip, &view, block)?;
+    state.cache.borrow_mut().apply(&block);
+    for address in touched(&block) {
+        facts.set(address, AccountFacts::read(chain, &view, &address)?);
+    }
+    Ok(block)
+}
+
+/// Why a block was not executed.
+#[derive(Debug)]
+enum Unexecuted {
+    /// The state could not be read.
+    Store(StoreError),
+    /// The block or the state are not as they must be.
+    Broken(ExecuteError),
+}
+
 /// The newest state; the store is opened at most once per block, and only when the cache misses.
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
     reader: &'a StoreReader,
     snapshot: OnceCell<Snapshot>,
+    /// The first error of the store. Execution passes on its words only, and what it means for the node
+    /// depends on its kind.
+    failed: OnceCell<StoreError>,
 }
 
 impl State<'_> {
@@ -106,7 +139,11 @@ impl State<'_> {
         if let Some(value) = self.cache.borrow_mut().get(key) {
             return Ok(value);
         }
-        let failed = |error: ledger_store::StoreError| StateError(error.to_string());
+        let failed = |error: StoreError| {
+            let words = error.to_string();
+            let _ = self.failed.set(error);
+            StateError(words)
+        };
         let snapshot = match self.snapshot.get() {
             Some(snapshot) => snapshot,
             None => {

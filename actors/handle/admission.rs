@@ -42,7 +42,7 @@ impl NodeHandle {
             reply,
         });
         let room = room.await?;
-        self.0.pool_was_full.store(room.is_err(), Relaxed);
+        self.0.pool_was_full.store(is_pool_full(&room), Relaxed);
         room
     }
 
@@ -86,7 +86,7 @@ impl NodeHandle {
             reply,
         });
         let outcome = outcome.await?;
-        if let Err(SubmitError::Full { .. }) = &outcome {
+        if is_pool_full(&outcome) {
             self.0.pool_was_full.store(true, Relaxed);
         }
         Ok(Accepted {
@@ -143,6 +143,11 @@ impl NodeHandle {
             nonce,
         })
     }
+}
+
+/// Whether others would be refused too. An account that has its share says nothing about them.
+fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
+    matches!(outcome, Err(SubmitError::Full { .. }))
 }
 
 /// The facts of an account, from the store.

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::{
-    Node,
+    Node, SubmitError,
     committer::messages::Execute,
     mailbox::Port,
     mempool::{
@@ -41,9 +41,12 @@ struct Fixture {
 
 /// A node that orders nothing, with one transaction in its pool.
 async fn fixture() -> Fixture {
+    fixture_with(NodeConfig::default()).await
+}
+
+async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = development(directory.path());
-    let mut config = NodeConfig::default();
     config.wait.timeout_ms = TIMEOUT_MS;
     let node = Node::start(chain.clone(), store, None, config).await.unwrap();
     let handle = node.handle();
@@ -223,5 +226,97 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap();
     let batch = batches.try_recv().expect("it is ready");
     assert_eq!((batch.len(), batch[0].hash()), (1, hash));
+    fixture.node.stop().await.unwrap();
+}
+
+/// Where a batch of the mempool is told, and where it is heard of.
+fn batches() -> (NextBatch, mpsc::Receiver<usize>) {
+    let (tell_batch, batches) = mpsc::channel();
+    let pull = NextBatch {
+        limits: BatchLimits {
+            transactions_max: 10,
+            bytes_max: usize::MAX,
+        },
+        reply_to: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+    };
+    (pull, batches)
+}
+
+#[actix::test]
+async fn nothing_is_begun_while_the_disk_has_no_room() {
+    let fixture = fixture().await;
+    let handle = &fixture.handle;
+    let protocol = || -> Vec<_> { handle.mailboxes().iter().map(|status| status.protocol).collect() };
+    let before = protocol();
+    let mempool = &handle.0.mailboxes.mempool;
+    let hash = fixture.transaction.hash();
+    // First in, first out: the answer comes after all that the mempool was told before.
+    let settle = || async { ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap() };
+
+    assert!(handle.set_no_room(Some("7 bytes are left".into())));
+    // What waits already, and what was checked before the disk was known to be full.
+    let mut wallet = funded().remove(1);
+    let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
+    let accepted = ask(mempool, |reply| Submit {
+        transaction: next,
+        sequence_number: 0,
+        reply,
+    });
+    accepted.await.unwrap().unwrap();
+    let (pull, batches) = batches();
+    mempool.tell(pull);
+    settle().await;
+    assert!(batches.try_recv().is_err(), "a block was begun");
+    let refused = handle
+        .submit(wallet.transfer(handle.chain(), wallet.address, 1))
+        .await;
+    assert!(
+        matches!(&refused, Err(SubmitError::Unanswered(ReadError::Unwritable(_)))),
+        "{refused:?}"
+    );
+
+    assert!(handle.set_no_room(None));
+    settle().await;
+    assert_eq!(batches.try_recv(), Ok(1));
+    // Of the storage and the committer nothing is asked; the others are told of the begin and the end. The
+    // mempool was pulled from, too.
+    let told: Vec<_> = protocol()
+        .iter()
+        .zip(before)
+        .map(|(after, before)| after - before)
+        .collect();
+    assert_eq!(told, [3, 2, 0, 0, 2], "{:?}", handle.mailboxes());
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room() {
+    let mut config = NodeConfig::default();
+    config.mempool.capacity_per_account = 1;
+    let fixture = fixture_with(config).await;
+    let handle = &fixture.handle;
+    let mut rich = funded().remove(0);
+    rich.sequence_number = 1;
+    let second = rich.transfer(handle.chain(), rich.address, 1);
+    let signed = second.transaction().clone();
+    let refused = handle.submit(second).await;
+    assert!(
+        matches!(refused, Err(SubmitError::AccountFull { .. })),
+        "{refused:?}"
+    );
+    assert!(!handle.0.pool_was_full.load(SeqCst));
+    // Also where the question was asked for another reason.
+    handle.0.pool_was_full.store(true, SeqCst);
+    assert!(handle.check_room(&signed).await.is_err());
+    assert!(!handle.0.pool_was_full.load(SeqCst));
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn the_size_of_a_saved_pool_is_told() {
+    let fixture = fixture().await;
+    let bytes = fixture.handle.saved_pool_bytes().await.unwrap();
+    let size = u64::try_from(fixture.transaction.size_bytes()).unwrap();
+    assert!((size..size + 100).contains(&bytes), "{bytes} for {size}");
     fixture.node.stop().await.unwrap();
 }

@@ -46,6 +46,13 @@ pub(crate) enum InPool {
     Unknown,
 }
 
+/// How many bytes a stop would save the pool in now.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct AskSavedBytes {
+    pub(crate) reply: oneshot::Sender<u64>,
+}
+
 /// What gas costs.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
@@ -66,8 +73,9 @@ pub(crate) struct NextBatch {
 #[rtype(result = "()")]
 pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 
-/// Whether transactions are kept from new blocks, because the disk has little room for them.
-#[derive(Message, Debug)]
+/// Whether nothing new is begun that takes room, because the disk has little: no block, and no step of
+/// pruning. What is under way is finished.
+#[derive(Message, Clone, Copy, Debug)]
 #[rtype(result = "()")]
 pub(crate) struct Pause(pub(crate) bool);
 

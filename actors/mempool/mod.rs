@@ -8,6 +8,7 @@ mod account;
 mod entry;
 mod gas;
 pub(crate) mod messages;
+mod patience;
 mod pool;
 mod reasons;
 mod restore;
@@ -17,10 +18,11 @@ mod small_map;
 mod turns;
 
 pub use gas::GasEstimate;
+pub(crate) use patience::save_patiently;
 pub use pool::{BatchLimits, Left, Pending, Pool};
-pub(crate) use restore::{Restored, restore};
 #[cfg(test)]
 pub(crate) use restore::refill;
+pub(crate) use restore::{Restored, restore};
 pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{
@@ -36,7 +38,9 @@ use gas::GasHistory;
 use ledger::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
 };
-use messages::{AskRoom, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit};
+use messages::{
+    AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit,
+};
 use std::time::Duration;
 
 /// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
@@ -161,6 +165,14 @@ impl Handler<AskRoom> for Mempool {
     fn handle(&mut self, question: AskRoom, _: &mut Self::Context) {
         let room = self.pool.check_room(question.place, question.size_bytes);
         let _ = question.reply.send(room);
+    }
+}
+
+impl Handler<AskSavedBytes> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, question: AskSavedBytes, _: &mut Self::Context) {
+        let _ = question.reply.send(self.pool.saved_bytes());
     }
 }
 

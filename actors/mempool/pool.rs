@@ -12,6 +12,7 @@ use super::{
     account::Account,
     entry::{Amount, Entry, ExpiryKey, Place, ReadyKey, place_of},
     reasons::Reasons,
+    saved,
     turns::Turns,
 };
 use crate::{LeaveReason, MempoolConfig};
@@ -87,6 +88,11 @@ impl Pool {
     /// How many transactions are in the pool, those of blocks that are not durable included.
     pub(crate) fn len(&self) -> usize {
         self.by_hash.len()
+    }
+
+    /// In how many bytes a stop would save it now.
+    pub(super) fn saved_bytes(&self) -> u64 {
+        saved::file_bytes(self.len(), self.bytes)
     }
 
     /// Whether a block could be made.

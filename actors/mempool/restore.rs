@@ -31,7 +31,8 @@ impl RestoredFile {
 }
 
 /// A pool with these limits and what `directory` keeps of an earlier one. Who no longer fits leaves
-/// with its reason. A file that cannot be used is set aside, with a warning.
+/// with its reason. A file that cannot be used is set aside, with a warning; one that was never finished is
+/// removed.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -42,6 +43,9 @@ pub(crate) fn restore(
     reader: &StoreReader,
     clock: &Clock,
 ) -> Result<Restored, StoreError> {
+    if let Err(error) = saved::remove_unfinished(directory) {
+        tracing::warn!(%error, "what an earlier stop left of a saved pool could not be removed");
+    }
     let Some(pending) = load_or_set_aside(directory, chain) else {
         let pool = Pool::new(limits.clone());
         return Ok(Restored { pool, file: None });
@@ -164,6 +168,19 @@ mod tests {
         assert!(path.exists(), "a start that fails now has lost nothing");
         restored.file.unwrap().remove();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_was_never_finished_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, store) = development(directory.path());
+        let (_writer, reader) = store.split();
+        let unfinished = directory.path().join(format!("{FILE_NAME}.tmp"));
+        std::fs::write(&unfinished, [1; 100]).unwrap();
+        let clock = Clock::new(|| 200_000_000);
+        let limits = MempoolConfig::default();
+        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        assert!(restored.file.is_none() && !unfinished.exists());
     }
 
     #[test]

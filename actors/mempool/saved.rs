@@ -1,7 +1,8 @@
 //! The file in which a graceful stop keeps the pool for the next start.
 //!
 //! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. It is
-//! written aside, made durable and renamed, so that it is there whole or not at all.
+//! written aside, made durable and renamed, so that it is there whole or not at all. What was written aside
+//! and could not be finished is removed: on a full disk it would take the room that the ledger needs.
 
 use super::Pending;
 use ledger::{Chain, CheckedTransaction, HashValue, SignedTransaction};
@@ -15,6 +16,9 @@ use std::{
 
 /// The file's name in the data directory.
 pub(crate) const FILE_NAME: &str = "mempool.bcs";
+
+/// Where the file is while it is written.
+const ASIDE_FILE_NAME: &str = "mempool.bcs.tmp";
 
 /// Where a file is kept that could not be used; the newest such file only.
 const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
@@ -56,19 +60,46 @@ pub(crate) enum SavedPoolError {
     OtherChain(u8),
 }
 
-/// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty.
+/// How large the file of a pool is: `transactions` that have `bytes` on the wire together. At least that, and
+/// a few bytes more.
+pub(super) fn file_bytes(transactions: usize, bytes: usize) -> u64 {
+    /// The chain's id, and how many transactions follow.
+    const LIST_BYTES: usize = 1 + 10;
+    let moments = transactions.saturating_mul(size_of::<u64>());
+    let content = bytes.saturating_add(moments);
+    u64::try_from(content.saturating_add(HEADER_BYTES + LIST_BYTES)).unwrap_or(u64::MAX)
+}
+
+/// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty. When it
+/// fails, nothing is left of the attempt.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);
     }
-    let path = directory.join(FILE_NAME);
     let bytes = encode(chain, pending).map_err(io::Error::other)?;
-    let aside = directory.join(format!("{FILE_NAME}.tmp"));
+    let saved = write(directory, &bytes);
+    if saved.is_err() {
+        // The first error is the one to act on.
+        let _ = remove_unfinished(directory);
+    }
+    saved
+}
+
+fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
+    let aside = directory.join(ASIDE_FILE_NAME);
     let mut file = File::create(&aside)?;
-    file.write_all(&bytes)?;
+    file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&aside, &path)?;
+    fs::rename(&aside, directory.join(FILE_NAME))?;
     File::open(directory)?.sync_all()
+}
+
+/// Removes what a process that was killed while it wrote the file has left of it.
+pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(ASIDE_FILE_NAME)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The whole file.
@@ -197,6 +228,29 @@ mod tests {
         save(directory.path(), &chain(), &pending()).unwrap();
         save(directory.path(), &chain(), &[]).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_save_that_fails_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        // A directory in the place of the file, which no rename replaces.
+        fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
+        save(directory.path(), &chain(), &pending()).unwrap_err();
+        assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
+    }
+
+    #[test]
+    fn the_size_that_is_foretold_is_that_of_the_file_or_little_more() {
+        for count in [0, 1, 3] {
+            let pending = &pending()[..count];
+            let bytes = pending.iter().map(|pending| pending.transaction.size_bytes());
+            let foretold = file_bytes(count, bytes.sum());
+            let actual = encode(&chain(), pending).unwrap().len() as u64;
+            assert!(
+                (actual..actual + 16).contains(&foretold),
+                "{foretold} for {actual}"
+            );
+        }
     }
 
     #[test]

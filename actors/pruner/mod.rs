@@ -1,4 +1,7 @@
 //! The pruner: has the storage remove what is older than the window, one bounded step at a time.
+//!
+//! While the disk has little room no step is begun. A step writes new pages before it frees the old ones, and
+//! what it frees is room inside the ledger's file, which the disk does not get back: it would only take.
 
 mod window;
 
@@ -6,6 +9,7 @@ use crate::{
     PrunerConfig,
     committer::messages::BlockCommitted,
     mailbox::{Port, receives_mail},
+    mempool::messages::Pause,
     storage::messages::{Prune, PruneDone},
 };
 use actix::{Actor, Context, Handler};
@@ -20,6 +24,7 @@ pub(crate) const NAME: &str = "pruner";
 pub(crate) struct Pruner {
     window: Window,
     storage: Port<Prune>,
+    is_paused: bool,
 }
 
 impl Pruner {
@@ -28,10 +33,14 @@ impl Pruner {
         Self {
             window: Window::new(config, ledger_info),
             storage,
+            is_paused: false,
         }
     }
 
     fn step_if_due(&mut self) {
+        if self.is_paused {
+            return;
+        }
         if let Some(below_version) = self.window.next_step() {
             self.storage.tell(Prune {
                 below_version,
@@ -61,11 +70,54 @@ impl Handler<BlockCommitted> for Pruner {
     }
 }
 
+impl Handler<Pause> for Pruner {
+    type Result = ();
+
+    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+        self.is_paused = pause.0;
+        self.step_if_due();
+    }
+}
+
 impl Handler<PruneDone> for Pruner {
     type Result = ();
 
     fn handle(&mut self, PruneDone(pruned): PruneDone, _: &mut Self::Context) {
         self.window.shrink(pruned.oldest_version, pruned.done);
         self.step_if_due();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        failure::Failure,
+        mailbox::Mailbox,
+        testing::{block, ledger_info},
+    };
+    use tokio::sync::mpsc;
+
+    #[actix::test]
+    async fn a_paused_pruner_begins_no_step_until_it_may_go_on() {
+        let (tell_step, mut steps) = mpsc::unbounded_channel();
+        let config = PrunerConfig {
+            enabled: true,
+            window_versions: 1,
+            batch_versions: 1,
+        };
+        let storage = Port::new(move |step: Prune| tell_step.send(step).unwrap());
+        let actor = Pruner::new(config, &ledger_info(0), storage);
+        let pruner = Mailbox::new(NAME, 1, actor.start(), &Failure::new());
+        pruner.tell(Pause(true));
+        for height in 1..=5 {
+            pruner.tell(BlockCommitted(block(height, &[], &[])));
+        }
+        while pruner.status().handled < pruner.status().protocol {
+            tokio::task::yield_now().await;
+        }
+        assert!(steps.try_recv().is_err());
+        pruner.tell(Pause(false));
+        assert!(steps.recv().await.is_some());
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     mailbox::{Port, receives_mail},
     mempool::{
         BatchLimits,
-        messages::{Batch, NextBatch},
+        messages::{Batch, NextBatch, Pause},
     },
 };
 use actix::{Actor, AsyncContext, Context, Handler};
@@ -59,6 +59,8 @@ pub(crate) struct Sequencer {
     is_asking: bool,
     /// Blocks that are ordered and not durable.
     in_flight: usize,
+    /// Whether no empty block is made, because the disk has little room. The mempool keeps the others.
+    is_paused: bool,
     last_block_usecs: u64,
 }
 
@@ -80,6 +82,7 @@ impl Sequencer {
             batches: None,
             is_asking: false,
             in_flight: 0,
+            is_paused: false,
         }
     }
 
@@ -112,7 +115,7 @@ impl Sequencer {
     fn beat(&mut self) {
         let idle_usecs = self.clock.now_usecs().saturating_sub(self.last_block_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
-        if is_due && self.in_flight == 0 && self.batches.is_some() {
+        if is_due && !self.is_paused && self.in_flight == 0 && self.batches.is_some() {
             self.order(Vec::new());
         }
     }
@@ -158,6 +161,14 @@ impl Handler<BlockCommitted> for Sequencer {
     fn handle(&mut self, _: BlockCommitted, _: &mut Self::Context) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.ask_if_room();
+    }
+}
+
+impl Handler<Pause> for Sequencer {
+    type Result = ();
+
+    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+        self.is_paused = pause.0;
     }
 }
 

@@ -92,6 +92,20 @@ async fn a_stopped_sequencer_orders_nothing() {
 }
 
 #[actix::test]
+async fn a_paused_chain_does_not_beat_and_makes_up_for_it() {
+    let mut fixture = fixture(2, 30);
+    tokio::time::pause();
+    fixture.sequencer.tell(Pause(true));
+    fixture.settle().await;
+    fixture.clock.set_secs(NOW + 90);
+    tokio::time::advance(Duration::from_secs(5)).await;
+    fixture.settle().await;
+    assert!(fixture.blocks.try_recv().is_err());
+    fixture.sequencer.tell(Pause(false));
+    assert_eq!(fixture.blocks.recv().await.unwrap().height, 1);
+}
+
+#[actix::test]
 async fn an_idle_chain_beats_only_when_it_is_told_to() {
     let mut beating = fixture(2, 30);
     let mut silent = fixture(2, 0);

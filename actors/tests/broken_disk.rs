@@ -95,8 +95,8 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         Fault::Full { more_bytes: 0 },
         Fault::Write { after: 0 },
         Fault::Write { after: 3 },
-        Fault::Sync { after: 0 },
-        Fault::Sync { after: 1 },
+        Fault::Sync { after: 0, keeps: 0 },
+        Fault::Sync { after: 1, keeps: 0 },
     ] {
         let mut broken = Broken::new().await;
         let told = broken.transfer().await.unwrap();
@@ -191,15 +191,25 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     let mut broken = Broken::new().await;
     let told = broken.transfer().await.unwrap();
     let version = broken.committed_version(told).await;
-    broken.disk.inject(Fault::Read { after: 0 });
     let handle = broken.handle();
-    let answer = handle.read(ByVersion(version)).await;
-    assert!(
-        matches!(&answer, Err(ReadError::Store(error)) if error.is_failed_io()),
-        "{answer:?}"
-    );
-    // The database refuses to go on, so the node can write no more either, and says so by itself.
-    assert!(matches!(handle.unwritable(), Some(Unwritable::Failed(_))));
+    // One that fails once is nothing that anybody hears of.
+    broken.disk.inject(Fault::Read { after: 0 });
+    assert!(handle.read(ByVersion(version)).await.unwrap().1);
+    assert_eq!((broken.disk.failures(), handle.unwritable()), (1, None));
+
+    broken.disk.inject(Fault::Reads { after: 0 });
+    let failures = broken.disk.failures();
+    // The first is the disk's, and then the database refuses to go on.
+    for _ in 0..3 {
+        let error = handle.read(ByVersion(version)).await.unwrap_err();
+        let unwritable = error.unwritable();
+        assert!(matches!(unwritable, Some(Unwritable::Unreadable(_))), "{error:?}");
+    }
+    assert!(broken.disk.failures() > failures);
+    // So the node can write no more either, and says so by itself.
+    let words = handle.unwritable().unwrap();
+    assert!(matches!(words, Unwritable::Unreadable(_)), "{words}");
+    assert!(words.to_string().contains("neither read nor written"), "{words}");
     assert!(broken.transfer().await.is_err());
     let Broken { disk, node, .. } = broken;
     assert!(node.stop().await.is_err());
@@ -208,4 +218,57 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     let (_, node) = start(&repaired, directory.path()).await;
     assert!(node.handle().read(ByVersion(version)).await.unwrap().1);
     node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no_broken_invariant() {
+    let mut broken = Broken::new().await;
+    let told = broken.transfer().await.unwrap();
+    broken.committed_version(told).await;
+    broken.disk.inject(Fault::Reads { after: 0 });
+    // The payer is known from the block before, the one who is paid is not.
+    let stranger = Wallet::new(2).address;
+    let transaction = broken.payer.transfer(&broken.chain, stranger, 1);
+    let accepted = broken.handle().submit(transaction).await.unwrap();
+    let pending = accepted.transaction.hash();
+    let answer = broken.handle().wait_for_commit(pending).await;
+    assert!(matches!(answer, Err(ReadError::Unwritable(_))), "{answer:?}");
+
+    let Broken {
+        disk,
+        node,
+        directory,
+        ..
+    } = broken;
+    let Err(StopError::Failed(error)) = node.stop().await else {
+        panic!("stopped as if nothing were");
+    };
+    assert_eq!((error.kind, error.thread), (FailureKind::Disk, "executor"));
+    let repaired = Disk::new(disk.synced());
+    let (_, node) = start(&repaired, directory.path()).await;
+    let (_, lookup) = node.handle().wait_for_commit(pending).await.unwrap();
+    assert!(
+        matches!(lookup, Lookup::Committed(_)),
+        "accepted and forgotten: {lookup:?}"
+    );
+    node.stop().await.unwrap();
+}
+
+/// A directory in the place of the file that a stop writes.
+#[actix::test]
+async fn a_stop_that_cannot_save_the_pool_tells_of_the_failed_disk_too() {
+    let mut broken = Broken::new().await;
+    broken.disk.inject(Fault::Gone { after: 0 });
+    let pending = broken.transfer().await.unwrap();
+    assert!(broken.handle().wait_for_commit(pending).await.is_err());
+    std::fs::create_dir(broken.directory.path().join("mempool.bcs")).unwrap();
+    let words = broken.node.stop().await.unwrap_err().to_string();
+    for part in [
+        "store-writer",
+        "the disk",
+        "1 pending transactions could not be saved",
+        "mempool.bcs",
+    ] {
+        assert!(words.contains(part), "{words}");
+    }
 }

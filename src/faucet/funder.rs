@@ -196,7 +196,9 @@ async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Transfer]) -> Result<Fun
 /// What a refused submission means for the attempt.
 fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
     match error {
-        SubmitError::Full { .. } => Err(FaucetError::Overloaded("the mempool is full")),
+        SubmitError::Full { .. } | SubmitError::AccountFull { .. } => {
+            Err(FaucetError::Overloaded("the mempool is full"))
+        }
         SubmitError::Unanswered(error) => Err(unread(error)),
         SubmitError::SequenceNumberTooOld { .. } | SubmitError::InvalidUpdate(_) => {
             Ok(Attempt::Overtaken(error.to_string()))
@@ -215,6 +217,9 @@ fn refused(discard: &Discard) -> Result<Attempt, FaucetError> {
 }
 
 fn unread(error: ReadError) -> FaucetError {
+    if let Some(cause) = error.unwritable() {
+        return FaucetError::Unwritable(cause);
+    }
     match error {
         ReadError::Overloaded { actor } => FaucetError::Overloaded(actor),
         ReadError::Stopping => FaucetError::Stopping,

@@ -39,9 +39,15 @@ impl Service {
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
-        let room = RoomWatch::start(node.handle(), directory, settings.storage.min_free_bytes);
-        match Listeners::start(settings, genesis, &node.handle(), tls, admin_token) {
-            Ok(listeners) => Ok(Self {
+        let started = match RoomWatch::start(node.handle(), settings).await {
+            Ok(room) => {
+                let listeners = Listeners::start(settings, genesis, &node.handle(), tls, admin_token);
+                listeners.map(|listeners| (room, listeners))
+            }
+            Err(error) => Err(Failure::fatal("the node does not start", &error)),
+        };
+        match started {
+            Ok((room, listeners)) => Ok(Self {
                 node,
                 listeners,
                 _room: room,

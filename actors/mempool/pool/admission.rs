@@ -203,7 +203,7 @@ impl Pool {
         {
             return Ok(Some(parked));
         }
-        Err(SubmitError::Full {
+        Err(SubmitError::AccountFull {
             reason: format!(
                 "Mempool over capacity for account. Number of {what} from account: {size}, Capacity: {capacity}"
             ),

@@ -165,7 +165,9 @@ impl<'a> History<'a> {
             Ok(held) if Some(held) == before => format!("{kind}: the same again"),
             Ok(_) if before.is_some() => format!("{kind}: replaces"),
             Ok(_) => format!("{kind}: new"),
-            Err(SubmitError::Full { reason }) => format!("{kind}: {}", without_digits(&reason)),
+            Err(SubmitError::Full { reason } | SubmitError::AccountFull { reason }) => {
+                format!("{kind}: {}", without_digits(&reason))
+            }
             Err(SubmitError::Invalid(discard)) => format!("{kind}: {}", discard.status),
             Err(error) => format!("{kind}: {}", without_digits(&error.to_string())),
         });

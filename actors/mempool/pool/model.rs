@@ -236,7 +236,7 @@ impl Model {
                 let reason = format!(
                     "Mempool over capacity for account. Number of {what} from account: {own}, Capacity: {capacity}"
                 );
-                return Err(SubmitError::Full { reason });
+                return Err(SubmitError::AccountFull { reason });
             };
             own_victim = Some(victim);
         }

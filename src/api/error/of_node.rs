@@ -22,7 +22,7 @@ impl From<SubmitError> for Problem {
                 Self::SequenceNumberTooOld { given, current }
             }
             SubmitError::InvalidUpdate(why) => Self::InvalidUpdate(why),
-            SubmitError::Full { reason } => Self::PoolFull(reason),
+            SubmitError::Full { reason } | SubmitError::AccountFull { reason } => Self::PoolFull(reason),
             SubmitError::Unanswered(error) => error.into(),
         }
     }

@@ -116,7 +116,7 @@ fn an_account_at_its_cap_may_fill_its_gap() {
     let highest = submit(&mut pool, draft(1, 3)).unwrap();
     assert!(matches!(
         submit(&mut pool, draft(1, 2)),
-        Err(SubmitError::Full { .. })
+        Err(SubmitError::AccountFull { .. })
     ));
     submit(&mut pool, draft(1, 0)).unwrap();
     assert_eq!(pool.drain_left()[0].0, highest.hash());
