@@ -293,7 +293,7 @@ fn refusal(error: &SubmitError) -> &'static str {
         SubmitError::Invalid(_) => "refused: invalid",
         SubmitError::SequenceNumberTooOld { .. } => "refused: number given to a block",
         SubmitError::InvalidUpdate(_) => "refused: place taken",
-        SubmitError::Full { reason } if reason.contains("account") => "refused: account full",
+        SubmitError::AccountFull { .. } => "refused: account full",
         SubmitError::Full { .. } => "refused: pool full",
         SubmitError::Unanswered(error) => no_answer(error),
     }

@@ -214,7 +214,7 @@ settings! {
         check_bytes_max: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
             "A ledger that takes at most so many bytes is compared with its checksums at the start. A larger one takes about a second for each GB. 0 is never.";
         min_free_bytes: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
-            "Room that is kept on the disk of data_dir, but never more than a tenth of that disk: with less, submissions are refused with 503 and no block is begun until there is room again. Blocks on their way still take some of it: 9 of 3 MiB in signed bytes take about 110 MB in rows. 0 is off.";
+            "Room that is kept on the disk of the ledger, but never more than a tenth of that disk; what saving the pool takes is kept on top of it. With less, submissions are refused with 503 and no block is begun until there is room again. Blocks on their way still take some of it, about four times their signed bytes, and where that is more, as much is kept. Free pages inside the ledger's file do not count. 0 is off: then a write may fail, which takes a restart.";
     }
     /// What may be forgotten.
     pruner: PrunerSettings = "pruner" {
