@@ -212,7 +212,7 @@ settings! {
         cache_bytes: u64 = 536_870_912, Kind::Integer(1..=MAX), "bytes",
             "Memory for pages of the database, beside the system's own page cache, which does most of the work.";
         check_bytes_max: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
-            "A ledger that takes at most so many bytes is compared with its checksums at the start. A larger one takes about a second for each GB. 0 is never.";
+            "A ledger that takes at most so many bytes is compared with its checksums at the start, about a second for each GB. A larger one is not: damage in it ends the node when it is read and does not fit, and is not noticed where it fits. 0 is never.";
         min_free_bytes: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
             "Room that is kept on the disk of the ledger, but never more than a tenth of that disk; what saving the pool takes is kept on top of it. With less, submissions are refused with 503 and no block is begun until there is room again. Blocks on their way still take some of it, about four times their signed bytes, and where that is more, as much is kept. Free pages inside the ledger's file do not count. 0 is off: then a write may fail, which takes a restart.";
     }
