@@ -30,6 +30,9 @@
 //!    durable block is the only supervisor. A disk that fails ends only the writing
 //!    ([`NodeHandle::unwritable`]).
 
+// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+
 mod arbiters;
 mod clock;
 mod committer;
@@ -61,7 +64,8 @@ pub use config::{
     StorageConfig, WaitConfig,
 };
 pub use error::{
-    FailureKind, FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError, Unwritable,
+    FailureKind, FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError,
+    Unwritable,
 };
 pub use filter::{
     FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered, SubmissionFilter,

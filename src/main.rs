@@ -8,6 +8,9 @@
 //! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
 //! | a client of a node | `client/`, `signing.rs` |
 
+// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+
 mod admin;
 mod client;
 mod commands;

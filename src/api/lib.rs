@@ -17,6 +17,9 @@
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
 //! of requests in flight and of large answers, and of each connection whether it is trusted to sign well.
 
+// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+
 mod admission;
 mod answer;
 mod body;

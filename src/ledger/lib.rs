@@ -11,6 +11,9 @@
 //! | validation and execution | [`execute`] |
 //! | a chain's identity and first state, its framework's versions | [`chain`], [`genesis`], [`upgrade`] |
 
+// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+
 pub mod accumulator;
 mod address;
 pub mod block;
