@@ -2,7 +2,7 @@
 
 use super::Tmpfs;
 use crate::kit::{Account, Answer, ChainFacts, TestNode, until};
-use ledger::HashValue;
+use ledger::{EntryFunction, HashValue, Identifier, ModuleId, SignedTransaction};
 use reqwest::Method;
 use serde_json::json;
 use std::{
@@ -230,4 +230,111 @@ async fn a_disk_with_little_room_is_noticed_in_time_and_is_over_by_itself() {
     assert_eq!(answer.status, 202, "{}", answer.text);
     node.try_wait(&hash).await.unwrap();
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
+}
+
+/// Nearly the largest transaction there is. It is never executed: those before it are missing.
+fn parked(account: &Account, chain: &ChainFacts, sequence_number: u64) -> SignedTransaction {
+    const ARGUMENT_BYTES: usize = 60_000;
+    let call = EntryFunction {
+        module: ModuleId {
+            address: ledger::AccountAddress::ONE,
+            name: Identifier::new("coin").unwrap(),
+        },
+        function: Identifier::new("transfer").unwrap(),
+        type_args: vec![],
+        args: vec![vec![0; ARGUMENT_BYTES].into()],
+    };
+    account.call(chain, sequence_number, call)
+}
+
+/// Fills the pool of a node with transactions that wait, until it takes no more; gives those that it took.
+async fn park_until_refused(node: &TestNode, accounts: &[Account]) -> Vec<HashValue> {
+    const EACH_MAX: u64 = 90;
+    let chain = node.chain().await;
+    let mut accepted = Vec::new();
+    for account in accounts {
+        for sequence_number in 1..=EACH_MAX {
+            let transaction = parked(account, &chain, sequence_number);
+            let answer = node.try_submit(&transaction).await.unwrap();
+            match answer.status {
+                202 => accepted.push(transaction.hash(&chain.vendor)),
+                _ => {
+                    check_refused(&answer, "storage.min_free_bytes");
+                    return accepted;
+                }
+            }
+        }
+    }
+    accepted
+}
+
+async fn check_pending(node: &TestNode, hashes: &[HashValue]) {
+    for hash in hashes {
+        let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        assert_eq!(found.json["type"], "pending_transaction", "{}", found.text);
+    }
+}
+
+/// A stopped node on a small disk, and accounts with funds.
+async fn stopped_on_a_small_disk() -> Option<(TestNode, Tmpfs, Vec<Account>)> {
+    let mut node = TestNode::start(&[]);
+    let accounts: Vec<_> = (1..=4).map(Account::from_seed).collect();
+    for account in &accounts {
+        node.fund(account, 1_000_000_000_000).await;
+    }
+    node.stop("TERM");
+    let tmpfs = move_to(&node, TMPFS_BYTES)?;
+    Some((node, tmpfs, accounts))
+}
+
+#[tokio::test]
+async fn a_pool_is_taken_in_as_far_as_a_stop_can_save_it() {
+    /// Above the tenth that is kept, and below what the transactions would take.
+    const FREE_BYTES: usize = 12 << 20;
+    let Some((node, tmpfs, accounts)) = stopped_on_a_small_disk().await else {
+        return;
+    };
+    let mut node = node.restart();
+    fill(&tmpfs.0, FREE_BYTES);
+    let accepted = park_until_refused(&node, &accounts).await;
+    assert!(!accepted.is_empty());
+    // No room is made before the stop.
+    assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
+    assert!(!tmpfs.0.join("mempool.bcs.tmp").exists());
+    let node = node.restart();
+    check_pending(&node, &accepted).await;
+}
+
+#[tokio::test]
+async fn a_stop_on_a_full_disk_waits_for_room_and_leaves_nothing_that_takes_some() {
+    for is_room_made in [true, false] {
+        let Some((node, tmpfs, accounts)) = stopped_on_a_small_disk().await else {
+            return;
+        };
+        // Without a reserve, so that there is no room for the pool.
+        let mut node = node.restart_with(&["storage.min_free_bytes=0"]);
+        let chain = node.chain().await;
+        let hash = node.submit(&parked(&accounts[0], &chain, 1)).await;
+        fill(&tmpfs.0, 0);
+        node.signal("TERM");
+        until("the stop to ask for room", || async {
+            node.log().contains("make room now").then_some(())
+        })
+        .await;
+        let filler = tmpfs.0.join("filler");
+        if is_room_made {
+            fs::remove_file(filler).unwrap();
+            assert_eq!(
+                node.ended_within_patience().await.code(),
+                Some(0),
+                "{}",
+                node.log()
+            );
+            check_pending(&node.restart(), &[hash]).await;
+        } else {
+            assert_eq!(node.stop("TERM").code(), Some(1), "{}", node.log());
+            assert!(node.log().contains("a second signal"), "{}", node.log());
+            assert!(!tmpfs.0.join("mempool.bcs.tmp").exists());
+        }
+    }
 }
