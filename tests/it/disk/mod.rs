@@ -2,6 +2,7 @@
 //!
 //! What needs the right to mount says so where it is missing, and fails in the runs that decide (`CI` set).
 
+mod damage;
 mod full;
 mod start;
 

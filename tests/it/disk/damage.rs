@@ -1,0 +1,63 @@
+//! A ledger that is damaged where nobody compared it: whoever reads there ends the process, and says why.
+//!
+//! The damage comes while the node runs: builds for tests look at every page at the start, release builds do not.
+
+use crate::kit::{Account, TestNode};
+use reqwest::Method;
+use std::{
+    fs::{self, File},
+    os::unix::fs::FileExt as _,
+};
+
+/// The page of the roots, which is read at the start only.
+const FIRST_PAGE_BYTES: u64 = 4096;
+/// How many transactions are asked for at most.
+const READS_MAX: u64 = 1_000;
+
+#[tokio::test]
+async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_directory() {
+    let mut node = TestNode::start(&["storage.cache_bytes=1", "storage.check_bytes_max=0"]);
+    for seed in 1..=20 {
+        node.fund(&Account::from_seed(seed), 1_000_000).await;
+    }
+    let data = node.directory().join("data");
+    let file = File::options()
+        .write(true)
+        .open(data.join("ledger.redb"))
+        .unwrap();
+    let length = file.metadata().unwrap().len();
+    // No page of the database begins like this.
+    let damage = vec![0xFF; usize::try_from(length - FIRST_PAGE_BYTES).unwrap()];
+    file.write_all_at(&damage, FIRST_PAGE_BYTES).unwrap();
+
+    let mut version = 0;
+    let ended = loop {
+        let url = format!("{}/v1/transactions/by_version/{version}", node.api);
+        let answer = node.http.try_send(node.http.request(Method::GET, &url)).await;
+        if answer.is_none() {
+            break node.ended_within_patience().await;
+        }
+        version += 1;
+        assert!(version < READS_MAX, "no read met the damage: {}", node.log());
+    };
+    let log = node.log();
+    assert_eq!(ended.code(), Some(1), "{log}");
+    let messages: Vec<_> = log
+        .lines()
+        .filter(|line| line.starts_with("ledger-node: "))
+        .collect();
+    let [message] = messages[..] else {
+        panic!("{} messages: {log}", messages.len());
+    };
+    let directory = data.to_str().unwrap();
+    for words in [
+        directory,
+        "is damaged: ",
+        "thread store-reader",
+        "restore the directory from a copy",
+    ] {
+        assert!(message.contains(words), "no {words:?} in {message:?}");
+    }
+    assert!(!log.contains("panicked"), "{log}");
+    assert!(fs::exists(data.join("ledger.redb")).unwrap());
+}
