@@ -77,7 +77,7 @@ impl Check {
             // What is in it is in the memory of a running node, and may be lost with it.
             Step::Unlink { path } if path.trim_start_matches('/') == POOL => self.promised.saved.clear(),
             Step::Rename { to, .. } if to.trim_start_matches('/') == POOL => {
-                self.promised.is_taken_in = false
+                self.promised.is_taken_in = false;
             }
             _ => {}
         }
@@ -99,13 +99,13 @@ impl Check {
     }
 
     /// Opens an image, holds it against all that is promised by now, and goes on with it.
-    pub fn try_image(&mut self, image: Image) {
+    pub fn try_image(&mut self, image: &Image) {
         self.images += 1;
         if self.promised.is_taken_in {
             assert!(!image.contains_key(POOL), "a saved pool is taken in twice");
         }
         let directory = tempfile::tempdir_in(memory()).unwrap();
-        write_image(&image, directory.path());
+        write_image(image, directory.path());
         let data = directory.path().join(DATA);
         let names: Vec<_> = image.keys().collect();
         let store = Store::open(&data, &OPTIONS);
@@ -134,7 +134,10 @@ impl Check {
             .unwrap();
         let handle = node.handle();
         let promised = self.promised.clone();
-        let check = move |snapshot: &Snapshot| Ok(check_ledger(snapshot, &promised));
+        let check = move |snapshot: &Snapshot| {
+            check_ledger(snapshot, &promised);
+            Ok(())
+        };
         handle.read(check).await.unwrap();
         self.looked_up += self.promised.committed.len() as u64;
         for hash in &self.promised.saved {

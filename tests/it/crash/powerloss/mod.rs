@@ -54,16 +54,16 @@ fn try_all(name: &str, lives: &[Life]) {
         let is_sync = matches!(step, Step::Synced { .. });
         if is_sync || random.within(0..BETWEEN) == 0 {
             // Before the sync is through: what is promised by now was durable without it.
-            check.try_image(files.synced());
+            check.try_image(&files.synced());
             for _ in 0..torn {
-                check.try_image(files.torn(&mut random));
+                check.try_image(&files.torn(&mut random));
             }
         }
         syncs += u64::from(is_sync);
         files.apply(&step);
         check.pass(end, &step);
     }
-    check.try_image(files.synced());
+    check.try_image(&files.synced());
     files.check_against(&recorder.root());
     println!("POWERLOSS_SEED={seed} POWERLOSS_TORN={torn} {name}: {syncs} syncs, {check}");
     assert!(syncs > 5, "nothing was recorded");
