@@ -5,7 +5,7 @@ use super::{
     judge::Judge,
     model::{Block, Model},
     properties,
-    reads::LISTED_MAX,
+    reads::{LISTED_MAX, stream_events},
 };
 use bytes::Bytes;
 use ledger::{
@@ -104,6 +104,13 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
         let numbered = model.numbered_versions(wallet, oldest, newest);
         if listed != numbered {
             return Ok(Some(format!("{address} has {numbered:?}, listed are {listed:?}")));
+        }
+        let found = stream_events(snapshot, wallet)?;
+        let known = model.stream_events(wallet, oldest, newest);
+        if found != known {
+            return Ok(Some(format!(
+                "the streams of {address} have {known:?}, listed are {found:?}"
+            )));
         }
         let facts = AccountFacts::read(&judge.fixture.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;

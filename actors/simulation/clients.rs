@@ -1,23 +1,25 @@
 //! What clients ask, each as a future that hands its answer to the judge.
 
 use super::{
-    fixture::{Draft, WALLETS, draft, unknown_hash},
+    fixture::{Draft, Once, WALLETS, draft, unknown_hash},
     judge::Judge,
     model::Model,
+    node::NodeUnderTest,
     properties,
     reads::ReadPage,
     scheduler::Scheduler,
     stage::Task,
 };
-use crate::NodeHandle;
+use crate::{Accepted, NodeHandle, SubmitError, mempool::messages::Submit};
 use fastrand::Rng;
 use ledger::HashValue;
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
+    sync::Arc,
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 
 /// How much later than it was told a timer may run out.
 const TIMER_STEP: Duration = Duration::from_millis(1);
@@ -148,7 +150,7 @@ impl Clients {
             now_secs,
             model.accounts[sender].balance,
         );
-        if draft.once == super::fixture::Once::Number(numbers[sender]) {
+        if draft.once == Once::Number(numbers[sender]) {
             numbers[sender] += 1;
         }
         draft
@@ -162,7 +164,13 @@ impl Clients {
         let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
         self.start(scheduler, what, None, async move {
             let asked = judge.ask_to_submit(draft, &transaction);
-            let answer = handle.submit((*transaction).clone()).await;
+            let answer = match handle.check_room(transaction.transaction()).await {
+                Ok(()) => handle.submit((*transaction).clone()).await,
+                Err(error) => {
+                    judge.count("refused before the signatures are checked");
+                    Err(error)
+                }
+            };
             let text = match &answer {
                 Ok(_) => "accepted".to_owned(),
                 Err(error) => error.to_string(),
@@ -171,6 +179,62 @@ impl Clients {
                 .scheduler
                 .note(format_args!("{}: {text}", transaction.hash()));
             judge.submitted(asked, transaction.hash(), answer);
+        });
+    }
+
+    /// A client asks a node at rest for room, and submits whatever the answer is: what is refused for want of
+    /// room has none.
+    pub(super) fn begin_insisting(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
+        let draft = self.choose_draft(now_secs);
+        let transaction = draft.checked(&self.judge.fixture.chain);
+        let what = format!("submit with or without room {draft:?}");
+        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        self.start(scheduler, what, None, async move {
+            let asked = judge.ask_to_submit(draft, &transaction);
+            let room = handle.check_room(transaction.transaction()).await;
+            let answer = handle.submit((*transaction).clone()).await;
+            if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &room {
+                judge.count("submissions without room");
+                let verdict = match &answer {
+                    Ok(_) => Err(format!("{room:?}, then it was accepted: {draft:?}")),
+                    Err(_) => Ok(()),
+                };
+                judge.hold(properties::REFUSAL, verdict);
+            }
+            judge.submitted(asked, transaction.hash(), answer);
+        });
+    }
+
+    /// A submission comes to the pool that was checked while there was room on the disk.
+    pub(super) fn begin_late(&self, scheduler: &Scheduler, node: &NodeUnderTest, now_secs: u64) {
+        let draft = self.choose_draft(now_secs);
+        let transaction = draft.checked(&self.judge.fixture.chain);
+        let sequence_number = self.judge.model().accounts[draft.sender].sequence_number;
+        let (judge, mempool) = (Rc::clone(&self.judge), node.mailboxes.mempool.clone());
+        let ledger_info = *node.handle.head().ledger_info();
+        let latest_secs = now_secs.max(ledger_info.timestamp_usecs / 1_000_000);
+        let is_checked = matches!(draft.once, Once::Number(_)) && draft.expiration_secs > latest_secs;
+        if !is_checked {
+            return;
+        }
+        self.start(scheduler, format!("submit late {draft:?}"), None, async move {
+            let (reply, answer) = oneshot::channel();
+            let mut asked = judge.ask_to_submit(draft, &transaction);
+            asked.at = judge.room.missing_since().unwrap_or(asked.at);
+            asked.is_unwritable = false;
+            mempool.tell(Submit {
+                transaction: Arc::clone(&transaction),
+                sequence_number,
+                reply,
+            });
+            let accepted = |transaction| Accepted {
+                ledger_info,
+                transaction,
+            };
+            if let Ok(answer) = answer.await {
+                judge.count("late submissions");
+                judge.submitted(asked, transaction.hash(), answer.map(accepted));
+            }
         });
     }
 
@@ -227,9 +291,10 @@ impl Clients {
     fn begin_gas(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
         self.start(scheduler, "gas estimate".to_owned(), None, async move {
+            let asked = judge.ask();
             match handle.gas_estimate().await {
                 Ok(_) => judge.count("answers: gas"),
-                Err(error) => judge.unanswered(&error),
+                Err(error) => judge.unanswered(asked, &error),
             }
         });
     }
@@ -262,7 +327,7 @@ impl Clients {
             let asked = judge.ask();
             let mut feed = match handle.subscribe_blocks().await {
                 Ok(feed) => feed,
-                Err(error) => return judge.unanswered(&error),
+                Err(error) => return judge.unanswered(asked, &error),
             };
             let mut next = None;
             while let Some(block) = feed.next().await {

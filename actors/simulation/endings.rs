@@ -68,6 +68,7 @@ impl Process for Crash {
 impl World {
     /// The node ends at any moment, and a new one is started on what is left.
     pub(super) fn crash(&mut self) {
+        self.failure();
         let Some(node) = &self.node else { return };
         let (remains, what) = match self.random.u8(..3) {
             0 => (Remains::Written, "crashes: killed"),

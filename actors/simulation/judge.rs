@@ -2,48 +2,79 @@
 
 use super::{
     disk::Disk,
-    figures::Figures,
+    figures::{Figures, found, no_answer, refusal},
     fixture::{Draft, Fixture, STORE_OPTIONS},
-    model::{Block, Floor, Model, Sent},
+    model::{Block, Floor, Model, Sent, Span},
+    options::Options,
+    pool_rules::PoolRules,
     properties::{self, Answer},
+    room::Room,
     scheduler::Scheduler,
 };
-use crate::{Accepted, Head, LeaveReason, Lookup, ReadError, SubmitError, committer::HeadCell};
+use crate::{
+    Accepted, Clock, Head, Lookup, MempoolConfig, NodeConfig, ReadError, SubmitError, Unwritable,
+    committer::HeadCell, failure::Failure,
+};
 use ledger::{CheckedTransaction, HashValue, LedgerInfo};
-use ledger_store::{Store, StoreError};
+use ledger_store::Store;
 use std::{
     cell::{Cell, RefCell, RefMut},
     rc::Rc,
     sync::Arc,
 };
 
-/// How often the synced disk is opened when the Head has moved, in thousandths.
-const DISK_LOOKS: u32 = 60;
-
 /// When a question was asked, and the newest that anyone had been told then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) at: u64,
     pub(super) floor: Floor,
+    /// The newest version that was shown.
+    pub(super) version: u64,
+    /// The last time of quiet.
+    pub(super) quiet: u64,
+    /// Whether the node had said that nothing is written.
+    pub(super) is_unwritable: bool,
+}
+
+/// The node that runs.
+pub(super) struct Watched {
+    pub(super) head: HeadCell,
+    pub(super) disk: Disk,
+    pub(super) failure: Failure,
 }
 
 /// The judge of one simulation. Shared by all of its clients.
 pub(super) struct Judge {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
-    pub(super) window_versions: Cell<Option<u64>>,
+    window_versions: Option<u64>,
+    limits: MempoolConfig,
+    disk_looks: u32,
+    clock: Clock,
+    /// The latest that the clock has shown, Unix seconds.
+    latest_secs: Cell<u64>,
+    /// The last time of quiet.
+    quiet: Cell<u64>,
+    pub(super) room: Room,
     model: RefCell<Model>,
     figures: RefCell<Figures>,
-    /// Of the node that runs.
-    running: RefCell<Option<(HeadCell, Disk)>>,
+    running: RefCell<Option<Watched>>,
 }
 
 impl Judge {
-    pub(super) fn new(scheduler: Rc<Scheduler>, fixture: &'static Fixture) -> Rc<Self> {
+    pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options, clock: Clock) -> Rc<Self> {
+        let fixture = Fixture::of(options.has_small_blocks);
+        let NodeConfig { mempool, pruner, .. } = &options.node;
         Rc::new(Self {
             scheduler,
             fixture,
-            window_versions: Cell::new(None),
+            window_versions: pruner.enabled.then_some(pruner.window_versions),
+            limits: mempool.clone(),
+            disk_looks: options.disk_looks,
+            latest_secs: Cell::new(clock.now_secs()),
+            clock,
+            quiet: Cell::new(0),
+            room: Room::default(),
             model: RefCell::new(Model::new(fixture)),
             figures: RefCell::default(),
             running: RefCell::default(),
@@ -70,14 +101,45 @@ impl Judge {
     }
 
     /// From now on this node is looked at.
-    pub(super) fn watch(&self, node: Option<(HeadCell, Disk)>) {
+    pub(super) fn watch(&self, node: Option<Watched>) {
         self.running.replace(node);
+        self.room.reset();
+    }
+
+    /// The clock shows another time.
+    pub(super) fn clock_moved(&self) {
+        let now_secs = self.clock.now_secs();
+        self.latest_secs.set(self.latest_secs.get().max(now_secs));
+        for sent in self.model().sent.values_mut() {
+            if sent.open_submits > 0 {
+                sent.inserted_secs.include(now_secs);
+            }
+        }
+    }
+
+    /// Nothing can happen but by time or a client.
+    pub(super) fn is_quiet(&self) {
+        self.count("times of quiet");
+        self.quiet.set(self.scheduler.now());
+        self.room.is_quiet();
+    }
+
+    fn pool_rules(&self) -> PoolRules {
+        let block = self
+            .model()
+            .blocks
+            .last()
+            .map(|block| block.header.timestamp_usecs);
+        PoolRules {
+            limits: self.limits.clone(),
+            latest_secs: self.latest_secs.get().max(block.unwrap_or_default() / 1_000_000),
+        }
     }
 
     /// Takes in the blocks that the Head shows.
     pub(super) fn sync(&self) {
         let running = self.running.borrow();
-        let Some((head, disk)) = running.as_ref() else {
+        let Some(Watched { head, disk, .. }) = running.as_ref() else {
             return;
         };
         if self.scheduler.is_halted() {
@@ -87,13 +149,14 @@ impl Judge {
         let known = self.model().height();
         let new = head.recent_blocks().filter(|block| block.height() > known);
         for block in new {
+            self.hold(properties::PAUSE, self.room.may_begin(block.height()));
             self.show(Block::from(&**block));
         }
         self.hold(
             properties::HEAD_IS_SHOWN,
             properties::head_is_the_newest_block(&self.model(), head.ledger_info()),
         );
-        if self.model().height() > known && self.scheduler.chance(DISK_LOOKS) {
+        if self.model().height() > known && self.scheduler.chance(self.disk_looks) {
             self.look_at_disk(&head, disk);
         }
     }
@@ -110,7 +173,7 @@ impl Judge {
         };
         self.figures().add("discarded by a block", count(false));
         self.figures().add("left out by a full block", count(true));
-        let verdict = self.model().push(block);
+        let verdict = self.model().push(block, self.scheduler.now());
         self.hold(properties::RULES_OF_THE_CHAIN, verdict);
     }
 
@@ -128,27 +191,39 @@ impl Judge {
     /// Begins a question.
     pub(super) fn ask(&self) -> Asked {
         self.sync();
+        let at = self.scheduler.now();
+        let has_failed = |node: &Watched| node.failure.get().is_some();
+        let has_failed = self.running.borrow().as_ref().is_some_and(has_failed);
+        let model = self.model();
         Asked {
-            at: self.scheduler.now(),
-            floor: self.model().floor,
+            at,
+            floor: model.floor,
+            version: model.newest_version(),
+            quiet: self.quiet.get(),
+            is_unwritable: has_failed,
         }
     }
 
     /// Begins a submission.
     pub(super) fn ask_to_submit(&self, draft: Draft, transaction: &Arc<CheckedTransaction>) -> Asked {
         let asked = self.ask();
+        let now_secs = self.clock.now_secs();
         let mut model = self.model();
         let sent = model.sent.entry(transaction.hash()).or_insert_with(|| Sent {
             draft,
             transaction: Arc::clone(transaction),
             open_submits: 0,
             submitted: 0,
+            first: asked,
+            inserted_secs: Span::at(now_secs),
             is_held: false,
             version: None,
+            shown: None,
             told_committed: None,
             told_left: None,
         });
         sent.open_submits += 1;
+        sent.inserted_secs.include(now_secs);
         sent.submitted = asked.at;
         asked
     }
@@ -171,18 +246,29 @@ impl Judge {
         }
         self.hold(
             properties::WINDOW,
-            properties::window_is_kept(&model, info, self.window_versions.get()),
+            properties::window_is_kept(&model, info, self.window_versions),
         );
         model.floor.raise(info);
         !self.scheduler.is_halted()
     }
 
-    /// A question had no answer; the store may be the reason only where the disk has failed.
-    pub(super) fn unanswered(&self, error: &ReadError) {
+    /// A question had no answer. The store is the reason only where the disk does not read: one failed read is
+    /// tried again, and after a failed write reads go on.
+    pub(super) fn unanswered(&self, asked: Asked, error: &ReadError) {
         self.count(no_answer(error));
-        let is_store = matches!(error, ReadError::Store(_));
-        let has_failed = |(_, disk): &(HeadCell, Disk)| disk.failures() > 0;
-        if is_store && !self.running.borrow().as_ref().is_some_and(has_failed) {
+        let is_reason = |is_it: fn(&Disk) -> bool| {
+            let running = self.running.borrow();
+            running.as_ref().is_none_or(|node| is_it(&node.disk))
+        };
+        let may_be = match error {
+            ReadError::Store(_) | ReadError::Unwritable(Unwritable::Unreadable(_)) => {
+                is_reason(|disk| disk.failed_reads() > 1)
+            }
+            ReadError::Unwritable(Unwritable::Failed(_)) => is_reason(|disk| disk.failures() > 0),
+            ReadError::Unwritable(Unwritable::NoRoom(_)) => self.room.was_missing_since(asked.at),
+            ReadError::Overloaded { .. } | ReadError::Stopping => true,
+        };
+        if !may_be && !self.scheduler.is_halted() {
             self.hold(properties::NO_FAILURE, Err(error.to_string()));
         }
     }
@@ -193,6 +279,7 @@ impl Judge {
         if let Some(sent) = self.model().sent.get_mut(&hash) {
             sent.open_submits = sent.open_submits.saturating_sub(1);
             sent.submitted = now;
+            sent.inserted_secs.include(self.clock.now_secs());
         }
         match answer {
             Ok(Accepted {
@@ -206,16 +293,31 @@ impl Judge {
                 let mut model = self.model();
                 let verdict = properties::may_be_accepted(&model, asked, &ledger_info, &transaction);
                 self.hold(properties::ADMISSION, verdict);
+                self.hold(properties::ADMISSION, self.room.may_accept(asked.at));
                 if let Some(sent) = model.sent.get_mut(&transaction.hash()) {
                     sent.is_held = true;
                     sent.submitted = now;
                 }
             }
             Err(error) => match &error {
-                SubmitError::Unanswered(error) => self.unanswered(error),
-                refused => self.count(refusal(refused)),
+                SubmitError::Unanswered(error) => self.unanswered(asked, error),
+                refused => self.refused(asked, hash, refused),
             },
         }
+    }
+
+    fn refused(&self, asked: Asked, hash: HashValue, error: &SubmitError) {
+        self.count(refusal(error));
+        if self.scheduler.is_halted() {
+            return;
+        }
+        self.sync();
+        let rules = self.pool_rules();
+        let model = self.model();
+        let Some(sent) = model.sent.get(&hash) else { return };
+        let verdict = rules.may_refuse(&model, &asked, sent, error);
+        let verdict = verdict.map_err(|why| format!("{hash} is refused with {error}: {why}: {sent:?}"));
+        self.hold(properties::REFUSAL, verdict);
     }
 
     /// What a look-up or a wait gave.
@@ -227,28 +329,23 @@ impl Judge {
     ) {
         let (info, lookup) = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.unanswered(&error),
+            Err(error) => return self.unanswered(asked, &error),
         };
+        let what = found(&lookup);
+        self.scheduler
+            .note(format_args!("{hash} at {}: {what}", info.version));
         if !self.told(asked, &info) {
             return;
         }
-        self.count(match &lookup {
-            Lookup::Pending(_) => "answers: pending",
-            Lookup::Committed(_) => "answers: committed",
-            Lookup::Pruned { .. } => "answers: pruned by hash",
-            Lookup::Left(LeaveReason::Expired { .. }) => "answers: expired",
-            Lookup::Left(LeaveReason::Evicted(_)) => "answers: evicted",
-            Lookup::Left(LeaveReason::Replaced(_)) => "answers: replaced",
-            Lookup::Left(LeaveReason::Rejected(_)) => "answers: rejected",
-            Lookup::Unknown => "answers: unknown",
-        });
+        self.count(what);
         let answer = Answer {
             asked,
             hash,
             info,
             lookup: &lookup,
         };
-        let verdict = properties::lookup_is_true(&self.model(), &answer);
+        let rules = self.pool_rules();
+        let verdict = properties::lookup_is_true(&self.model(), &rules, &answer);
         self.hold(properties::NO_FALSE_ANSWER, verdict);
         let now = self.scheduler.now();
         if let Some(sent) = self.model().sent.get_mut(&hash) {
@@ -272,8 +369,10 @@ impl Judge {
     ) {
         let (info, page) = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.unanswered(&error),
+            Err(error) => return self.unanswered(asked, &error),
         };
+        self.scheduler
+            .note(format_args!("{version} at {}: {page:?}", info.version));
         if !self.told(asked, &info) {
             return;
         }
@@ -284,30 +383,5 @@ impl Judge {
         });
         let verdict = properties::page_is_true(&self.model(), &info, wallet, version, &page);
         self.hold(properties::PAGES, verdict);
-    }
-}
-
-/// What is counted for a refused submission.
-fn refusal(error: &SubmitError) -> &'static str {
-    match error {
-        SubmitError::Invalid(_) => "refused: invalid",
-        SubmitError::SequenceNumberTooOld { .. } => "refused: number given to a block",
-        SubmitError::InvalidUpdate(_) => "refused: place taken",
-        SubmitError::AccountFull { .. } => "refused: account full",
-        SubmitError::Full { .. } => "refused: pool full",
-        SubmitError::Unanswered(error) => no_answer(error),
-    }
-}
-
-/// What is counted for a question without an answer.
-fn no_answer(error: &ReadError) -> &'static str {
-    match error {
-        ReadError::Overloaded { actor: "mempool" } => "overloaded: mempool",
-        ReadError::Overloaded { actor: "committer" } => "overloaded: committer",
-        ReadError::Overloaded { .. } => "overloaded: storage",
-        ReadError::Stopping => "no answer: stopping",
-        ReadError::Store(StoreError::NoSuchMoment { .. }) => "no answer: pruned meanwhile",
-        ReadError::Store(_) => "no answer: the disk failed",
-        ReadError::Unwritable(_) => "no answer: unwritable",
     }
 }

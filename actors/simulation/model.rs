@@ -1,10 +1,13 @@
 //! What must be so, kept apart from the code that it is held against: accounts with a balance, a number and
 //! nonces, the blocks that were shown, and what was told to whom.
 
-use super::fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS};
+use super::{
+    fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS, wallets},
+    judge::Asked,
+};
 use ledger::{
-    BlockHeader, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
-    ExecutionStatus, Genesis, HashValue, LedgerInfo, Transaction,
+    BlockHeader, CheckedTransaction, ContractEvent, DiscardedTransaction, EventKey, ExecutedBlock,
+    ExecutedTransaction, ExecutionStatus, Genesis, HashValue, LedgerInfo, Transaction,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -47,6 +50,33 @@ pub(super) struct Version {
     pub(super) balances: [u64; WALLETS],
     /// Of each wallet after it.
     pub(super) numbers: [u64; WALLETS],
+    /// Its events of streams, in order.
+    pub(super) streams: Vec<(EventKey, u64)>,
+}
+
+/// The least and the most that something can have been.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) low: u64,
+    pub(super) high: u64,
+}
+
+impl Span {
+    pub(super) fn at(value: u64) -> Self {
+        Self {
+            low: value,
+            high: value,
+        }
+    }
+
+    pub(super) fn include(&mut self, value: u64) {
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+    }
+
+    pub(super) fn contains(&self, value: u64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
 }
 
 /// A transaction that a client sent, and what was said about it.
@@ -58,14 +88,35 @@ pub(super) struct Sent {
     pub(super) open_submits: usize,
     /// When the last submission of it was begun and answered.
     pub(super) submitted: u64,
+    /// What was known when its first submission began.
+    pub(super) first: Asked,
+    /// What the clock can have shown when the pool took it in, Unix seconds.
+    pub(super) inserted_secs: Span,
     /// Said to be accepted, and nothing has happened since that may lose it.
     pub(super) is_held: bool,
     /// Its version, once it is in a block that was shown.
     pub(super) version: Option<u64>,
+    /// When that block was shown.
+    pub(super) shown: Option<u64>,
     /// When it was first told as committed.
     pub(super) told_committed: Option<u64>,
     /// When it was last asked and told that it left the pool, by this run of the node.
     pub(super) told_left: Option<(u64, u64)>,
+}
+
+impl Sent {
+    /// Whether a question that is asked `at` this step comes after it was told that it left, with nothing new
+    /// come in since.
+    pub(super) fn has_left(&self, at: u64) -> bool {
+        let is_left = |(left, told): (u64, u64)| self.submitted < left && told <= at;
+        self.open_submits == 0 && self.told_left.is_some_and(is_left)
+    }
+
+    /// Whether two are for the same place in the pool.
+    pub(super) fn is_rival(&self, other: &Self) -> bool {
+        (self.draft.sender, self.draft.once) == (other.draft.sender, other.draft.once)
+            && self.transaction.hash() != other.transaction.hash()
+    }
 }
 
 /// The newest that was told to anyone.
@@ -133,7 +184,7 @@ impl Model {
             burnt: 0,
         };
         for executed in &fixture.genesis.transactions {
-            model.push_version(executed.hash, 0, None);
+            model.push_version(executed, 0, None);
         }
         model
     }
@@ -163,23 +214,25 @@ impl Model {
         self.sent.get(hash).is_some_and(|sent| sent.version.is_some())
     }
 
-    fn push_version(&mut self, hash: HashValue, height: u64, sender: Option<usize>) {
+    fn push_version(&mut self, executed: &ExecutedTransaction, height: u64, sender: Option<usize>) {
         let of = |f: fn(&Account) -> u64| std::array::from_fn(|wallet| f(&self.accounts[wallet]));
+        let streams = executed.events.iter().filter_map(ContractEvent::stream_position);
         let version = Version {
-            hash,
+            hash: executed.hash,
             height,
             sender,
             balances: of(|account| account.balance),
             numbers: of(|account| account.sequence_number),
+            streams: streams.collect(),
         };
         self.versions.push(version);
     }
 
-    /// Takes in the next block that was shown, by the rules of the chain.
+    /// Takes in the next block, which was shown at this step, by the rules of the chain.
     ///
     /// # Errors
     /// The rule that it breaks.
-    pub(super) fn push(&mut self, block: Block) -> Result<(), String> {
+    pub(super) fn push(&mut self, block: Block, at: u64) -> Result<(), String> {
         let header = &block.header;
         let (height, first) = (self.height() + 1, self.newest_version() + 1);
         if (header.height, block.first_version) != (height, first) {
@@ -197,10 +250,10 @@ impl Model {
         let now_secs = header.timestamp_usecs / 1_000_000;
         for executed in &block.transactions {
             let sender = match &executed.transaction {
-                Transaction::User(_) => Some(self.apply(executed, now_secs)?),
+                Transaction::User(_) => Some(self.apply(executed, now_secs, at)?),
                 _ => None,
             };
-            self.push_version(executed.hash, height, sender);
+            self.push_version(executed, height, sender);
         }
         let held: u128 = self
             .accounts
@@ -215,7 +268,7 @@ impl Model {
     }
 
     /// A user transaction by the rules; gives its sender.
-    fn apply(&mut self, executed: &ExecutedTransaction, now_secs: u64) -> Result<usize, String> {
+    fn apply(&mut self, executed: &ExecutedTransaction, now_secs: u64, at: u64) -> Result<usize, String> {
         let (hash, version) = (executed.hash, self.newest_version() + 1);
         let Some(sent) = self.sent.get_mut(&hash) else {
             return Err(format!(
@@ -224,6 +277,10 @@ impl Model {
         };
         if let Some(before) = sent.version.replace(version) {
             return Err(format!("{hash} is committed twice: {before} and {version}"));
+        }
+        sent.shown = Some(at);
+        if sent.has_left(at) {
+            return Err(format!("{hash} had left, then version {version} is it"));
         }
         let draft = sent.draft;
         if now_secs >= draft.expiration_secs {
@@ -291,4 +348,36 @@ impl Model {
         });
         versions.collect()
     }
+
+    /// The versions and numbers of the events that a wallet's streams have.
+    pub(super) fn stream_events(&self, wallet: usize, oldest: u64, newest: u64) -> StreamEvents {
+        let address = wallets()[wallet].address;
+        let mut found = StreamEvents::new();
+        for version in oldest..=newest {
+            for (key, number) in &self.versions[version as usize].streams {
+                if key.account_address == address {
+                    found
+                        .entry(key.creation_number)
+                        .or_default()
+                        .push((version, *number));
+                }
+            }
+        }
+        found
+    }
+
+    /// The least that a wallet had after any version from `first` on.
+    pub(super) fn least_balance(&self, wallet: usize, first: u64) -> u64 {
+        let versions = self.versions.iter().skip(first as usize);
+        let balances = versions.map(|version| version.balances[wallet]);
+        balances.min().unwrap_or(self.accounts[wallet].balance)
+    }
+
+    /// Whether a wallet's transaction has used a nonce.
+    pub(super) fn is_used(&self, wallet: usize, nonce: u64) -> bool {
+        self.accounts[wallet].nonces.contains_key(&nonce)
+    }
 }
+
+/// Versions and numbers of events, by the number of their stream.
+pub(super) type StreamEvents = BTreeMap<u64, Vec<(u64, u64)>>;

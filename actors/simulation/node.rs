@@ -38,6 +38,8 @@ pub(super) struct StartUp<'a> {
     pub(super) disk: Disk,
     /// The file that a graceful stop left.
     pub(super) saved: Option<&'a [u8]>,
+    /// Whether the store's index flushes and merges after a few rows.
+    pub(super) has_quick_index: bool,
 }
 
 impl StartUp<'_> {
@@ -56,9 +58,14 @@ impl StartUp<'_> {
             clock,
             disk,
             saved,
+            has_quick_index,
         } = self;
         let chain = &fixture.chain;
-        let (writer, reader) = Store::open_backend(disk.clone(), &STORE_OPTIONS)?.split();
+        let mut store = Store::open_backend(disk.clone(), &STORE_OPTIONS)?;
+        if has_quick_index {
+            store.hasten_index();
+        }
+        let (writer, reader) = store.split();
         inspect(&reader);
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();

@@ -21,6 +21,10 @@ pub(super) struct Options {
     pub(super) has_small_blocks: bool,
     /// How often something breaks, in thousandths of the actions.
     pub(super) faults: u32,
+    /// How often the synced disk is opened when the Head has moved, in thousandths.
+    pub(super) disk_looks: u32,
+    /// Whether the store's index flushes and merges after a few rows.
+    pub(super) has_quick_index: bool,
 }
 
 impl Options {
@@ -70,6 +74,8 @@ impl Options {
             actions: random.usize(40..240),
             has_small_blocks: random.u8(..3) == 0,
             faults: [0, 10, 40][random.usize(..3)],
+            disk_looks: [60, 1_000][usize::from(random.u8(..10) == 0)],
+            has_quick_index: random.bool(),
         }
     }
 }

@@ -4,9 +4,10 @@ use super::{
     fixture::{Once, wallets},
     judge::Asked,
     model::{Floor, Model, Sent},
+    pool_rules::PoolRules,
     reads::Page,
 };
-use crate::{LeaveReason, Lookup, Pending};
+use crate::{Lookup, Pending};
 use ledger::{CheckedTransaction, HashValue, LedgerInfo};
 use ledger_store::StoreError;
 
@@ -26,6 +27,10 @@ pub(super) const NEVER_AHEAD: &str = "no answer is ahead of what is shown";
 pub(super) const WINDOW: &str = "the newest versions of the window stay";
 /// See [`may_be_accepted`].
 pub(super) const ADMISSION: &str = "what cannot be executed is not accepted";
+/// See [`PoolRules::may_refuse`].
+pub(super) const REFUSAL: &str = "what is refused cannot be executed, or has no room";
+/// Blocks that are shown after a time of quiet without room were begun without room.
+pub(super) const PAUSE: &str = "no block is begun while the disk has no room";
 /// See [`lookup_is_true`].
 pub(super) const NO_FALSE_ANSWER: &str = "what is said of a transaction is true";
 /// See [`page_is_true`].
@@ -124,6 +129,12 @@ pub(super) fn may_be_accepted(
     if sent.told_committed.is_some_and(|told| told <= asked.at) {
         return Err(format!("{} is committed already", transaction.hash()));
     }
+    if asked.is_unwritable {
+        return Err(format!(
+            "{} was accepted while nothing is written",
+            transaction.hash()
+        ));
+    }
     let known = model.version(asked.floor.version);
     match (sent.draft.once, known) {
         (Once::Number(given), Some(known)) if given < known.numbers[sent.draft.sender] => Err(format!(
@@ -143,7 +154,7 @@ pub(super) struct Answer<'a> {
 }
 
 /// What is said of a transaction does not contradict the blocks, nor what was said before.
-pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), String> {
+pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_>) -> Result<(), String> {
     let Answer {
         asked,
         hash,
@@ -159,12 +170,11 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
     let was_told = |when: Option<u64>| when.is_some_and(|when| when <= asked.at);
     let was_committed = was_told(sent.told_committed);
     let is_pruned = sent.version.is_some_and(|version| version < info.oldest_version);
-    // Nothing new came in since it was said to have left.
-    let has_left = sent.open_submits == 0
-        && sent
-            .told_left
-            .is_some_and(|(left, told)| sent.submitted < left && told <= asked.at);
+    let has_left = sent.has_left(asked.at);
     match lookup {
+        Lookup::Committed(_) | Lookup::Pruned { .. } if has_left => {
+            return Err(format!("{hash} had left, then it is at {:?}", sent.version));
+        }
         Lookup::Committed(found) => {
             let is_right = sent.version == Some(found.version) && found.transaction().hash == *hash;
             let is_inside = (info.oldest_version..=info.version).contains(&found.version);
@@ -205,11 +215,10 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
                 sent.version
             ));
         }
-        Lookup::Left(LeaveReason::Replaced(by)) => match model.sent.get(by) {
-            Some(by) if by.draft.price > sent.draft.price || is_same_price(by, sent) => {}
-            other => return Err(format!("{hash} is replaced by {other:?}")),
-        },
-        Lookup::Left(_) => {}
+        Lookup::Left(reason) => {
+            let verdict = pool.may_leave(model, sent, reason);
+            return verdict.map_err(|why| format!("{hash} left with {reason:?}: {why}: {sent:?}"));
+        }
         Lookup::Unknown => {
             let is_shown = sent.version.is_some_and(|version| version <= asked.floor.version);
             if (was_committed || is_shown || is_held_since(sent, asked)) && !is_pruned {
@@ -218,11 +227,6 @@ pub(super) fn lookup_is_true(model: &Model, answer: &Answer<'_>) -> Result<(), S
         }
     }
     Ok(())
-}
-
-/// Whether two transactions of one place offer the same, which lets the later one in.
-fn is_same_price(one: &Sent, other: &Sent) -> bool {
-    one.draft.price == other.draft.price && one.draft.once == other.draft.once
 }
 
 /// Whether it was said to be accepted before the question.
@@ -252,6 +256,7 @@ pub(super) fn page_is_true(
             hash,
             height,
             account_transactions,
+            stream_events,
             version_by_hash,
         } => {
             let Some(known) = model.version(version) else {
@@ -267,6 +272,10 @@ pub(super) fn page_is_true(
             let numbered = model.numbered_versions(wallet, info.oldest_version, info.version);
             if *account_transactions != numbered {
                 return wrong(&format!("the account has {numbered:?}"));
+            }
+            let events = model.stream_events(wallet, info.oldest_version, info.version);
+            if *stream_events != events {
+                return wrong(&format!("its streams have {events:?}"));
             }
             Ok(())
         }

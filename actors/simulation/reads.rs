@@ -1,7 +1,7 @@
 //! What clients read of a version.
 
-use super::fixture::wallets;
-use ledger::{AccountFacts, Chain, HashValue, StateKey};
+use super::{fixture::wallets, model::StreamEvents};
+use ledger::{AccountFacts, Chain, EventKey, HashValue, StateKey};
 use ledger_store::{Query, Snapshot, StoreError};
 
 /// The most versions that a listing gives.
@@ -24,6 +24,8 @@ pub(super) enum Page {
         height: u64,
         /// All that are in the window.
         account_transactions: Vec<u64>,
+        /// All events of the wallet's streams that are in the window.
+        stream_events: StreamEvents,
         /// Of the transaction's hash.
         version_by_hash: Option<u64>,
     },
@@ -57,7 +59,34 @@ impl Query for ReadPage {
             hash,
             height: block.ok_or_else(|| missing("block"))?.header.height,
             account_transactions: snapshot.account_transactions(address, Some(0), LISTED_MAX)?,
+            stream_events: stream_events(snapshot, self.wallet)?,
             version_by_hash: snapshot.version_by_hash(&hash)?,
         })
     }
+}
+
+/// More than there are streams at an account.
+const STREAMS: u64 = 6;
+
+/// All events of a wallet's streams that are in the window.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn stream_events(snapshot: &Snapshot, wallet: usize) -> Result<StreamEvents, StoreError> {
+    let mut found = StreamEvents::new();
+    for creation_number in 0..STREAMS {
+        let key = EventKey {
+            creation_number,
+            account_address: wallets()[wallet].address,
+        };
+        let events = snapshot.events(&key, Some(0), LISTED_MAX)?;
+        let numbered = events
+            .iter()
+            .filter_map(|(version, event)| Some((*version, event.stream_position()?.1)));
+        let numbered: Vec<_> = numbered.collect();
+        if !numbered.is_empty() {
+            found.insert(creation_number, numbered);
+        }
+    }
+    Ok(found)
 }

@@ -17,7 +17,7 @@ use std::{
 };
 
 /// How many seeds are run by default.
-pub(super) const SEEDS: u64 = 4_000;
+pub(super) const SEEDS: u64 = 3_000;
 /// The first of them.
 const FIRST_SEED: u64 = 1;
 /// How many are run twice, to see that they can be replayed.
@@ -46,24 +46,30 @@ const MUST_HAPPEN: &[&str] = &[
     "discarded by a block",
     "faults: disk full",
     "faults: disk gone",
-    "faults: failing read",
+    "faults: failing reads",
     "faults: failing sync",
     "faults: failing write",
+    "faults: one failing read",
     "faults: slow sync",
     "graceful stops",
     "interruptions",
+    "late submissions",
     "left out by a full block",
     "looks at the synced disk",
+    "no answer: no room on the disk",
     "no answer: stopping",
     "no answer: unwritable",
     "no answer: the disk failed",
-    "nodes ended by a failed write",
+    "nodes ended by a failed disk",
     "overloaded: committer",
     "overloaded: mempool",
     "overloaded: storage",
+    "pauses that ended",
+    "pauses without room",
     "reads above the head",
     "reads below the window",
     "reads inside the window",
+    "refused before the signatures are checked",
     "refused: account full",
     "refused: invalid",
     "refused: number given to a block",

@@ -5,14 +5,14 @@ use super::{
     clients::Clients,
     disk::{Disk, Fault, Image},
     figures::Figures,
-    fixture::{Fixture, START_SECS},
-    judge::Judge,
+    fixture::START_SECS,
+    judge::{Judge, Watched},
     node::{NodeUnderTest, StartUp},
     options::Options,
     properties,
     scheduler::{Running, Scheduler, Violation},
 };
-use crate::{Clock, FailureKind, mempool::messages::InPool};
+use crate::{Clock, FailureKind, FatalError, mempool::messages::InPool};
 use fastrand::Rng;
 use std::{
     rc::Rc,
@@ -50,6 +50,11 @@ pub(super) struct World {
     _running: Running,
 }
 
+fn clock(usecs: &Arc<AtomicU64>) -> Clock {
+    let usecs = Arc::clone(usecs);
+    Clock::new(move || usecs.load(SeqCst))
+}
+
 /// Runs the simulation of a seed.
 pub(super) async fn simulate(seed: u64) -> Outcome {
     let mut world = World::new(seed);
@@ -72,15 +77,12 @@ impl World {
         let mut random = Rng::with_seed(seed);
         let options = Options::choose(&mut random);
         let scheduler = Scheduler::new(random.fork(), options.pace);
-        let judge = Judge::new(Rc::clone(&scheduler), Fixture::of(options.has_small_blocks));
-        let pruner = &options.node.pruner;
-        judge
-            .window_versions
-            .set(pruner.enabled.then_some(pruner.window_versions));
+        let clock_usecs = Arc::new(AtomicU64::new(START_SECS * 1_000_000));
+        let judge = Judge::new(Rc::clone(&scheduler), &options, clock(&clock_usecs));
         scheduler.note(format_args!("{options:?}"));
         Self {
             clients: Clients::new(Rc::clone(&judge), random.fork()),
-            clock_usecs: Arc::new(AtomicU64::new(START_SECS * 1_000_000)),
+            clock_usecs,
             node: None,
             saved: None,
             is_fault_injected: false,
@@ -94,11 +96,6 @@ impl World {
 
     pub(super) fn now_secs(&self) -> u64 {
         self.clock_usecs.load(SeqCst) / 1_000_000
-    }
-
-    fn clock(&self) -> Clock {
-        let usecs = Arc::clone(&self.clock_usecs);
-        Clock::new(move || usecs.load(SeqCst))
     }
 
     /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
@@ -118,15 +115,20 @@ impl World {
             let start_up = StartUp {
                 fixture: self.judge.fixture,
                 config: &self.options.node,
-                clock: self.clock(),
+                clock: clock(&self.clock_usecs),
                 disk: disk.clone(),
                 saved: self.saved.as_deref(),
+                has_quick_index: self.options.has_quick_index,
             };
             let judge = Rc::clone(&self.judge);
             match start_up.start(&self.scheduler, |reader| audit::audit(&judge, reader)) {
                 Ok(node) => {
                     self.judge.count("starts");
-                    self.judge.watch(Some((node.head.clone(), disk)));
+                    self.judge.watch(Some(Watched {
+                        head: node.head.clone(),
+                        disk,
+                        failure: node.failure.clone(),
+                    }));
                     self.saved = None;
                     self.node = Some(node);
                     return;
@@ -148,6 +150,9 @@ impl World {
 
     /// The next thing that happens.
     async fn act(&mut self) {
+        if self.judge.room.is_missing() && self.random.u8(..8) == 0 {
+            self.set_no_room(false);
+        }
         match self.random.u8(..100) {
             0..=54 => self.begin(),
             55..=74 => {
@@ -155,7 +160,9 @@ impl World {
                     self.scheduler.step();
                 }
             }
-            75..=83 => self.settle(),
+            75..=81 => self.settle(),
+            82 => self.insist(),
+            83 => self.pause(),
             84..=90 => {
                 let millis = self.random.u64(1..600);
                 self.pass(millis).await;
@@ -203,7 +210,7 @@ impl World {
         if self.scheduler.is_halted() {
             return;
         }
-        self.judge.count("times of quiet");
+        self.judge.is_quiet();
         let now = Instant::now();
         for question in self.clients.open() {
             let late = |why: &str| Err(format!("{}: {why}", question.what));
@@ -222,10 +229,55 @@ impl World {
         }
     }
 
+    /// Clients of a node at rest submit whether there is room or not, one after the other.
+    fn insist(&mut self) {
+        self.settle();
+        for _ in 0..self.random.usize(1..8) {
+            let now_secs = self.now_secs();
+            self.with_node(|world, node| {
+                world
+                    .clients
+                    .begin_insisting(&world.scheduler, &node.handle, now_secs);
+            });
+            self.settle();
+        }
+    }
+
+    /// The disk comes to have little room, and submissions that were checked before come to the pool.
+    fn pause(&mut self) {
+        self.set_no_room(true);
+        if self.random.bool() {
+            self.settle();
+            let now_secs = self.now_secs();
+            for _ in 0..self.random.usize(1..4) {
+                self.with_node(|world, node| world.clients.begin_late(&world.scheduler, node, now_secs));
+            }
+        }
+    }
+
+    /// The disk comes to have little room, or has some again.
+    fn set_no_room(&self, is_missing: bool) {
+        self.with_node(|world, node| {
+            let room = &world.judge.room;
+            if is_missing != room.is_missing() {
+                world.scheduler.note(format_args!("no room: {is_missing}"));
+                world.judge.count(if is_missing {
+                    "pauses without room"
+                } else {
+                    "pauses that ended"
+                });
+                room.set_missing(is_missing, world.scheduler.now());
+                node.handle
+                    .set_no_room(is_missing.then(|| "7 bytes are left".into()));
+            }
+        });
+    }
+
     /// Time passes, on both clocks.
     async fn pass(&self, millis: u64) {
         self.scheduler.note(format_args!("{millis} ms pass"));
         self.clock_usecs.fetch_add(millis * 1_000, SeqCst);
+        self.judge.clock_moved();
         tokio::time::advance(Duration::from_millis(millis)).await;
     }
 
@@ -238,6 +290,7 @@ impl World {
         } else {
             self.clock_usecs.fetch_add(10 * usecs, SeqCst);
         }
+        self.judge.clock_moved();
         self.scheduler
             .note(format_args!("the clock shows {}", self.now_secs()));
     }
@@ -249,7 +302,7 @@ impl World {
             return;
         };
         let after = self.random.usize(..25);
-        let (what, fault) = match self.random.u8(..5) {
+        let (what, fault) = match self.random.u8(..6) {
             0 => (
                 "faults: disk full",
                 Fault::Full {
@@ -257,8 +310,15 @@ impl World {
                 },
             ),
             1 => ("faults: failing write", Fault::Write { after }),
-            2 => ("faults: failing sync", Fault::Sync { after: after / 4 }),
-            3 => ("faults: failing read", Fault::Read { after }),
+            2 => (
+                "faults: failing sync",
+                Fault::Sync {
+                    after: after / 4,
+                    keeps: self.random.u64(..),
+                },
+            ),
+            3 => ("faults: one failing read", Fault::Read { after }),
+            4 => ("faults: failing reads", Fault::Reads { after }),
             _ => ("faults: disk gone", Fault::Gone { after }),
         };
         node.disk.inject(fault);
@@ -267,24 +327,24 @@ impl World {
         self.judge.count(what);
     }
 
+    /// What the node failed by; only the disk may be the reason, and nothing else may break by that.
+    pub(super) fn failure(&self) -> Option<FatalError> {
+        let node = self.node.as_ref()?;
+        let failure = node.failure.get()?;
+        if failure.kind == FailureKind::Broken || node.disk.failures() == 0 {
+            let verdict = Err(failure.to_string());
+            self.judge.hold(properties::NO_FAILURE, verdict);
+        }
+        Some(failure)
+    }
+
     /// A node that failed is ended, sooner or later.
     async fn look_for_failure(&mut self) {
-        let Some(node) = &self.node else { return };
-        let Some(failure) = node.failure.get() else {
-            return;
-        };
-        if node.disk.failures() == 0 {
-            let verdict = Err(failure.to_string());
-            return self.judge.hold(properties::NO_FAILURE, verdict);
-        }
-        if self.random.u8(..3) > 0 {
+        if self.failure().is_none() || self.random.u8(..3) > 0 || self.scheduler.is_halted() {
             return;
         }
-        self.judge.count(match failure.kind {
-            FailureKind::Disk => "nodes ended by a failed write",
-            FailureKind::Broken => "nodes ended by a failed read",
-        });
-        if failure.kind == FailureKind::Disk && self.random.bool() {
+        self.judge.count("nodes ended by a failed disk");
+        if self.random.bool() {
             self.restart().await;
         } else {
             self.crash();
@@ -293,14 +353,11 @@ impl World {
 
     /// Everything comes to its end: all waits run out, the node stops, and the chain is executed again.
     async fn finish(&mut self) {
-        let has_failed = |world: &Self| match &world.node {
-            Some(node) => node.failure.get().is_some() || world.is_fault_injected,
-            None => true,
-        };
-        if has_failed(self) {
+        if self.failure().is_some() || self.node.is_none() || self.is_fault_injected {
             self.options.faults = 0;
             self.crash();
         }
+        self.set_no_room(false);
         self.settle();
         let longest = self.options.node.wait.timeout_ms + 2_000;
         self.pass(longest).await;

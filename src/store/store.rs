@@ -3,6 +3,7 @@
 use crate::{
     StoreError, StoreReader, StoreWriter,
     digest::DigestKey,
+    index::merge::Pace,
     open,
     schema::{META, META_GENESIS},
 };
@@ -154,9 +155,16 @@ impl Store {
         })
     }
 
+    /// Has the index flush and merge after a few rows instead of thousands, so that a short run does all that it
+    /// does. For tests: many small runs cost more than few large ones.
+    #[doc(hidden)]
+    pub fn hasten_index(&mut self) {
+        self.writer.upkeep.pace = Pace::QUICK;
+    }
+
     /// Sets when the index works.
     #[cfg(test)]
-    pub(crate) fn set_pace(&mut self, pace: crate::index::merge::Pace) {
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
         self.writer.upkeep.pace = pace;
     }
 

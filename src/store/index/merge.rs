@@ -31,6 +31,15 @@ pub(crate) struct Pace {
     pub prune_bytes_max: usize,
 }
 
+impl Pace {
+    /// A pace at which a few hundred rows pass through several levels of runs.
+    pub(crate) const QUICK: Self = Self {
+        flush_after: 6,
+        step_entries_min: 3,
+        prune_bytes_max: usize::MAX,
+    };
+}
+
 /// How much merging each kind is owed for entries that arrived; not durable, since what is
 /// forgotten at a restart only delays a merge.
 #[derive(Clone, Debug)]

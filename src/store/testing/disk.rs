@@ -1,6 +1,7 @@
 //! A disk in memory that fails like a real one: what was written is kept apart from what was synced, and
 //! a crash leaves either all that was written (the process was killed), only what was synced, or that and
-//! any part of the rest (the power failed). Used by the tests of the store, and of the actors above it.
+//! any part of the rest (the power failed). After a failed sync later ones do not bring what it did not, as
+//! the system forgets then which pages are dirty. Used by the tests of the store, and of the actors above it.
 
 use std::{
     fmt,
@@ -84,7 +85,7 @@ impl Change {
         }
     }
 
-    /// As a power failure may leave it: of a write any sectors.
+    /// As a power failure may leave it: of a write any sectors, and the length as it is or was.
     fn apply_torn(&self, image: &mut Image, pick: Pick<'_>) {
         match self {
             Self::Write(offset, data) => {
@@ -94,7 +95,11 @@ impl Change {
                     }
                 }
             }
-            Self::SetLength(length) => image.set_length(*length),
+            Self::SetLength(length) => {
+                if pick(2) == 0 {
+                    image.set_length(*length);
+                }
+            }
         }
     }
 }
@@ -122,9 +127,16 @@ pub enum Fault {
     Sync {
         /// How many still work.
         after: usize,
+        /// One bit for each of the changes, over again: whether the next sync brings it, or none does.
+        keeps: u64,
     },
     /// One read fails, after so many that work.
     Read {
+        /// How many still work.
+        after: usize,
+    },
+    /// Every read fails, after so many that work.
+    Reads {
         /// How many still work.
         after: usize,
     },
@@ -146,10 +158,15 @@ struct Platter {
     gone_from: Option<usize>,
     length_max: Option<usize>,
     failing_write: Option<usize>,
-    failing_sync: Option<usize>,
+    /// After how many, and which changes stay dirty.
+    failing_sync: Option<(usize, u64)>,
     failing_read: Option<usize>,
+    unreadable_from: Option<usize>,
     /// How many operations failed because of a fault.
     failures: usize,
+    failed_reads: usize,
+    /// Whether something of `written` is neither synced nor in `unsynced`.
+    has_forgotten: bool,
     on_sync: Option<OnSync>,
 }
 
@@ -193,6 +210,11 @@ impl Disk {
         self.with(|platter| platter.failures)
     }
 
+    /// How many reads have failed because of an injected fault.
+    pub fn failed_reads(&self) -> usize {
+        self.with(|platter| platter.failed_reads)
+    }
+
     /// Whether something is written and not synced.
     pub fn has_unsynced(&self) -> bool {
         self.with(|platter| !platter.unsynced.is_empty())
@@ -204,8 +226,9 @@ impl Disk {
             Fault::Gone { after } => platter.gone_from = Some(platter.operations + after),
             Fault::Full { more_bytes } => platter.length_max = Some(platter.written.length + more_bytes),
             Fault::Write { after } => platter.failing_write = Some(platter.writes + after),
-            Fault::Sync { after } => platter.failing_sync = Some(platter.syncs + after),
+            Fault::Sync { after, keeps } => platter.failing_sync = Some((platter.syncs + after, keeps)),
             Fault::Read { after } => platter.failing_read = Some(platter.reads + after),
+            Fault::Reads { after } => platter.unreadable_from = Some(platter.reads + after),
         });
     }
 
@@ -280,19 +303,38 @@ impl Platter {
     fn sync(&mut self) -> io::Result<()> {
         self.begin_operation()?;
         self.syncs += 1;
-        if self.failing_sync.is_some_and(|failing| self.syncs > failing) {
-            self.failing_sync = None;
+        if let Some((_, keeps)) = self.failing_sync.take_if(|(failing, _)| self.syncs > *failing) {
+            self.forget_dirty(keeps);
             return Err(self.fail(ErrorKind::Other, "the disk failed to sync"));
         }
-        self.synced = self.written.clone();
-        self.unsynced.clear();
+        let unsynced = std::mem::take(&mut self.unsynced);
+        if self.has_forgotten {
+            for change in &unsynced {
+                change.apply(&mut self.synced);
+            }
+        } else {
+            self.synced = self.written.clone();
+        }
         Ok(())
+    }
+
+    /// Some of what is not synced can still be read, and no sync brings it any more.
+    fn forget_dirty(&mut self, keeps: u64) {
+        let mut bit = 0;
+        self.unsynced.retain(|_| {
+            bit += 1;
+            keeps.rotate_right(bit) & 1 == 1
+        });
+        self.has_forgotten = true;
     }
 
     fn begin_read(&mut self) -> io::Result<()> {
         self.reads += 1;
-        if self.failing_read.is_some_and(|failing| self.reads > failing) {
+        let is_unreadable = self.unreadable_from.is_some_and(|from| self.reads > from);
+        let fails_once = self.failing_read.is_some_and(|failing| self.reads > failing);
+        if is_unreadable || fails_once {
             self.failing_read = None;
+            self.failed_reads += 1;
             return Err(self.fail(ErrorKind::Other, "the disk failed to read"));
         }
         Ok(())

@@ -16,12 +16,8 @@ const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1024 * 1024,
 };
 
-/// A pace at which a few hundred rows pass through several levels of runs.
-const FAST: Pace = Pace {
-    flush_after: 6,
-    step_entries_min: 3,
-    prune_bytes_max: usize::MAX,
-};
+/// The pace of short runs.
+const FAST: Pace = Pace::QUICK;
 
 /// Sets the pace of a store.
 fn with_pace(mut store: Store, pace: Pace) -> Store {
