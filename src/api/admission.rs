@@ -1,8 +1,11 @@
 //! What every request below `/v1` passes first: a bound on its path and query, and a place among
-//! the requests in flight, of its connection and of all. And last: its answer takes of the memory of answers
+//! the requests in flight, of its connection, of its address and of all. And last: its answer takes of the memory of answers
 //! until its client has read it.
 
-use crate::{budget::Share, connection::ConnectionPlace, error::Problem, state::ApiState};
+use crate::{
+    addresses::AddressPlace, answer::SharedBody, budget::Share, connection::ConnectionPlace, error::Problem,
+    state::ApiState,
+};
 use actix_web::{
     Error,
     body::{BodySize, BoxBody, MessageBody},
@@ -22,9 +25,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// throughout, fits.
 pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
-/// How much of an answer is given to the connection at once. The connection copies it, so that a large
-/// answer would else be there twice.
-const PART_BYTES: usize = 64 * 1024;
+/// Where one asks whether the node is well, which has places of its own.
+const HEALTH_PATH: &str = "/v1/-/healthy";
 
 /// What the body of a request takes of the memory of bodies; an extension of its response.
 pub(crate) struct HeldByBody(pub Arc<Share>);
@@ -45,7 +47,6 @@ pub(crate) async fn admit(
                 Ok(memory) => response.map_body(|_, body| {
                     BoxBody::new(InFlightBody {
                         body,
-                        rest: Bytes::new(),
                         _places: places,
                         _memory: memory,
                     })
@@ -59,7 +60,8 @@ pub(crate) async fn admit(
 
 /// Where a request counts as in flight.
 struct Places {
-    _of_connection: ConnectionPlace,
+    _of_connection: Option<ConnectionPlace>,
+    _of_address: Option<AddressPlace>,
     _of_all: OwnedSemaphorePermit,
 }
 
@@ -73,15 +75,31 @@ fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem>
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
         });
     }
-    let limit = state.config().max_streams_per_connection;
+    let config = state.config();
+    let full = || Problem::TooManyInFlight(config.max_in_flight);
+    if request.path() == HEALTH_PATH {
+        return Ok(Places {
+            _of_connection: None,
+            _of_address: None,
+            _of_all: state.admit_health_check().ok_or_else(full)?,
+        });
+    }
+    let limit = config.max_streams_per_connection;
     let of_connection =
         ConnectionPlace::take(request.request(), limit).ok_or(Problem::TooManyOnConnection(limit))?;
-    let of_all = state
-        .admit()
-        .ok_or(Problem::TooManyInFlight(state.config().max_in_flight))?;
+    let limit = config.max_in_flight_per_address;
+    let of_address = match request.peer_addr() {
+        Some(peer) => Some(
+            state
+                .admit_of(peer.ip())
+                .ok_or(Problem::TooManyOfAddress(limit))?,
+        ),
+        None => None,
+    };
     Ok(Places {
-        _of_connection: of_connection,
-        _of_all: of_all,
+        _of_connection: Some(of_connection),
+        _of_address: of_address,
+        _of_all: state.admit().ok_or_else(full)?,
     })
 }
 
@@ -92,12 +110,14 @@ struct Memory {
 }
 
 /// What was taken, once it is said, cannot be taken back: the answer to a submission shows what came in its
-/// body, and counts as that. Errors have a few hundred bytes.
+/// body, and counts as that. Errors have a few hundred bytes, and what all clients get from the same memory counts
+/// for none of them.
 fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memory, Problem> {
     let of_answers = state.answers().share();
+    let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
     let size_bytes = match response.response().body().size() {
-        BodySize::Sized(bytes) if counts => usize::try_from(bytes).unwrap_or(usize::MAX),
+        BodySize::Sized(bytes) if counts && !is_shared => usize::try_from(bytes).unwrap_or(usize::MAX),
         _ => 0,
     };
     if !of_answers.grow(size_bytes) {
@@ -119,8 +139,6 @@ fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memor
 /// ([`MessageBody::try_into_bytes`]), as the places would then be free before they are sent.
 struct InFlightBody {
     body: BoxBody,
-    /// Of the part of the body that was asked for last, what is not given yet.
-    rest: Bytes,
     _places: Places,
     _memory: Memory,
 }
@@ -136,13 +154,6 @@ impl MessageBody for InFlightBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        if self.rest.is_empty() {
-            match Pin::new(&mut self.body).poll_next(context) {
-                Poll::Ready(Some(Ok(part))) => self.rest = part,
-                other => return other,
-            }
-        }
-        let length = self.rest.len().min(PART_BYTES);
-        Poll::Ready(Some(Ok(self.rest.split_to(length))))
+        Pin::new(&mut self.body).poll_next(context)
     }
 }

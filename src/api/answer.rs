@@ -17,6 +17,9 @@ pub(crate) trait Reply {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse;
 }
 
+/// Says of an answer that its body is memory which all its readers share; an extension of its response.
+pub(crate) struct SharedBody;
+
 /// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {

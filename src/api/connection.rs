@@ -1,17 +1,16 @@
 //! What is remembered of one HTTP connection: how many of its requests are in flight, and whether what came
 //! over it was signed by who may sign it.
 //!
-//! HTTP/2 serves many requests of a connection at once. Its streams are bounded by the listener; but a request
-//! that its client takes back is no stream any more, and is still served to its end, so that it counts here
-//! until then: else a client could begin requests and take them back without end.
+//! HTTP/2 serves many requests of a connection at once. Its streams are bounded by the listener; a request that
+//! its client takes back is no stream any more, and counts here until it was dropped.
 //!
 //! Trust is earned: a new connection waits among those that are not trusted until a transaction of its was
 //! taken. Else a flood of bad signatures would be trusted by coming over a new connection each time.
 
-use actix_web::{HttpMessage as _, HttpRequest, dev::Extensions};
+use actix_web::{HttpMessage as _, HttpRequest};
 use ledger::ValidationStatus;
 use ledger_actors::{Accepted, Lane, SubmitError};
-use std::{any::Any, cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc};
 
 /// What makes a new connection trusted: a transaction that the node took.
 const TRUSTED_FIRST_AFTER: u8 = 1;
@@ -40,11 +39,6 @@ impl Default for Connection {
             in_flight: Rc::default(),
         }
     }
-}
-
-/// Lets the interface remember something of a connection; to be set as the `on_connect` of a server.
-pub fn remember_connection(_: &dyn Any, data: &mut Extensions) {
-    data.insert(Rc::new(Connection::default()));
 }
 
 fn connection_of(request: &HttpRequest) -> Option<Rc<Connection>> {

@@ -20,6 +20,7 @@
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
 
+mod addresses;
 mod admission;
 mod answer;
 mod body;
@@ -47,7 +48,8 @@ mod tables;
 mod trace;
 mod wire;
 
-pub use connection::{Connection, remember_connection};
+pub use addresses::{AddressPlace, Addresses};
+pub use connection::Connection;
 pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};

@@ -24,6 +24,7 @@ use crate::{
 };
 use actix_web::{
     HttpRequest, HttpResponse,
+    dev::Payload,
     http::{Method, header::RETRY_AFTER},
     middleware::from_fn,
     web::{self, ServiceConfig},
@@ -325,12 +326,17 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
         let state = state.clone();
         resource = resource.route(web::method(method).to(
             move |request: HttpRequest, payload: web::Payload| {
+                // What comes although nothing is read of it is thrown away, and not kept until the answer.
+                let payload = match operation.request.is_empty() {
+                    true => Payload::None,
+                    false => payload.into_inner(),
+                };
                 let call = Call {
                     state: state.clone(),
                     operation: Rc::clone(&operation),
                     format: Format::from_accept(request.headers()),
                     request,
-                    payload: payload.into_inner(),
+                    payload,
                     held: Arc::new(state.bodies().share()),
                 };
                 serve(call, Rc::clone(&handler))

@@ -1,6 +1,7 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
 use crate::{
+    addresses::{AddressPlace, Addresses},
     budget::Budget,
     compression::Compressors,
     error::Problem,
@@ -11,8 +12,12 @@ use crate::{
     switches::{Switch, SwitchChange, SwitchSettings, Switches},
 };
 use ledger_actors::NodeHandle;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many questions whether the node is well are answered at once, beside the requests in flight: whoever
+/// spreads requests over nodes must hear that this one is well also while it is full.
+const HEALTH_CHECKS_MAX: usize = 64;
 
 /// The limits and switches of the interface; keys `api.*` of the configuration.
 #[derive(Clone, Debug)]
@@ -28,6 +33,8 @@ pub struct ApiConfig {
     /// How many requests may be in flight at once, over all workers; above it the answer is 503.
     /// Long polls count, and so do answers that are still being sent.
     pub max_in_flight: usize,
+    /// How many of them may be of one address; above it the answer is 503.
+    pub max_in_flight_per_address: usize,
     /// How many requests of one connection may be in flight at once; above it the answer is 503.
     pub max_streams_per_connection: usize,
     /// Whether answers are compressed for clients that take it.
@@ -44,6 +51,7 @@ impl Default for ApiConfig {
             bodies_bytes_max: 256 * 1024 * 1024,
             answers_bytes_max: 256 * 1024 * 1024,
             max_in_flight: 20_000,
+            max_in_flight_per_address: 19_500,
             max_streams_per_connection: 128,
             compression_enabled: true,
             switches: SwitchSettings::default(),
@@ -65,6 +73,8 @@ struct Shared {
     media_types: MediaTypes,
     document: WrittenDocument,
     in_flight: Arc<Semaphore>,
+    in_flight_of_addresses: Arc<Addresses>,
+    health_checks: Arc<Semaphore>,
     bodies: Budget,
     answers: Budget,
     large_answers: LargeAnswers,
@@ -81,6 +91,8 @@ impl ApiState {
             document: WrittenDocument::default(),
             node,
             in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
+            in_flight_of_addresses: Arc::new(Addresses::new(config.max_in_flight_per_address)),
+            health_checks: Arc::new(Semaphore::new(HEALTH_CHECKS_MAX)),
             switches: Switches::new(config.switches),
             bodies: Budget::new(config.bodies_bytes_max),
             answers: Budget::new(config.answers_bytes_max),
@@ -160,5 +172,15 @@ impl ApiState {
     /// when dropped, so that a request whose client went away cannot keep it.
     pub(crate) fn admit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.in_flight).try_acquire_owned().ok()
+    }
+
+    /// Takes a place among the requests of this address, or `None` where all are taken.
+    pub(crate) fn admit_of(&self, address: IpAddr) -> Option<AddressPlace> {
+        self.0.in_flight_of_addresses.place(address)
+    }
+
+    /// Takes a place among the questions whether the node is well, or `None` where all are taken.
+    pub(crate) fn admit_health_check(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.health_checks).try_acquire_owned().ok()
     }
 }

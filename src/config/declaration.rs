@@ -91,21 +91,23 @@ settings! {
         answers_bytes_max: usize = 268_435_456, Kind::Integer(1..=MAX), "bytes",
             "Memory for answers that their clients have not read yet; beyond it the answer is 503. A single answer is always given, and a quarter is kept for those of 64 KiB and less.";
         max_in_flight: usize = 20_000, Kind::Integer(1..=1_000_000), "requests",
-            "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest.";
+            "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest. /v1/-/healthy has 64 places of its own.";
+        max_in_flight_per_address: usize = 19_500, Kind::Integer(1..=1_000_000), "requests",
+            "Those of one address (of IPv6, of one network of 64 bits); beyond it the answer is 503. Less than max_in_flight, so that no one address keeps all others out, and as many as let one busy client or a proxy use nearly all; much less does on a public network.";
         workers: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that serve HTTP; 0 is one for each core.";
         keep_alive_secs: u64 = 75, Kind::Integer(1..=86_400), "s",
             "How long an idle connection is kept. Longer than the 60 s after which common proxies reuse a connection.";
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
-            "How long a client may take to send a request's head; a slow one is answered 408 and closed.";
+            "How long a client may take to send a request's head: the first one of HTTP/1.1 is answered 408 then, later ones and connections of HTTP/2 are cut.";
         max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",
             "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor.";
         max_connections_per_address: usize = 20_000, Kind::Integer(1..=1_000_000), "connections",
             "Those of one address (of IPv6, of one network of 64 bits); more are closed at once. Less than max_connections, so that no one address keeps all others out; behind a proxy, whose address all clients have, as many. Much less does on a public network.";
         client_send_timeout_ms: u64 = 30_000, Kind::Integer(1..=600_000), "ms",
-            "How long a client may keep an answer waiting by not reading it before it is cut off. For long, it must read 2 KB/s at least: what it reads gives it time back. As long as a request's body may take.";
+            "How long a client may keep an answer waiting by not reading it before it is cut off. For long, it must read 2 KB/s at least: what it reads gives it time back, so that its size and this speed bound a whole answer. Over HTTP/2 what the connection reads counts for each of its answers, of which each must get something within ten times as long. As long as a request's body may take.";
         max_streams_per_connection: usize = 128, Kind::Integer(1..=1_000_000), "requests",
-            "Requests of one HTTP/2 connection at once, which its client is told; it sends more later. Those that it takes back count until they were served: beyond, the answer is 503. More than the 100 that browsers send, and few enough that no one connection takes all of max_in_flight.";
+            "Requests of one HTTP/2 connection at once, which its client is told; it sends more later. More than the 100 that browsers send, and few enough that no one connection takes all of max_in_flight.";
         compression_enabled: bool = true, Kind::Boolean, "",
             "Whether answers of 8 KB and more are sent as zstd, br or gzip to clients that take it. It costs some microseconds for each 10 KB and saves most of the bytes.";
         tls_certificate: Option<PathBuf> = "", Kind::OptionalPath, "",

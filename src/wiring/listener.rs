@@ -1,9 +1,10 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
-use super::net::{Addresses, Counts, Http2Limits, PipelineOptions, pipeline};
+use super::net::{Counts, Http2Limits, PipelineOptions, pipeline};
 use crate::commands::Failure;
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
+use ledger_api::Addresses;
 use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{

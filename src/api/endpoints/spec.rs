@@ -2,7 +2,7 @@
 //! not ask them: nothing that it shows could lead a reader's browser elsewhere.
 
 use crate::{
-    answer::Reply,
+    answer::{Reply, SharedBody},
     call::Call,
     error::{ApiError, Problem},
     format::JSON,
@@ -65,6 +65,7 @@ impl Reply for File {
             .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .body(self.body);
         headers.write(&self.ledger_info, response.headers_mut());
+        response.extensions_mut().insert(SharedBody);
         response
     }
 }

@@ -170,6 +170,9 @@ pub enum Problem {
     /// More requests are in flight than `api.max_in_flight` allows.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
     TooManyInFlight(usize),
+    /// More requests of one address are in flight than `api.max_in_flight_per_address` allows.
+    #[error("{0} requests of this address are in flight, which is the limit")]
+    TooManyOfAddress(usize),
     /// More requests of one connection are in flight than `api.max_streams_per_connection` allows.
     #[error("{0} requests of this connection are in flight, which is the limit")]
     TooManyOnConnection(usize),
@@ -279,6 +282,7 @@ impl Problem {
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
             Self::Overloaded(_)
             | Self::TooManyInFlight(_)
+            | Self::TooManyOfAddress(_)
             | Self::TooManyOnConnection(_)
             | Self::TooManyLargeAnswers(_)
             | Self::BodiesFull { .. }

@@ -96,6 +96,7 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
     for problem in [
         Problem::Overloaded("storage"),
         Problem::TooManyInFlight(1),
+        Problem::TooManyOfAddress(1),
         Problem::TooManyOnConnection(1),
         Problem::TooManyLargeAnswers(1),
         Problem::BodiesFull { limit_bytes: 1 },

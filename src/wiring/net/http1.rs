@@ -1,9 +1,8 @@
 //! HTTP/1.1 by the library's dispatcher, and what that leaves open.
 //!
-//! It has a deadline for the head of a connection's first request only, and where a client sends requests
-//! faster than they are answered, it fills its buffer and then looks at it again and again. Here a watch goes
-//! along with each connection: it ends one whose head does not come whole, and gives one that looks at its
-//! buffer in vain a pause.
+//! It has a deadline for the head of a connection's first request only; it reads requests faster than it
+//! answers them; and it serves what comes after a request that asked to close the connection. Here a watch goes
+//! along with each connection.
 
 use super::{
     PipelineOptions,
@@ -13,27 +12,28 @@ use super::{
     transport::Transport,
     watched::{Activity, Watched},
 };
-use actix_http::{HttpService, Request, Response, body::BoxBody, error::DispatchError};
+use actix_http::{
+    ConnectionType, HttpService, Payload, Request, Response,
+    body::BoxBody,
+    error::{DispatchError, PayloadError},
+};
 use actix_service::{Service, ServiceFactory as _, fn_service};
 use actix_web::dev::{Extensions, ServiceResponse};
-use futures::future::TryFutureExt as _;
+use bytes::Bytes;
+use futures::{
+    future::{Either, TryFutureExt as _, pending},
+    stream::{Stream, StreamExt as _},
+};
 use ledger_api::Connection;
 use std::{
     future::{Future as _, poll_fn},
     net::SocketAddr,
     pin::{Pin, pin},
     rc::Rc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep};
-
-/// So many looks in vain, one after the other, are nothing unusual.
-const VAIN_LOOKS_MAX: u32 = 16;
-/// The first pause after them, which doubles with each more.
-const PAUSE_MIN: Duration = Duration::from_millis(1);
-/// The pause is doubled at most so often: to 64 ms.
-const PAUSE_DOUBLED_MAX: u32 = 6;
 
 /// What serves HTTP/1.1 connections on one thread.
 pub trait Http1: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError> {}
@@ -49,12 +49,32 @@ where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
 {
     let stopping = options.stopping.clone();
-    let served = fn_service(move |request: Request| {
-        let serving = request.conn_data::<Rc<Activity>>().map(Activity::serve);
-        app.call(request).map_ok(move |response| {
-            let response = Response::from(response);
-            response.map_body(|_, body| Slices::new(body, serving))
-        })
+    let served = fn_service(move |mut request: Request| {
+        let Some(activity) = request.conn_data::<Rc<Activity>>().cloned() else {
+            // Each connection has one.
+            return Either::Right(pending());
+        };
+        if activity.had_last() {
+            // It is dropped as soon as the last answer was sent.
+            return Either::Right(pending());
+        }
+        let serving = activity.serve();
+        let asked = request.head().connection_type();
+        if asked == ConnectionType::Close {
+            activity.set_last();
+        }
+        report_body(&mut request, &activity);
+        Either::Left(app.call(request).map_ok(move |response| {
+            let mut response = Response::from(response);
+            if asked == ConnectionType::Upgrade {
+                // Nothing is upgraded to, and the library ends the connection then, but would not say so.
+                response.head_mut().set_connection_type(ConnectionType::Close);
+            }
+            if response.head().connection_type() == ConnectionType::Close {
+                activity.set_last();
+            }
+            response.map_body(|_, body| Slices::new(body, Some(serving)))
+        }))
     });
     HttpService::build()
         .keep_alive(options.keep_alive)
@@ -77,6 +97,18 @@ where
         .await
 }
 
+/// Lets `activity` know what is taken of the body.
+fn report_body(request: &mut Request, activity: &Rc<Activity>) {
+    let payload = match request.take_payload() {
+        Payload::None => return,
+        payload => payload,
+    };
+    let activity = Rc::clone(activity);
+    let reported = payload.inspect(move |_| activity.took_body());
+    let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(reported);
+    *request.payload() = Payload::Stream { payload };
+}
+
 /// Serves a connection to its end.
 pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, options: &PipelineOptions) {
     let activity = Rc::new(Activity::default());
@@ -84,7 +116,6 @@ pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, 
     let mut dispatcher = pin!(http1.call((watched, Some(peer))));
     let mut watch = Watch::new(activity, options);
     poll_fn(|context| {
-        ready!(watch.poll_pause(context));
         if dispatcher.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }
@@ -93,13 +124,12 @@ pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, 
     .await;
 }
 
-/// Ends or slows a connection that makes no headway.
+/// Ends a connection that makes no headway.
 struct Watch<'a> {
     activity: Rc<Activity>,
     options: &'a PipelineOptions,
-    vain_looks: u32,
-    pause: Option<Pin<Box<Sleep>>>,
     head: Option<Pin<Box<Sleep>>>,
+    closed: Option<Pin<Box<Sleep>>>,
     /// Looks from time to time whether there were requests.
     idle: Pin<Box<Sleep>>,
     calls_seen: u64,
@@ -109,46 +139,30 @@ impl<'a> Watch<'a> {
     fn new(activity: Rc<Activity>, options: &'a PipelineOptions) -> Self {
         Self {
             activity,
-            vain_looks: 0,
-            pause: None,
             head: None,
+            closed: None,
             idle: Box::pin(sleep(idle_timeout(options))),
             calls_seen: 0,
             options,
         }
     }
 
-    /// Pending during a pause.
-    fn poll_pause(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(pause) = &mut self.pause {
-            ready!(pause.as_mut().poll(context));
-            self.pause = None;
-        }
-        Poll::Ready(())
-    }
-
     /// To be asked after each look of the dispatcher: ready when the connection is to end.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.count_vain_looks(context);
+        if self.activity.takes_up_reading() {
+            context.waker().wake_by_ref();
+        }
+        if self.activity.is_closed() {
+            let closed = self
+                .closed
+                .get_or_insert_with(|| Box::pin(sleep(DISCONNECT_TIMEOUT)));
+            return closed.as_mut().poll(context);
+        }
         if self.poll_head(context).is_ready() || self.poll_idle(context).is_ready() {
             count(&self.options.counts.cut_slow_heads);
             return Poll::Ready(());
         }
         Poll::Pending
-    }
-
-    fn count_vain_looks(&mut self, context: &mut Context<'_>) {
-        if self.activity.take_looked_at() {
-            self.vain_looks = 0;
-            return;
-        }
-        self.vain_looks = self.vain_looks.saturating_add(1);
-        if let Some(above) = self.vain_looks.checked_sub(VAIN_LOOKS_MAX) {
-            let mut pause = Box::pin(sleep(PAUSE_MIN * (1 << above.min(PAUSE_DOUBLED_MAX))));
-            if pause.as_mut().poll(context).is_pending() {
-                self.pause = Some(pause);
-            }
-        }
     }
 
     /// Ready when a head has been coming for too long. The dispatcher answers the first one itself, as a rule:

@@ -3,7 +3,6 @@
 //! | to find | look in |
 //! |---|---|
 //! | what happens to a connection, in order | `pipeline.rs` |
-//! | how many connections an address may have | `addresses.rs` |
 //! | how fast a client must take what is sent to it | `pace.rs`, `guarded.rs` |
 //! | plain or encrypted | `transport.rs` |
 //! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs` |
@@ -11,7 +10,6 @@
 //! | answers in pieces | `slices.rs` |
 //! | what was refused or cut | `counts.rs` |
 
-mod addresses;
 mod counts;
 mod guarded;
 mod http1;
@@ -22,7 +20,6 @@ mod slices;
 mod transport;
 mod watched;
 
-pub use addresses::Addresses;
 pub use counts::{Counts, OpenListeners};
 pub use http2::Http2Limits;
 pub use pipeline::{PipelineOptions, pipeline};

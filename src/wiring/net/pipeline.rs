@@ -2,7 +2,7 @@
 //! served with the HTTP that its client chose.
 
 use super::{
-    Addresses, Counts,
+    Counts,
     counts::count,
     guarded::Guarded,
     http1,
@@ -17,6 +17,7 @@ use actix_web::{
     dev::{AppConfig, ServiceResponse},
     web::ServiceConfig,
 };
+use ledger_api::Addresses;
 use rustls::ServerConfig;
 use std::{
     net::SocketAddr,

@@ -1,4 +1,5 @@
-//! A connection of HTTP/1.1 that tells what goes on: whether a request is served, and what is read.
+//! A connection of HTTP/1.1 that tells what goes on: whether a request is served, and what is read; and that
+//! decides how much of it is read.
 
 use super::transport::Transport;
 use std::{
@@ -6,9 +7,17 @@ use std::{
     io::{self, IoSlice},
     pin::Pin,
     rc::Rc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// So much is read, and up to a buffer of the dispatcher's (32 KiB) more, until all that came whole was
+/// answered. The dispatcher makes requests of all that it read, and each may be thirty times as large as its
+/// bytes.
+const READ_AHEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// So much that comes after the end is thrown away at once, before others have their turn.
+const LEFTOVER_BYTES_MAX: usize = 64 * 1024;
 
 /// What goes on on a connection.
 #[derive(Debug, Default)]
@@ -19,8 +28,26 @@ pub struct Activity {
     is_serving: Cell<bool>,
     /// Whether something came since the last request that is not a request yet.
     is_head_begun: Cell<bool>,
-    /// Whether anything was read or written, or tried to be.
-    is_looked_at: Cell<bool>,
+    /// Bytes that were read since all was answered, or a part of a body was taken.
+    read_ahead_bytes: Cell<usize>,
+    /// Whether the dispatcher would read more than it may.
+    is_paused: Cell<bool>,
+    /// How far the connection is on the way to its end.
+    end: Cell<End>,
+}
+
+/// How a connection of which one side said that it is to be closed comes to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    /// Nothing was said.
+    #[default]
+    Open,
+    /// The request that is being served is the last.
+    LastRequest,
+    /// It was answered: the dispatcher reads the end of the connection, whatever its client sends.
+    Answered,
+    /// All was sent. Until the client closes its side, what comes is thrown away.
+    Closed,
 }
 
 impl Activity {
@@ -47,9 +74,52 @@ impl Activity {
         self.is_head_begun.get() && !self.is_serving()
     }
 
-    /// Whether the socket was looked at since this was asked last.
-    pub fn take_looked_at(&self) -> bool {
-        self.is_looked_at.take()
+    /// The request that is being served is the last one: its client or its answer says that the connection is
+    /// closed then (RFC 9112, section 9.6).
+    pub fn set_last(&self) {
+        if self.end.get() == End::Open {
+            self.end.set(End::LastRequest);
+        }
+    }
+
+    /// Whether no further request may be served.
+    pub fn had_last(&self) -> bool {
+        self.end.get() != End::Open
+    }
+
+    /// Whether all was sent, and only the client keeps the connection open.
+    pub fn is_closed(&self) -> bool {
+        self.end.get() == End::Closed
+    }
+
+    /// Somebody took a part of a body, and may want more.
+    pub fn took_body(&self) {
+        self.read_ahead_bytes.set(0);
+    }
+
+    /// To be asked after each look of the dispatcher: whether it is to look again, as it may read now what it
+    /// did not read.
+    pub fn takes_up_reading(&self) -> bool {
+        if !self.is_serving() {
+            self.read_ahead_bytes.set(0);
+            if self.end.get() == End::LastRequest {
+                self.end.set(End::Answered);
+                return true;
+            }
+        }
+        self.may_read() && self.is_paused.take()
+    }
+
+    fn may_read(&self) -> bool {
+        self.read_ahead_bytes.get() < READ_AHEAD_BYTES_MAX
+    }
+
+    fn count_read(&self, bytes: usize) {
+        let read = self.read_ahead_bytes.get().saturating_add(bytes);
+        self.read_ahead_bytes.set(read);
+        if bytes > 0 && !self.is_serving() {
+            self.is_head_begun.set(true);
+        }
     }
 }
 
@@ -80,6 +150,21 @@ impl Watched {
     pub fn activity(&self) -> &Rc<Activity> {
         &self.activity
     }
+
+    /// Ready when the client has closed its side: were what it sent not read, the system would end the
+    /// connection so that the client may lose the last answer.
+    fn poll_leftover(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut room = [0; 4096];
+        for _ in 0..LEFTOVER_BYTES_MAX / room.len() {
+            let mut buffer = ReadBuf::new(&mut room);
+            ready!(Pin::new(&mut self.transport).poll_read(context, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
 }
 
 impl AsyncRead for Watched {
@@ -89,24 +174,24 @@ impl AsyncRead for Watched {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        this.activity.is_looked_at.set(true);
+        match this.activity.end.get() {
+            End::Open | End::LastRequest => {}
+            End::Answered | End::Closed => return Poll::Ready(Ok(())),
+        }
+        if !this.activity.may_read() {
+            this.activity.is_paused.set(true);
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut this.transport).poll_read(context, buffer);
-        if buffer.filled().len() > before && !this.activity.is_serving() {
-            this.activity.is_head_begun.set(true);
-        }
+        this.activity.count_read(buffer.filled().len() - before);
         read
     }
 }
 
 impl AsyncWrite for Watched {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.transport).poll_write(context, bytes);
-        if written.is_ready() {
-            this.activity.is_looked_at.set(true);
-        }
-        written
+        Pin::new(&mut self.get_mut().transport).poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -126,6 +211,12 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().transport).poll_shutdown(context)
+        let this = self.get_mut();
+        ready!(Pin::new(&mut this.transport).poll_shutdown(context))?;
+        if this.activity.had_last() {
+            this.activity.end.set(End::Closed);
+            return this.poll_leftover(context);
+        }
+        Poll::Ready(Ok(()))
     }
 }

@@ -1,9 +1,12 @@
 //! Many connections: from one address, idle ones, and handshakes that are not made.
 
 use super::{address, ask, connect, connect_from, counted, until_counted, until_honest, until_open};
-use crate::kit::{H2, Http2, TestCertificate, TestNode};
+use crate::kit::{H2, Http2, TestCertificate, TestNode, until};
 use futures::future::join_all;
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 /// How many connections a flood has.
 const FLOOD: usize = 300;
@@ -50,4 +53,33 @@ async fn handshakes_that_are_not_made_do_not_keep_others_out() {
     // One that agreed on HTTP/2 and then says nothing.
     let _silent = certificate.connect(&node, &[H2]).await;
     until_open(&node, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_of_one_address_leave_places_to_the_others_and_the_health_check() {
+    let node = TestNode::start(&["api.max_in_flight=12", "api.max_in_flight_per_address=8"]);
+    let mut unfinished = Vec::new();
+    for from in ["127.0.0.1", "127.0.0.2"] {
+        for _ in 0..8 {
+            let mut stream = connect_from(&node, from).await;
+            let head = "POST /v1/view HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+                        content-length: 99\r\n\r\n{";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            unfinished.push(stream);
+        }
+        until("the places of the address to be taken", || async {
+            (ask(connect_from(&node, from).await).await == 503).then_some(())
+        })
+        .await;
+        let other = ask(connect_from(&node, "127.0.0.3").await).await;
+        assert_eq!(other, if from == "127.0.0.1" { 200 } else { 503 });
+    }
+    let mut health = connect_from(&node, "127.0.0.1").await;
+    health
+        .write_all(b"GET /v1/-/healthy HTTP/1.1\r\nhost: node\r\n\r\n")
+        .await
+        .unwrap();
+    let mut head = [0; 12];
+    health.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
 }

@@ -29,7 +29,7 @@ async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() 
             }
         }
         honest(&node, &certificate).await;
-        frames.is_sent_away().await;
+        assert!(frames.is_sent_away().await);
     }
     until_counted(&node, "cut_misbehaving", 2).await;
     until_open(&node, 0).await;
@@ -93,6 +93,61 @@ async fn a_head_that_stands_for_a_much_longer_one_is_refused() {
     assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
     drop(frames);
     until_open(&node, 0).await;
+}
+
+/// The head of a GET with a header of 4,000 bytes, which goes to the table, so many times.
+fn repeated_head(times: usize) -> Vec<u8> {
+    let mut head = get_head("/v1");
+    head.extend([0x40, 1, b'x', 0x7f, 0xa1, 0x1e]);
+    head.extend([b'y'; 4_000]);
+    head.extend(vec![0xbe; times - 1]);
+    head
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn headers_of_more_than_a_few_kilobytes_are_431() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&[]);
+    // The status in the table of the protocol is 8 for 200; 431 is written out.
+    for (times, is_taken) in [(1, true), (3, false)] {
+        let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+        let head = repeated_head(times);
+        let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &head);
+        assert!(frames.send(&request).await);
+        let answer = loop {
+            let frame = frames.read().await.expect("an answer");
+            if frame.kind == HEADERS {
+                break frame.payload;
+            }
+        };
+        assert_eq!(answer[0] == 0x88, is_taken, "{answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["wait.timeout_ms=600000"]);
+    let hash = super::streams::parked(&node, &certificate).await;
+    let path = format!("/v1/transactions/wait_by_hash/{hash}");
+    let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+    let begun = frame(HEADERS, END_HEADERS, 1, &get_head(&path));
+    let honest = frame(HEADERS, END_STREAM | END_HEADERS, 3, &get_head("/v1"));
+    assert!(frames.send(&begun).await);
+    // All of the window of the connection, which is given back only where the bytes are taken.
+    let begin_update = 256 * 1024 - 65_535_u32;
+    assert!(frames.send(&honest).await);
+    for _ in 0..16 {
+        assert!(frames.send(&frame(DATA, 0, 1, &[0; 16_000])).await);
+    }
+    loop {
+        let frame = frames.read().await.expect("the connection goes on");
+        // The first one tells how large the window is.
+        if frame.kind == WINDOW_UPDATE && frame.payload != begin_update.to_be_bytes() {
+            break;
+        }
+        assert_ne!(frame.kind, GOAWAY);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -24,6 +24,9 @@ const LARGE: &str = "/v1/spec.json";
 /// What a bounded node may take more under an attack, in bytes. Without bounds it takes several times as much.
 const GROWTH_BYTES_MAX: usize = 100 * 1024 * 1024;
 
+/// What one connection of HTTP/1.1 may take, whatever comes over it, in bytes.
+const CONNECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 fn address(node: &TestNode) -> SocketAddr {
     let (_, authority) = node.api.split_once("://").unwrap();
     authority.parse().unwrap()

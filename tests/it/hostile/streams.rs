@@ -15,7 +15,7 @@ async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
 }
 
 /// A transaction that waits for one before it, which never comes.
-async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
+pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
     let account = Account::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let chain = ChainFacts {
@@ -65,7 +65,7 @@ async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_without_a_window_lose_their_places() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=1000"]);
+    let node = certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=5000"]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
     for stream in streams(100) {
         assert!(frames.send(&get(stream, LARGE)).await);

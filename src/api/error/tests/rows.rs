@@ -188,6 +188,12 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("the node is overloaded: 8 requests are in flight, which is the limit"),
         ),
         (
+            Problem::TooManyOfAddress(8),
+            503,
+            "internal_error",
+            text("8 requests of this address are in flight, which is the limit"),
+        ),
+        (
             Problem::TooManyOnConnection(8),
             503,
             "internal_error",

@@ -2,8 +2,11 @@
 //! that. The body of the answer, and with it the places of its request, stays until the last of it went to the
 //! socket.
 
-use super::date::date;
-use crate::wiring::net::{pace::Patience, slices::Slices};
+use super::{
+    date::date,
+    patience::{ConnectionPatience, StreamPatience},
+};
+use crate::wiring::net::slices::Slices;
 use actix_http::{Response, ResponseHead};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody as _},
@@ -12,12 +15,8 @@ use actix_web::{
 use bytes::Bytes;
 use h2::{Reason, SendStream, server::SendResponse};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use std::{
-    future::poll_fn,
-    pin::Pin,
-    time::{Duration, Instant},
-};
-use tokio::{sync::oneshot, time::timeout};
+use std::{future::poll_fn, pin::Pin, rc::Rc};
+use tokio::sync::oneshot;
 
 /// What became of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub async fn send(
     response: Response<BoxBody>,
     mut respond: SendResponse<Bytes>,
     is_head: bool,
-    send_timeout: Duration,
+    patience: Rc<ConnectionPatience>,
 ) -> Outcome {
     let (response, body) = response.into_parts();
     let size = body.size();
@@ -54,7 +53,7 @@ pub async fn send(
     }
     let mut sending = Sending {
         stream,
-        patience: Patience::new(send_timeout, Instant::now()),
+        patience: StreamPatience::new(patience),
     };
     let outcome = sending.body(Slices::new(body, None)).await;
     match outcome {
@@ -63,6 +62,18 @@ pub async fn send(
         Outcome::Sent | Outcome::TakenBack => {}
     }
     outcome
+}
+
+/// Answers with a status alone.
+pub fn refuse(status: StatusCode, mut respond: SendResponse<Bytes>) -> Outcome {
+    let mut head = http::Response::new(());
+    *head.version_mut() = Version::HTTP_2;
+    *head.status_mut() = status;
+    add_date(head.headers_mut());
+    match respond.send_response(head, true) {
+        Ok(_) => Outcome::Sent,
+        Err(_) => Outcome::TakenBack,
+    }
 }
 
 /// The head as the library for HTTP/2 has it; `None` where a header cannot be told in it.
@@ -105,7 +116,7 @@ fn is_of_connection(name: &old::HeaderName) -> bool {
 
 struct Sending {
     stream: SendStream<Bytes>,
-    patience: Patience,
+    patience: StreamPatience,
 }
 
 impl Sending {
@@ -138,11 +149,10 @@ impl Sending {
         }
         let (slice, gone) = tracked(slice);
         self.pieces(slice, true).await?;
-        let patience = self.patience.wait(Instant::now());
-        match timeout(patience, gone).await {
-            // Ends as the bytes are dropped: they were sent, or nobody wants them.
-            Ok(_) => Ok(()),
-            Err(_) => Err(Outcome::Unread),
+        // Ends as the bytes are dropped: they were sent, or nobody wants them.
+        match self.patience.bear(gone).await {
+            Some(_) => Ok(()),
+            None => Err(Outcome::Unread),
         }
     }
 
@@ -154,7 +164,7 @@ impl Sending {
                 capacity => capacity,
             };
             let piece = slice.split_to(capacity.min(slice.len()));
-            self.patience.took(piece.len(), Instant::now());
+            self.patience.took(piece.len());
             let is_end = is_last && slice.is_empty();
             let sent = self.stream.send_data(piece, is_end);
             sent.map_err(|_| Outcome::TakenBack)?;
@@ -164,13 +174,11 @@ impl Sending {
 
     /// Waits for the client to let more be sent: how much.
     async fn capacity(&mut self) -> Result<usize, Outcome> {
-        let patience = self.patience.wait(Instant::now());
-        let capacity = timeout(patience, poll_fn(|context| self.stream.poll_capacity(context))).await;
-        self.patience.rest(Instant::now());
-        match capacity {
-            Ok(Some(Ok(capacity))) => Ok(capacity),
-            Ok(Some(Err(_)) | None) => Err(Outcome::TakenBack),
-            Err(_) => Err(Outcome::Unread),
+        let capacity = poll_fn(|context| self.stream.poll_capacity(context));
+        match self.patience.bear(capacity).await {
+            Some(Some(Ok(capacity))) => Ok(capacity),
+            Some(Some(Err(_)) | None) => Err(Outcome::TakenBack),
+            None => Err(Outcome::Unread),
         }
     }
 }

@@ -4,7 +4,8 @@
 use super::{
     CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX, TAKEN_BACK_MAX,
     answer::{self, Outcome},
-    request::request,
+    patience::ConnectionPatience,
+    request::{is_too_long, request},
 };
 use crate::wiring::net::{PipelineOptions, counts::count, transport::Transport};
 use actix_http::{Request, Response};
@@ -16,14 +17,13 @@ use h2::{
     Reason, RecvStream,
     server::{self, SendResponse},
 };
-use http::Method;
+use http::{Method, StatusCode};
 use ledger_api::Connection;
 use std::{
     future::{Future, poll_fn},
     net::SocketAddr,
     pin::pin,
     rc::Rc,
-    time::Duration,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -37,9 +37,10 @@ where
         return;
     };
     let memory = Rc::new(Connection::default());
+    let patience = Rc::new(ConnectionPatience::new(options.client_send_timeout));
     let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
         let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
-        serve_stream(stream, peer, app, memory, options.client_send_timeout)
+        serve_stream(stream, peer, app, memory, Rc::clone(&patience))
     };
     // Boxed, as it is larger than what serves HTTP/1.1, and most connections are that.
     Box::pin(run(connection, options, serve_stream)).await;
@@ -119,25 +120,32 @@ async fn run<F>(
 }
 
 async fn serve_stream<S>(
-    (stream, respond): (http::Request<RecvStream>, SendResponse<Bytes>),
+    (stream, mut respond): (http::Request<RecvStream>, SendResponse<Bytes>),
     peer: SocketAddr,
     app: Rc<S>,
     memory: Rc<Connection>,
-    send_timeout: Duration,
+    patience: Rc<ConnectionPatience>,
 ) -> Outcome
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
 {
     let (head, body) = stream.into_parts();
     let is_head = head.method == Method::HEAD;
+    if is_too_long(&head.headers) {
+        return answer::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
+    }
     let Some(request) = request(&head, body, peer) else {
         return Outcome::Broken;
     };
     drop(head);
     request.extensions_mut().insert(memory);
-    let response: Response<BoxBody> = match app.call(request).await {
-        Ok(response) => response.into(),
-        Err(error) => error.into(),
+    let response: Response<BoxBody> = tokio::select! {
+        answered = app.call(request) => match answered {
+            Ok(response) => response.into(),
+            Err(error) => error.into(),
+        },
+        // Nobody waits for the answer: the request is dropped, as with a connection of HTTP/1.1.
+        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::TakenBack,
     };
-    answer::send(response, respond, is_head, send_timeout).await
+    answer::send(response, respond, is_head, patience).await
 }

@@ -6,6 +6,7 @@
 mod answer;
 mod connection;
 mod date;
+mod patience;
 mod request;
 
 pub use connection::serve;
@@ -19,9 +20,12 @@ pub struct Http2Limits {
     pub max_streams: u32,
 }
 
-/// The longest head of a request, in bytes as RFC 9113 counts them (section 6.5.2): the longest path that is
-/// read (16 KiB), and as much for the rest.
-const HEADER_LIST_BYTES_MAX: u32 = 32 * 1024;
+/// The longest headers of a request without its path, in bytes as RFC 9113 counts them (section 6.5.2); above it
+/// the answer is 431. A byte on the wire may stand for a header that came before, and becomes a copy of it.
+const HEADERS_BYTES_MAX: usize = 8 * 1024;
+
+/// The longest head of a request, in the same bytes: the longest path that is read (16 KiB), and the headers.
+const HEADER_LIST_BYTES_MAX: u32 = (16 * 1024 + HEADERS_BYTES_MAX) as u32;
 
 /// How much of a request's body is taken before someone reads it, in bytes, of a stream and of a connection:
 /// a client over a line with a delay of 100 ms can send 2.5 MB/s.

@@ -1,6 +1,7 @@
 //! A stream as a request of the app. The app's library speaks an older version of the common types than the
 //! one for HTTP/2.
 
+use super::HEADERS_BYTES_MAX;
 use actix_http::{Payload, Request, error::PayloadError};
 use actix_web::http::{
     Method, Uri, Version,
@@ -9,13 +10,23 @@ use actix_web::http::{
 use bytes::Bytes;
 use futures::stream::Stream;
 use h2::RecvStream;
-use http::request::Parts;
+use http::{HeaderMap, request::Parts};
 use std::{
     io,
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
 };
+
+/// Whether the headers are longer than they may be.
+pub fn is_too_long(headers: &HeaderMap) -> bool {
+    /// What a header counts beside its name and value (RFC 9113, section 6.5.2).
+    const HEADER: usize = 32;
+    let lengths = headers
+        .iter()
+        .map(|(name, value)| HEADER + name.as_str().len() + value.len());
+    lengths.sum::<usize>() > HEADERS_BYTES_MAX
+}
 
 /// The request that came with this head; `None` where the older types cannot hold it.
 pub fn request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option<Request> {

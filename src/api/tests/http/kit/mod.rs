@@ -21,7 +21,7 @@ use ledger::{
     Vendor, WriteOp, WriteSet,
 };
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
-use ledger_api::{ApiConfig, ApiState, configure, remember_connection};
+use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
 use ledger_store::{Store, StoreOptions};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -131,7 +131,9 @@ impl TestApi {
         let served = state.clone();
         let server = HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
             .workers(1)
-            .on_connect(remember_connection)
+            .on_connect(|_, data| {
+                data.insert(std::rc::Rc::new(Remembered::default()));
+            })
             .disable_signals()
             .bind(("127.0.0.1", 0))
             .unwrap();

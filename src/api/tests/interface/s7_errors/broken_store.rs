@@ -9,11 +9,12 @@ use crate::{
 use actix_web::{App, HttpServer};
 use ledger::{AccountAddress, Chain, Genesis, Parameters, Vendor};
 use ledger_actors::{Node, NodeConfig};
-use ledger_api::{ApiConfig, ApiState, configure, remember_connection};
+use ledger_api::{ApiConfig, ApiState, Connection, configure};
 use ledger_store::{Store, StoreOptions};
 use serde_json::json;
 use std::{
     io,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::SeqCst},
@@ -84,7 +85,9 @@ async fn broken() -> Broken {
     let state = ApiState::new(node.handle(), ApiConfig::default());
     let server = HttpServer::new(move || App::new().configure(|config| configure(config, &state)))
         .workers(1)
-        .on_connect(remember_connection)
+        .on_connect(|_, data| {
+            data.insert(Rc::new(Connection::default()));
+        })
         .disable_signals()
         .bind(("127.0.0.1", 0))
         .unwrap();

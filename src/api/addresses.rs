@@ -1,4 +1,4 @@
-//! How many connections of an address are open: one that floods is to leave places to the others.
+//! How many connections or requests an address has: one that floods is to leave places to the others.
 
 use std::{
     collections::HashMap,
@@ -10,11 +10,11 @@ use std::{
 /// (RFC 6177), so that they count as one.
 const NETWORK_BITS: u32 = 64;
 
-/// The connections of each address that has any. Never more entries than connections.
+/// How many each address has that has any. Never more entries than places.
 #[derive(Debug)]
 pub struct Addresses {
     max: usize,
-    open: Mutex<HashMap<IpAddr, usize>>,
+    taken: Mutex<HashMap<IpAddr, usize>>,
 }
 
 impl Addresses {
@@ -22,16 +22,16 @@ impl Addresses {
     pub fn new(max: usize) -> Self {
         Self {
             max,
-            open: Mutex::default(),
+            taken: Mutex::default(),
         }
     }
 
-    /// A place for one more connection of this address, given back when dropped; `None` where it has as many
+    /// A place for one more of this address, given back when dropped; `None` where it has as many
     /// as it may have.
     pub fn place(self: &Arc<Self>, address: IpAddr) -> Option<AddressPlace> {
         let address = network(address);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(address).or_default();
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(address).or_default();
         if *count >= self.max {
             return None;
         }
@@ -54,7 +54,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The place of one connection.
+/// The place of one connection or request.
 #[derive(Debug)]
 pub struct AddressPlace {
     addresses: Arc<Addresses>,
@@ -63,11 +63,15 @@ pub struct AddressPlace {
 
 impl Drop for AddressPlace {
     fn drop(&mut self) {
-        let mut open = self.addresses.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.address) {
+        let mut taken = self
+            .addresses
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.address) {
             *count = count.saturating_sub(1);
             if *count == 0 {
-                open.remove(&self.address);
+                taken.remove(&self.address);
             }
         }
     }
@@ -90,7 +94,7 @@ mod tests {
         assert!(place("10.0.0.1").is_none());
         drop(other);
         assert_eq!(
-            addresses.open.lock().unwrap().len(),
+            addresses.taken.lock().unwrap().len(),
             1,
             "nothing is kept of who has gone"
         );
