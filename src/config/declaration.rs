@@ -147,7 +147,7 @@ settings! {
         hosts: HostNames = "", Kind::HostNames, "",
             "Names under which the faucet is asked for, beside localhost and IP addresses; under others the answer is 403, so that no page can point a name of its own here.";
         origins: Origins = "", Kind::Origins, "",
-            "Pages of other machines that may ask, such as https://wallet.example; * lets every page ask that a user of the faucet looks at. Pages that this machine serves may ask always, and programs too.";
+            "Pages of other machines that may ask, such as `https://wallet.example`; * lets every page ask that a user of the faucet looks at. Pages that this machine serves may ask always, and programs too.";
     }
     /// The operator's listener.
     admin: AdminSettings = "admin" {
