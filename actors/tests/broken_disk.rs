@@ -226,9 +226,9 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     let told = broken.transfer().await.unwrap();
     broken.committed_version(told).await;
     broken.disk.inject(Fault::Reads { after: 0 });
-    // The payer is known from the block before, the one who is paid is not.
-    let stranger = Wallet::new(2).address;
-    let transaction = broken.payer.transfer(&broken.chain, stranger, 1);
+    // The payer is known from the block before. The one who is paid is not: it has a row of genesis to be read.
+    let of_genesis = funded().remove(1).address;
+    let transaction = broken.payer.transfer(&broken.chain, of_genesis, 1);
     let accepted = broken.handle().submit(transaction).await.unwrap();
     let pending = accepted.transaction.hash();
     let answer = broken.handle().wait_for_commit(pending).await;

@@ -1,6 +1,6 @@
 //! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
 
-use crate::kit::{Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode};
+use crate::kit::{Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until};
 use futures::future::{FutureExt as _, join_all};
 use hyper::http::Method;
 use ledger::{SignedTransaction, Vendor};
@@ -155,7 +155,7 @@ async fn requests_that_are_taken_back_give_their_places_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_of_all_connections_together_are_bounded() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["wait.timeout_ms=1500", "api.max_in_flight=3"]);
+    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_in_flight=3"]);
     let (account, chain) = rich_account(&node).await;
     let connection = Http2::connect(&node, &certificate).await;
     let other = Http2::connect(&node, &certificate).await;
@@ -169,8 +169,10 @@ async fn requests_of_all_connections_together_are_bounded() {
         assert_eq!(answer.headers["retry-after"], "1");
     }
     for stream in waiting {
-        let answer = stream.answer().await;
-        assert_eq!(answer.json["type"], "pending_transaction", "{}", answer.json);
+        stream.reset();
     }
-    assert_eq!(other.get("/v1").await.status, 200);
+    until("a place", || async {
+        (other.get("/v1").await.status == 200).then_some(())
+    })
+    .await;
 }

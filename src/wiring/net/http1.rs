@@ -66,8 +66,9 @@ where
         report_body(&mut request, &activity);
         Either::Left(app.call(request).map_ok(move |response| {
             let mut response = Response::from(response);
-            if asked == ConnectionType::Upgrade {
-                // Nothing is upgraded to, and the library ends the connection then, but would not say so.
+            if asked != ConnectionType::KeepAlive {
+                // Else it says what the newest request that it has read asked for, which may come later. Nothing
+                // is upgraded to, and the library ends the connection then.
                 response.head_mut().set_connection_type(ConnectionType::Close);
             }
             if response.head().connection_type() == ConnectionType::Close {

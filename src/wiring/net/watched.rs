@@ -11,10 +11,9 @@ use std::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// So much is read, and up to a buffer of the dispatcher's (32 KiB) more, until all that came whole was
-/// answered. The dispatcher makes requests of all that it read, and each may be thirty times as large as its
-/// bytes.
-const READ_AHEAD_BYTES_MAX: usize = 16 * 1024;
+/// So much is read until all that came whole was answered, or a part of a body was taken. The dispatcher makes
+/// requests of all that it read, and each may be thirty times as large as its bytes.
+const READ_AHEAD_BYTES_MAX: usize = 4 * 1024;
 
 /// So much that comes after the end is thrown away at once, before others have their turn.
 const LEFTOVER_BYTES_MAX: usize = 64 * 1024;
@@ -107,11 +106,11 @@ impl Activity {
                 return true;
             }
         }
-        self.may_read() && self.is_paused.take()
+        self.may_read_bytes() > 0 && self.is_paused.take()
     }
 
-    fn may_read(&self) -> bool {
-        self.read_ahead_bytes.get() < READ_AHEAD_BYTES_MAX
+    fn may_read_bytes(&self) -> usize {
+        READ_AHEAD_BYTES_MAX.saturating_sub(self.read_ahead_bytes.get())
     }
 
     fn count_read(&self, bytes: usize) {
@@ -178,14 +177,17 @@ impl AsyncRead for Watched {
             End::Open | End::LastRequest => {}
             End::Answered | End::Closed => return Poll::Ready(Ok(())),
         }
-        if !this.activity.may_read() {
+        let room = this.activity.may_read_bytes().min(buffer.remaining());
+        if room == 0 {
             this.activity.is_paused.set(true);
             return Poll::Pending;
         }
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut this.transport).poll_read(context, buffer);
-        this.activity.count_read(buffer.filled().len() - before);
-        read
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        ready!(Pin::new(&mut this.transport).poll_read(context, &mut part))?;
+        let read_bytes = part.filled().len();
+        buffer.advance(read_bytes);
+        this.activity.count_read(read_bytes);
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -20,6 +20,9 @@ pub const CONTINUATION: u8 = 9;
 pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 
+/// The flag of a [`SETTINGS`] that says that those of the other side are known.
+pub const ACK: u8 = 1;
+
 /// The largest window.
 pub const WINDOW_MAX: u32 = (1 << 31) - 1;
 

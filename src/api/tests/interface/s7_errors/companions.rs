@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, good, refused},
     rows::{changed, row},
 };
 use serde_json::json;
@@ -299,6 +299,21 @@ async fn a_ledger_that_is_not_fresh_is_503() {
         .get(&api, "/v1/-/healthy?duration_secs=0")
         .await;
     assert!(!answer.headers.contains_key("retry-after"));
+    api.stop().await;
+}
+
+/// A node that cannot write is not healthy: 503, and it says when to ask again.
+#[actix_web::test]
+async fn a_node_that_cannot_write_is_503() {
+    let api = TestApi::start(Settings::default()).await;
+    assert!(api.handle().set_no_room(Some("no room is left".into())));
+    let answer = row("GET /-/healthy", 503, "health_check_failed")
+        .get(&api, "/v1/-/healthy")
+        .await;
+    assert!(answer.headers.contains_key("retry-after"));
+    assert!(answer.text().contains("no room is left"), "{}", answer.text());
+    assert!(api.handle().set_no_room(None));
+    good(&api.client.get("/v1/-/healthy").await);
     api.stop().await;
 }
 
