@@ -14,6 +14,23 @@ async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
     Http2::connect(node, certificate).await.get("/v1").await.status
 }
 
+/// Takes all places of a node that has so many. Who asks has one too for a moment, which one of these streams may
+/// miss: then there is one more.
+async fn fill(
+    frames: &mut Frames,
+    (node, certificate): (&TestNode, &TestCertificate),
+    path: &str,
+    places: u32,
+) {
+    for (begun, stream) in (1..).zip(streams(120)) {
+        assert!(frames.send(&get(stream, path)).await);
+        if begun >= places && status(node, certificate).await == 503 {
+            return;
+        }
+    }
+    panic!("the places are never all taken");
+}
+
 /// A transaction that waits for one before it, which never comes.
 pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
     let account = Account::from_seed(1);
@@ -67,13 +84,7 @@ async fn streams_without_a_window_lose_their_places() {
     let certificate = TestCertificate::new();
     let node = certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=5000"]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
-    for stream in streams(100) {
-        assert!(frames.send(&get(stream, LARGE)).await);
-    }
-    until("all places to be taken", || async {
-        (status(&node, &certificate).await == 503).then_some(())
-    })
-    .await;
+    fill(&mut frames, (&node, &certificate), LARGE, 100).await;
     until("the places to be free", || async {
         (status(&node, &certificate).await == 200).then_some(())
     })
@@ -141,13 +152,7 @@ async fn requests_that_wait_are_given_up_with_their_connection() {
     let hash = parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
-    for stream in streams(20) {
-        assert!(frames.send(&get(stream, &path)).await);
-    }
-    until("all places to be taken", || async {
-        (status(&node, &certificate).await == 503).then_some(())
-    })
-    .await;
+    fill(&mut frames, (&node, &certificate), &path, 20).await;
     drop(frames);
     until("the places to be free", || async {
         (status(&node, &certificate).await == 200).then_some(())
