@@ -1,7 +1,7 @@
 //! Many connections: from one address, idle ones, and handshakes that are not made.
 
 use super::{address, ask, connect, connect_from, counted, until_counted, until_honest, until_open};
-use crate::kit::{H2, Http2, TestCertificate, TestNode, until};
+use crate::kit::{H2, Http2, TestCertificate, TestNode};
 use futures::future::join_all;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
