@@ -43,8 +43,9 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
             output::line(&development_words(&genesis))?;
         }
         let ready = service.ready_line();
-        output::line(&ready)?;
         tracing::info!("{ready}");
+        // The last word of the start: who reads it finds the whole start in the log.
+        output::line(&ready)?;
         // After a failure the process ends as it is: the next start continues from what is durable.
         service.serve(signals.next()).await?;
         tokio::select! {
