@@ -1,11 +1,10 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
-use super::net::{Counts, Http2Limits, PipelineOptions, pipeline};
+use super::net::{ConnectionOptions, Counts, PipelineOptions, pipeline};
 use crate::commands::Failure;
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
 use ledger_api::Addresses;
-use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -37,18 +36,8 @@ pub struct ListenerOptions {
     pub max_connections: usize,
     /// Connections that one address has open at once; more are closed at once.
     pub max_connections_per_address: usize,
-    /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
-    pub tls: Option<ServerConfig>,
-    /// How long a TLS handshake may take.
-    pub tls_handshake_timeout: Duration,
-    /// How long an idle connection is kept.
-    pub keep_alive: Duration,
-    /// How long a client may take to send a request's head.
-    pub client_request_timeout: Duration,
-    /// How long a client may take nothing of what is sent to it.
-    pub client_send_timeout: Duration,
-    /// What one HTTP/2 connection may have at once.
-    pub http2: Http2Limits,
+    /// How each connection is served.
+    pub connection: ConnectionOptions,
     /// How long a stop waits for the requests that are being served.
     pub shutdown_timeout: Duration,
 }
@@ -88,18 +77,17 @@ impl Listener {
         let pipeline_options = PipelineOptions {
             addresses: Arc::new(Addresses::new(options.max_connections_per_address)),
             counts: Arc::clone(&options.counts),
-            tls: options.tls.clone(),
-            tls_handshake_timeout: options.tls_handshake_timeout,
-            keep_alive: options.keep_alive,
-            client_request_timeout: options.client_request_timeout,
-            client_send_timeout: options.client_send_timeout,
-            http2: options.http2,
+            connection: options.connection.clone(),
             stopping: server.graceful_shutdown_signal(),
         };
         let socket = bind(options).map_err(failure)?;
         let address = socket.local_addr().map_err(failure)?;
         // HTTP/2 only inside TLS: without it, no client of this interface asks for HTTP/2.
-        let scheme = if options.tls.is_some() { "https" } else { "http" };
+        let scheme = if options.connection.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         let server = server
             .listen(name, socket, move || pipeline(&pipeline_options, routes.clone()))
             .map_err(failure)?

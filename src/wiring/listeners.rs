@@ -1,7 +1,10 @@
 //! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
 //! is wanted a second one for GraphQL.
 
-use super::{Listener, ListenerOptions, OpenListeners, api_config, net::Http2Limits};
+use super::{
+    Listener, ListenerOptions, OpenListeners, api_config,
+    net::{ConnectionOptions, Http2Limits},
+};
 use crate::{
     admin,
     commands::Failure,
@@ -148,11 +151,8 @@ fn admin(
         token,
         settings.storage.data_dir.clone(),
     );
-    let options = side_options(settings, opened, "admin", settings.admin.listen);
-    let options = ListenerOptions {
-        keep_alive: options.keep_alive.min(ADMIN_KEEP_ALIVE),
-        ..options
-    };
+    let mut options = side_options(settings, opened, "admin", settings.admin.listen);
+    options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
     let opened = opened.clone();
     Listener::start(&options, move |config| admin::configure(config, &admin, &opened))
 }
@@ -194,6 +194,14 @@ fn options(
         backlog: settings.api.backlog,
         max_connections: SIDE_CONNECTIONS_MAX,
         max_connections_per_address: SIDE_CONNECTIONS_MAX_PER_ADDRESS,
+        connection: connection_options(settings, tls),
+        shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+            + SHUTDOWN_MARGIN,
+    }
+}
+
+fn connection_options(settings: &Settings, tls: Option<ServerConfig>) -> ConnectionOptions {
+    ConnectionOptions {
         tls,
         tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
         keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
@@ -202,8 +210,6 @@ fn options(
         http2: Http2Limits {
             max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
         },
-        shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
-            + SHUTDOWN_MARGIN,
     }
 }
 

@@ -78,8 +78,8 @@ where
         }))
     });
     HttpService::build()
-        .keep_alive(options.keep_alive)
-        .client_request_timeout(options.client_request_timeout)
+        .keep_alive(options.connection.keep_alive)
+        .client_request_timeout(options.connection.client_request_timeout)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         // A client that closes its side has gone away, as a rule: its request is dropped, so
         // that an abandoned long poll costs nothing. Clients that half-close and still read
@@ -173,7 +173,7 @@ impl<'a> Watch<'a> {
             self.head = None;
             return Poll::Pending;
         }
-        let timeout = self.options.client_request_timeout + DISCONNECT_TIMEOUT;
+        let timeout = self.options.connection.client_request_timeout + DISCONNECT_TIMEOUT;
         let head = self.head.get_or_insert_with(|| Box::pin(sleep(timeout)));
         head.as_mut().poll(context)
     }
@@ -197,5 +197,5 @@ impl<'a> Watch<'a> {
 
 /// Longer than the dispatcher's own.
 fn idle_timeout(options: &PipelineOptions) -> Duration {
-    options.keep_alive + options.client_request_timeout + DISCONNECT_TIMEOUT
+    options.connection.keep_alive + options.connection.client_request_timeout + DISCONNECT_TIMEOUT
 }

@@ -22,4 +22,4 @@ mod watched;
 
 pub use counts::{Counts, OpenListeners};
 pub use http2::Http2Limits;
-pub use pipeline::{PipelineOptions, pipeline};
+pub use pipeline::{ConnectionOptions, PipelineOptions, pipeline};

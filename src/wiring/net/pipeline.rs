@@ -31,13 +31,9 @@ use tokio_rustls::TlsAcceptor;
 /// How long a closing connection may take to read the rest of its last answer and to close its own side.
 pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How connections are served.
-#[derive(Clone)]
-pub struct PipelineOptions {
-    /// The connections of each address.
-    pub addresses: Arc<Addresses>,
-    /// What is refused and cut.
-    pub counts: Arc<Counts>,
+/// How a connection is served.
+#[derive(Debug, Clone)]
+pub struct ConnectionOptions {
     /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
     pub tls: Option<ServerConfig>,
     /// How long a TLS handshake may take.
@@ -48,8 +44,19 @@ pub struct PipelineOptions {
     pub client_request_timeout: Duration,
     /// How long a client may take nothing of what is sent to it.
     pub client_send_timeout: Duration,
-    /// What HTTP/2 is bounded by.
+    /// What one HTTP/2 connection may have at once.
     pub http2: Http2Limits,
+}
+
+/// How the connections of a listener are served.
+#[derive(Clone)]
+pub struct PipelineOptions {
+    /// The connections of each address.
+    pub addresses: Arc<Addresses>,
+    /// What is refused and cut.
+    pub counts: Arc<Counts>,
+    /// How each is served.
+    pub connection: ConnectionOptions,
     /// Resolves when the listener begins to stop.
     pub stopping: GracefulShutdownSignal,
 }
@@ -77,7 +84,7 @@ where
         async move {
             let app = Rc::new(app.new_service(AppConfig::default()).await?);
             let http1 = http1::service(Rc::clone(&app), &options).await?;
-            let tls = options.tls.clone().map(|mut tls| {
+            let tls = options.connection.tls.clone().map(|mut tls| {
                 tls.alpn_protocols = vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()];
                 TlsAcceptor::from(Arc::new(tls))
             });
@@ -138,7 +145,11 @@ where
         // It only makes answers later where it fails.
         let _ = tcp.set_nodelay(true);
         let options = &self.options;
-        let guarded = Guarded::new(tcp, options.client_send_timeout, Arc::clone(&options.counts));
+        let guarded = Guarded::new(
+            tcp,
+            options.connection.client_send_timeout,
+            Arc::clone(&options.counts),
+        );
         let Some(transport) = self.transport(guarded).await else {
             count(&options.counts.failed_handshakes);
             return;
@@ -155,7 +166,7 @@ where
         let Some(tls) = &self.tls else {
             return Some(Transport::Plain(guarded));
         };
-        let handshake = timeout(self.options.tls_handshake_timeout, tls.accept(guarded));
+        let handshake = timeout(self.options.connection.tls_handshake_timeout, tls.accept(guarded));
         // Boxed, so that the state of a handshake is not kept for as long as the connection.
         let stream = Box::pin(handshake).await.ok()?.ok()?;
         Some(Transport::Tls(Box::new(stream)))

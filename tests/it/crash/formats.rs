@@ -9,11 +9,12 @@
 //! ```
 
 use crate::kit::{Account, TestNode};
-use ledger::HashValue;
+use ledger::{AccountAddress, EntryFunction, HashValue, Identifier, ModuleId};
 use ledger_actors::{Clock, Lookup, Node, NodeConfig};
 use ledger_store::{Store, StoreOptions};
+use reqwest::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     fs,
@@ -39,6 +40,16 @@ struct Known {
     pending: String,
     /// What is answered to GET of these paths.
     answers: BTreeMap<String, Value>,
+    /// An item of a table.
+    item: Item,
+}
+
+/// A question that has a body, and its answer.
+#[derive(Debug, Serialize, Deserialize)]
+struct Item {
+    path: String,
+    body: Value,
+    answer: Value,
 }
 
 fn fixture(format: u64) -> PathBuf {
@@ -96,10 +107,27 @@ async fn a_directory_of_this_format_gives_the_answers_it_gave() {
     let known = known();
     let node = TestNode::start_in(unpack(FORMAT), Vec::new());
     for (path, answer) in &known.answers {
-        assert_eq!(&node.get(path).await.json, answer, "{path}");
+        assert_eq!(&answer_to(&node, path).await, answer, "{path}");
     }
+    let Item { path, body, answer } = &known.item;
+    assert_eq!(&item(&node, path, body).await, answer, "{path}");
     // It goes on.
     node.fund(&Account::from_seed(9), 1).await;
+}
+
+/// The answer to GET of a path, which must have one.
+async fn answer_to(node: &TestNode, path: &str) -> Value {
+    let answer = node.get(path).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+    answer.json
+}
+
+/// The item of a table that `body` asks for.
+async fn item(node: &TestNode, path: &str, body: &Value) -> Value {
+    let url = format!("{}{path}", node.api);
+    let answer = node.http.send_json(Method::POST, &url, body).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+    answer.json
 }
 
 #[test]
@@ -125,6 +153,92 @@ fn a_pool_of_this_format_is_taken_in() {
     });
 }
 
+/// Calls a function of multisig accounts; gives the committed transaction.
+async fn call_multisig(
+    node: &TestNode,
+    payer: &Account,
+    sequence_number: u64,
+    name: &str,
+    args: Vec<Vec<u8>>,
+) -> Value {
+    let chain = node.chain().await;
+    let call = EntryFunction {
+        module: ModuleId {
+            address: AccountAddress::ONE,
+            name: Identifier::new("multisig_account").unwrap(),
+        },
+        function: Identifier::new(name).unwrap(),
+        type_args: vec![],
+        args: args.into_iter().map(Into::into).collect(),
+    };
+    let transaction = payer.call(&chain, sequence_number, call);
+    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+    let submission = node
+        .http
+        .request(Method::POST, &format!("{}/v1/transactions", node.api))
+        .header("content-type", media_type)
+        .body(bcs::to_bytes(&transaction).unwrap());
+    let answer = node.http.try_send(submission).await.unwrap();
+    assert_eq!(answer.status, 202, "{}", answer.text);
+    let hash = answer.json["hash"].as_str().unwrap().parse().unwrap();
+    let committed = node.try_wait(&hash).await.unwrap();
+    assert_eq!(committed["success"], true, "{committed}");
+    committed
+}
+
+/// Makes a multisig account with one transaction that waits; gives both of the payer's transactions, and how
+/// the waiting one is asked for as an item of the account's table.
+async fn make_multisig(
+    node: &TestNode,
+    payer: &Account,
+    sequence_number: u64,
+) -> ([Value; 2], String, Value) {
+    let nothing = || bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
+    let args = vec![bcs::to_bytes(&1u64).unwrap(), nothing(), nothing()];
+    let made = call_multisig(node, payer, sequence_number, "create", args).await;
+    let changes = made["changes"].as_array().unwrap();
+    let account = changes
+        .iter()
+        .find(|change| change["data"]["type"] == "0x1::multisig_account::MultisigAccount")
+        .unwrap();
+    let address: AccountAddress = account["address"].as_str().unwrap().parse().unwrap();
+    // Opaque until it runs.
+    let payload = bcs::to_bytes(&[0u8, 1, 2].as_slice()).unwrap();
+    let args = vec![bcs::to_bytes(&address).unwrap(), payload];
+    let proposed = call_multisig(node, payer, sequence_number + 1, "create_transaction", args).await;
+    let handle = account["data"]["data"]["transactions"]["handle"]
+        .as_str()
+        .unwrap();
+    let path = format!("/v1/tables/{handle}/item");
+    let body = json!({
+        "key_type": "u64",
+        "value_type": "0x1::multisig_account::MultisigTransaction",
+        "key": "1",
+    });
+    ([made, proposed], path, body)
+}
+
+/// What is asked for about an account, now and after its ledger's version `version`.
+fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec<String> {
+    let version = version.as_str().unwrap();
+    let store = format!("0x1::coin::CoinStore<{coin}>");
+    let pages = [
+        String::new(),
+        "/resources".to_owned(),
+        "/balance/0xa".to_owned(),
+        "/transactions".to_owned(),
+        "/transaction_summaries".to_owned(),
+        format!("/events/{store}/deposit_events"),
+        // The coin store's, by the number that it was made with.
+        "/events/2".to_owned(),
+        format!("?ledger_version={version}"),
+        format!("/resources?ledger_version={version}"),
+        format!("/balance/0xa?ledger_version={version}"),
+        format!("/resource/{store}?ledger_version={version}"),
+    ];
+    pages.map(|page| format!("/v1/accounts/{address}{page}")).into()
+}
+
 /// Writes the fixture of this format; see the head of this file.
 #[tokio::test]
 #[ignore = "it writes into tests/formats"]
@@ -133,43 +247,50 @@ async fn make() {
     let chain = node.chain().await;
     let (payer, payee) = (Account::from_seed(1), Account::from_seed(2));
     node.fund(&payer, 10_000_000_000).await;
+    let mut committed = Vec::new();
     for number in 0..3 {
-        node.submit_and_wait(&payer.transfer(&chain, number, payee.address, 5 + number))
-            .await;
+        let transfer = payer.transfer(&chain, number, payee.address, 5 + number);
+        committed.push(node.submit_and_wait(&transfer).await);
     }
+    let (multisig, item_path, body) = make_multisig(&node, &payer, 3).await;
+    committed.extend(multisig);
     let pending = node
         .submit(&payer.transfer(&chain, 9, payee.address, 1))
         .await
         .to_string();
+
+    let vendor = &chain.vendor;
+    let coin = format!("0x1::{0}_coin::{1}Coin", vendor.lower(), vendor.camel());
+    let second = &committed[1]["version"];
     let mut paths: Vec<_> = [payer.address, payee.address]
-        .iter()
-        .flat_map(|address| {
-            [
-                "",
-                "/resources",
-                "/balance/0xa",
-                "/transactions",
-                "/transaction_summaries",
-            ]
-            .map(|page| format!("/v1/accounts/{address}{page}"))
-        })
+        .into_iter()
+        .flat_map(|address| paths_of_account(address, &coin, second))
         .collect();
+    for transaction in &committed {
+        let [hash, version] = ["hash", "version"].map(|name| transaction[name].as_str().unwrap());
+        paths.push(format!("/v1/transactions/by_hash/{hash}"));
+        paths.push(format!("/v1/transactions/by_version/{version}"));
+    }
     let height: u64 = super::told::number(&node.get("/v1").await.json["block_height"]);
     // Genesis has more transactions than a fixture may have.
     paths.push("/v1/blocks/by_height/0".to_owned());
     paths.extend((1..=height).map(|height| format!("/v1/blocks/by_height/{height}?with_transactions=true")));
     let mut answers = BTreeMap::new();
     for path in paths {
-        let answer = node.get(&path).await;
-        if answer.status == 200 {
-            answers.insert(path, answer.json);
-        }
+        let answer = answer_to(&node, &path).await;
+        answers.insert(path, answer);
     }
+    let item = Item {
+        answer: item(&node, &item_path, &body).await,
+        path: item_path,
+        body,
+    };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let known = Known {
         made_at_usecs: now.as_micros() as u64,
         pending,
         answers,
+        item,
     };
     assert!(node.stop("TERM").success(), "{}", node.log());
     let to = fixture(FORMAT);

@@ -33,11 +33,11 @@ where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
 {
     let handshake = builder(options).handshake(transport);
-    let Ok(Ok(connection)) = timeout(options.client_request_timeout, handshake).await else {
+    let Ok(Ok(connection)) = timeout(options.connection.client_request_timeout, handshake).await else {
         return;
     };
     let memory = Rc::new(Connection::default());
-    let patience = Rc::new(ConnectionPatience::new(options.client_send_timeout));
+    let patience = Rc::new(ConnectionPatience::new(options.connection.client_send_timeout));
     let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
         let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
         serve_stream(stream, peer, app, memory, Rc::clone(&patience))
@@ -49,7 +49,7 @@ where
 fn builder(options: &PipelineOptions) -> server::Builder {
     let mut builder = server::Builder::new();
     builder
-        .max_concurrent_streams(options.http2.max_streams)
+        .max_concurrent_streams(options.connection.http2.max_streams)
         .max_header_list_size(HEADER_LIST_BYTES_MAX)
         .initial_window_size(RECEIVE_WINDOW_BYTES)
         .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
@@ -73,7 +73,7 @@ async fn run<F>(
     let mut stopping = pin!(options.stopping.notified());
     let mut is_stopping = false;
     // The first request is to come as soon as the first head of HTTP/1.1.
-    let mut idle = pin!(sleep(options.client_request_timeout));
+    let mut idle = pin!(sleep(options.connection.client_request_timeout));
     let mut taken_back = 0_u32;
     loop {
         tokio::select! {
@@ -100,7 +100,7 @@ async fn run<F>(
                     break;
                 }
                 if served.is_empty() {
-                    idle.as_mut().reset(Instant::now() + options.keep_alive);
+                    idle.as_mut().reset(Instant::now() + options.connection.keep_alive);
                 }
             },
             () = &mut stopping, if !is_stopping => {
