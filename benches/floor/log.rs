@@ -1,0 +1,248 @@
+//! The file: whoever has checked transactions appends them to a buffer, and one thread writes the buffer
+//! and syncs it, for all that came meanwhile.
+
+use crate::{parked::Bell, recent::Recent};
+use ledger::HashValue;
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write as _},
+    mem,
+    path::Path,
+    process,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// While nobody waits for it, a sync comes so long after the one before: each costs as much as checking
+/// several signatures. A group of fewer than [`GROUP_MIN`] is synced at once.
+const GROUP_INTERVAL: Duration = Duration::from_millis(2);
+/// See [`GROUP_INTERVAL`]: with so few the disk is not what the processor is spent on.
+const GROUP_MIN: u64 = 8;
+
+/// The log.
+#[derive(Debug)]
+pub struct Log {
+    queue: Mutex<Queue>,
+    work: Condvar,
+    /// How many transactions are on the disk.
+    durable: AtomicU64,
+    bells: Mutex<Vec<Arc<Bell>>>,
+}
+
+/// What is not written yet, and what was of late.
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: Vec<u8>,
+    /// How many transactions were ever appended.
+    appended: u64,
+    recent: Recent,
+    /// Whether someone waits for what is appended and not durable.
+    awaited: bool,
+    /// Whether the thread sleeps.
+    asleep: bool,
+}
+
+/// Where a transaction stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Unknown,
+    /// It has this number, and the log is synced at once.
+    Appended(u64),
+    Durable(u64),
+}
+
+impl Log {
+    /// Opens the log and starts its thread, which ends with the process.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or the thread not be started.
+    pub fn open(path: &Path) -> io::Result<Arc<Self>> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let log = Arc::new(Self {
+            queue: Mutex::default(),
+            work: Condvar::new(),
+            durable: AtomicU64::new(0),
+            bells: Mutex::default(),
+        });
+        let writer = Writer {
+            log: Arc::clone(&log),
+            file,
+            last_sync: Instant::now(),
+        };
+        thread::Builder::new()
+            .name("log".to_owned())
+            .spawn(|| writer.run())?;
+        Ok(log)
+    }
+
+    /// Rings `bell` after each sync that someone asked for.
+    pub fn ring(&self, bell: Arc<Bell>) {
+        self.bells
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(bell);
+    }
+
+    /// Appends transactions; they are durable some time later.
+    pub fn append<'a>(&self, transactions: impl Iterator<Item = (HashValue, &'a [u8])>) {
+        let mut queue = self.lock();
+        for (hash, bytes) in transactions {
+            let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            queue.bytes.extend_from_slice(&length.to_le_bytes());
+            queue.bytes.extend_from_slice(bytes);
+            queue.appended += 1;
+            let number = queue.appended;
+            queue.recent.insert(hash, number);
+        }
+        self.wake(queue);
+    }
+
+    /// Where a transaction stands; if it is not durable, that is hurried.
+    pub fn standing(&self, hash: &HashValue) -> Standing {
+        let mut queue = self.lock();
+        match queue.recent.number(hash) {
+            None => Standing::Unknown,
+            Some(number) if number <= self.durable() => Standing::Durable(number),
+            Some(number) => {
+                queue.awaited = true;
+                self.wake(queue);
+                Standing::Appended(number)
+            }
+        }
+    }
+
+    /// How many transactions are durable; all with numbers up to this one.
+    pub fn durable(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waking a thread is a system call even where it does not sleep.
+    fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
+        if mem::take(&mut queue.asleep) {
+            drop(queue);
+            self.work.notify_one();
+        }
+    }
+}
+
+/// The thread's own.
+struct Writer {
+    log: Arc<Log>,
+    file: File,
+    last_sync: Instant,
+}
+
+impl Writer {
+    fn run(mut self) {
+        let mut group = Vec::new();
+        loop {
+            let (appended, awaited) = self.next_group(&mut group);
+            if let Err(error) = self.file.write_all(&group).and_then(|()| self.file.sync_data()) {
+                // What was answered with 202 cannot be kept: nothing that follows would count.
+                let _ = writeln!(io::stderr(), "cannot write the log: {error}");
+                process::exit(1);
+            }
+            group.clear();
+            self.last_sync = Instant::now();
+            self.log.durable.store(appended, Ordering::Release);
+            if awaited {
+                let bells = self.log.bells.lock().unwrap_or_else(PoisonError::into_inner);
+                bells.iter().for_each(|bell| bell.ring());
+            }
+        }
+    }
+
+    /// Waits for transactions and puts them into `group`; says how many were ever appended, and whether
+    /// someone waits.
+    fn next_group(&self, group: &mut Vec<u8>) -> (u64, bool) {
+        let mut queue = self.log.lock();
+        loop {
+            let pause = self.pause(&queue);
+            if pause == Some(Duration::ZERO) {
+                mem::swap(group, &mut queue.bytes);
+                return (queue.appended, mem::take(&mut queue.awaited));
+            }
+            queue.asleep = true;
+            queue = match pause {
+                None => self.log.work.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                Some(pause) => {
+                    let woken = self.log.work.wait_timeout(queue, pause);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+            queue.asleep = false;
+        }
+    }
+
+    /// How long to gather; `None` while there is nothing.
+    fn pause(&self, queue: &Queue) -> Option<Duration> {
+        if queue.bytes.is_empty() {
+            return None;
+        }
+        let waiting = queue.appended - self.log.durable();
+        if queue.awaited || waiting < GROUP_MIN {
+            return Some(Duration::ZERO);
+        }
+        Some(GROUP_INTERVAL.saturating_sub(self.last_sync.elapsed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(number: u8) -> HashValue {
+        HashValue::sha3_of(&[&[number]])
+    }
+
+    #[test]
+    fn what_is_durable_is_in_the_file_in_its_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let log = Log::open(&path).unwrap();
+        let bodies: [&[u8]; 3] = [b"first", b"second", b""];
+        for (number, body) in (0..).zip(bodies) {
+            log.append([(hash(number), body)].into_iter());
+        }
+        while log.standing(&hash(2)) != Standing::Durable(3) {
+            thread::yield_now();
+        }
+        let expected = b"\x05\0\0\0first\x06\0\0\0second\0\0\0\0";
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
+        assert_eq!((log.durable(), log.standing(&hash(9))), (3, Standing::Unknown));
+    }
+
+    #[test]
+    fn a_group_is_gathered_only_while_nobody_waits_for_it() {
+        let log = Log {
+            queue: Mutex::default(),
+            work: Condvar::new(),
+            durable: AtomicU64::new(0),
+            bells: Mutex::default(),
+        };
+        let log = Arc::new(log);
+        let writer = Writer {
+            log: Arc::clone(&log),
+            file: tempfile::tempfile().unwrap(),
+            // In the future, so that the time that the test takes does not matter.
+            last_sync: Instant::now() + Duration::from_secs(3_600),
+        };
+        let pause = || writer.pause(&log.lock());
+        assert_eq!(pause(), None, "nothing to write");
+        let many = u8::try_from(GROUP_MIN).unwrap();
+        log.append((1..many).map(|number| (hash(number), &b"x"[..])));
+        assert_eq!(pause(), Some(Duration::ZERO), "few are written at once");
+        log.append([(hash(many), &b"x"[..])].into_iter());
+        assert_eq!(pause(), Some(GROUP_INTERVAL), "many are gathered");
+        assert_eq!(log.standing(&hash(1)), Standing::Appended(1));
+        assert_eq!(pause(), Some(Duration::ZERO), "someone waits");
+    }
+}

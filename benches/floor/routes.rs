@@ -1,0 +1,230 @@
+//! What is answered: submissions and waits, and as much of the rest as the generator asks for before it
+//! begins, with constants.
+
+use crate::{
+    checker::{Checker, Refusal},
+    log::{Log, Standing},
+    parked::Parked,
+};
+use actix_web::{
+    HttpResponse,
+    http::header::ContentType,
+    web::{self, Bytes, Data, Path, PayloadConfig, ServiceConfig},
+};
+use ledger::{Chain, HashValue, Parameters, Vendor};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The chain that every transfer says it is for.
+const CHAIN_ID: u8 = 4;
+/// What it is called where the node has the header.
+const CHAIN_ID_HEADER: (&str, &str) = ("x-node-chain-id", "4");
+/// The largest submission, in bytes: many times a transfer's.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+/// What every account owns: more than anyone asks for.
+const BALANCE: u64 = u64::MAX;
+/// What a gas unit costs, for those who compute fees.
+const GAS_UNIT_PRICE: u64 = 100;
+
+/// What the requests of one HTTP thread share.
+pub struct Worker {
+    checker: Checker,
+    parked: Parked,
+    log: Arc<Log>,
+}
+
+impl Worker {
+    /// For one more thread.
+    pub fn new(log: &Arc<Log>) -> Self {
+        let parked = Parked::default();
+        log.ring(parked.bell());
+        let chain = Chain::new(CHAIN_ID, Vendor::default(), Parameters::default());
+        Self {
+            checker: Checker::new(chain, log),
+            parked,
+            log: Arc::clone(log),
+        }
+    }
+}
+
+/// The routes; `/v1/transactions` and `wait_by_hash` are what is measured.
+pub fn configure(config: &mut ServiceConfig) {
+    config
+        .app_data(PayloadConfig::new(BODY_BYTES_MAX))
+        .route("/v1/transactions", web::post().to(submit))
+        .route("/v1/transactions/wait_by_hash/{hash}", web::get().to(wait))
+        .route("/v1/transactions/by_hash/{hash}", web::get().to(wait))
+        .route("/v1", web::get().to(ledger))
+        .route("/v1/estimate_gas_price", web::get().to(gas_price))
+        .route("/v1/accounts/{address}", web::get().to(account))
+        .route("/v1/accounts/{address}/balance/{asset}", web::get().to(balance))
+        .route("/fund", web::post().to(fund))
+        .route("/bytes/{count}", web::get().to(bytes));
+}
+
+async fn submit(worker: Data<Worker>, body: Bytes) -> HttpResponse {
+    match worker.checker.take(body).await {
+        Ok(hash) => HttpResponse::Accepted()
+            .content_type(ContentType::json())
+            .body(format!("{{\"hash\":\"{hash}\"}}")),
+        Err(Refusal::Form) => refused("invalid_input"),
+        Err(Refusal::Signature) => refused("vm_error"),
+    }
+}
+
+async fn wait(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
+    let Ok(hash) = hash.parse::<HashValue>() else {
+        return refused("web_framework_error");
+    };
+    let number = match worker.log.standing(&hash) {
+        Standing::Unknown => return HttpResponse::NotFound().finish(),
+        Standing::Durable(number) => number,
+        Standing::Appended(number) => {
+            let log = Arc::clone(&worker.log);
+            worker.parked.wait(number, move || log.durable()).await;
+            number
+        }
+    };
+    HttpResponse::Ok().content_type(ContentType::json()).body(format!(
+        "{{\"type\":\"user_transaction\",\"version\":\"{number}\",\"success\":true,\
+         \"vm_status\":\"Executed successfully\",\"gas_used\":\"0\"}}"
+    ))
+}
+
+/// The durable transactions are the versions; there are no blocks.
+async fn ledger(worker: Data<Worker>) -> HttpResponse {
+    let version = worker.log.durable().to_string();
+    HttpResponse::Ok()
+        .insert_header(CHAIN_ID_HEADER)
+        .json(json!({ "chain_id": CHAIN_ID, "ledger_version": version, "block_height": "0" }))
+}
+
+async fn gas_price() -> HttpResponse {
+    constant(&json!({ "gas_estimate": GAS_UNIT_PRICE }))
+}
+
+async fn account(address: Path<String>) -> HttpResponse {
+    constant(&json!({ "sequence_number": "0", "authentication_key": *address }))
+}
+
+async fn balance() -> HttpResponse {
+    constant(&json!(BALANCE))
+}
+
+async fn fund() -> HttpResponse {
+    constant(&json!({ "txn_hashes": [HashValue::ZERO.to_string()] }))
+}
+
+/// An answer of so many bytes: what a read is measured against.
+async fn bytes(count: Path<usize>) -> HttpResponse {
+    let count = count.into_inner().min(BODY_BYTES_MAX);
+    HttpResponse::Ok()
+        .content_type(ContentType::json())
+        .body(vec![b' '; count])
+}
+
+fn constant(body: &Value) -> HttpResponse {
+    HttpResponse::Ok().json(body)
+}
+
+fn refused(error_code: &str) -> HttpResponse {
+    HttpResponse::BadRequest().json(json!({ "message": error_code, "error_code": error_code }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::{App, http::StatusCode, test};
+    use ledger::{
+        AccountAddress, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction,
+        crypto::Ed25519PrivateKey,
+        transaction::{TransactionAuthenticator, TransactionPayload},
+    };
+
+    fn signed(sequence_number: u64) -> SignedTransaction {
+        let key = Ed25519PrivateKey::from_seed(&[7; 32]);
+        let name = |text: &str| Identifier::new(text).unwrap();
+        let raw = RawTransaction {
+            sender: key.public_key().account_address(),
+            sequence_number,
+            payload: TransactionPayload::EntryFunction(EntryFunction {
+                module: ModuleId {
+                    address: AccountAddress::ONE,
+                    name: name("any"),
+                },
+                function: name("call"),
+                type_args: Vec::new(),
+                args: Vec::new(),
+            }),
+            max_gas_amount: 1,
+            gas_unit_price: 1,
+            expiration_timestamp_secs: 1,
+            chain_id: CHAIN_ID,
+        };
+        let signature = key.sign(&raw.signing_message(&Vendor::default()));
+        let authenticator = TransactionAuthenticator::Ed25519 {
+            public_key: key.public_key(),
+            signature,
+        };
+        SignedTransaction { raw, authenticator }
+    }
+
+    #[actix_web::test]
+    async fn good_signatures_are_taken_and_awaited_and_bad_ones_refused_within_one_batch() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let log = Log::open(&path).unwrap();
+        let app = App::new()
+            .app_data(Data::new(Worker::new(&log)))
+            .configure(configure);
+        let app = test::init_service(app).await;
+        let post = |transaction: &SignedTransaction| {
+            let body = bcs::to_bytes(transaction).unwrap();
+            let request = test::TestRequest::post()
+                .uri("/v1/transactions")
+                .set_payload(body);
+            test::call_service(&app, request.to_request())
+        };
+        let good: Vec<_> = (0..5).map(signed).collect();
+        let mut bad = signed(5);
+        bad.raw.sequence_number = 6;
+        let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|index| post(&good[index]));
+        let (a, b, refused, c, d, e) = tokio::join!(a, b, post(&bad), c, d, e);
+        for answer in [a, b, c, d, e] {
+            assert_eq!(answer.status(), StatusCode::ACCEPTED);
+        }
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+        let get = |hash: HashValue| {
+            let uri = format!("/v1/transactions/wait_by_hash/{hash}");
+            test::call_service(&app, test::TestRequest::get().uri(&uri).to_request())
+        };
+        let vendor = Vendor::default();
+        for transaction in &good {
+            assert_eq!(get(transaction.hash(&vendor)).await.status(), StatusCode::OK);
+        }
+        assert_eq!(get(bad.hash(&vendor)).await.status(), StatusCode::NOT_FOUND);
+        let sizes: usize = good.iter().map(|transaction| 4 + transaction.size_bytes()).sum();
+        assert_eq!(
+            std::fs::read(&path).unwrap().len(),
+            sizes,
+            "what was awaited is written"
+        );
+    }
+
+    #[actix_web::test]
+    async fn what_is_no_transaction_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = Log::open(&directory.path().join("log")).unwrap();
+        let app = App::new()
+            .app_data(Data::new(Worker::new(&log)))
+            .configure(configure);
+        let app = test::init_service(app).await;
+        for body in [&b""[..], b"no transaction", &[0; 200]] {
+            let request = test::TestRequest::post()
+                .uri("/v1/transactions")
+                .set_payload(body);
+            let answer = test::call_service(&app, request.to_request()).await;
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{body:?}");
+        }
+    }
+}
