@@ -107,13 +107,17 @@ pub struct ExecutedTransaction {
 impl ExecutedTransaction {
     /// What it put out: the data of its events, and the keys and values it wrote, in bytes.
     pub fn output_bytes(&self) -> usize {
-        let events = self.events.iter().map(|event| event.data().len());
-        let writes = self
-            .writes
-            .iter()
-            .map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len));
-        events.chain(writes).sum()
+        output_bytes(&self.events, &self.writes)
     }
+}
+
+/// The data of events, and the keys and values of changes, in bytes.
+pub(crate) fn output_bytes(events: &[ContractEvent], writes: &WriteSet) -> usize {
+    let events = events.iter().map(|event| event.data().len());
+    let writes = writes
+        .iter()
+        .map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len));
+    events.chain(writes).sum()
 }
 
 /// The end of the chain after a block: all that executing the next block needs beside the state.

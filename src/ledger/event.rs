@@ -1,6 +1,6 @@
 //! Events: of a stream (a handle with a creation number and a counter) or of a module.
 
-use crate::{AccountAddress, HashValue, TypeTag, Vendor, accumulator::root_of};
+use crate::{AccountAddress, TypeTag};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -60,11 +60,4 @@ impl ContractEvent {
             Self::V2 { .. } => None,
         }
     }
-}
-
-/// The root over a transaction's events, in order.
-pub fn event_root(events: &[ContractEvent], vendor: &Vendor) -> HashValue {
-    let seeds = vendor.seeds();
-    let leaves = events.iter().map(|event| seeds.contract_event.hash_bcs(event));
-    root_of(leaves, &seeds.event_accumulator)
 }

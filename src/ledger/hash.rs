@@ -3,6 +3,11 @@
 //! A hash of a value of type `T` is `SHA3-256(seed(T) || bytes)` with
 //! `seed(T) = SHA3-256("{VENDOR}::T")`, so that values of two types never share a hash.
 
+mod batch;
+mod permutation;
+
+pub(crate) use batch::HashBatch;
+
 use serde::{Deserialize, Serialize};
 use sha3::{Digest, Sha3_256};
 use std::{fmt, str::FromStr};

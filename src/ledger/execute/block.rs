@@ -6,20 +6,19 @@
 use super::{
     BlockState, Context, Failure,
     context::Environment,
+    seal::{Kept, Output, seal},
     user::{Outcome, Purpose, execute_user},
 };
 use crate::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ContractEvent, DiscardedTransaction,
-    ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, OrderedBlock, StateError, StateView,
-    Transaction, TransactionInfo, WriteSet,
+    AccountAddress, BlockHeader, Chain, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutionStatus,
+    HashValue, OrderedBlock, StateError, StateView, Transaction,
     accumulator::root_of,
-    event::event_root,
     framework::modules::{
         block::{BlockResource, NewBlockEvent},
         coin::CoinInfo,
         timestamp::CurrentTimeMicroseconds,
     },
-    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, TransactionInfoV0},
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
 };
 use std::sync::Arc;
 
@@ -39,51 +38,6 @@ pub enum ExecuteError {
     },
 }
 
-/// What a transaction did, before it has a place in the ledger.
-pub(crate) struct Output {
-    /// Gas units charged.
-    pub(crate) gas_used: u64,
-    /// How it ended.
-    pub(crate) status: ExecutionStatus,
-    /// Its events.
-    pub(crate) events: Vec<ContractEvent>,
-    /// What it changed.
-    pub(crate) writes: WriteSet,
-}
-
-/// Gives a transaction its info, and its place at the end of the accumulator.
-pub(crate) fn commit_output(
-    chain: &Chain,
-    accumulator: &mut Accumulator,
-    transaction: Transaction,
-    hash: HashValue,
-    output: Output,
-) -> ExecutedTransaction {
-    let vendor = chain.vendor();
-    let info = TransactionInfo::V0(TransactionInfoV0 {
-        gas_used: output.gas_used,
-        status: output.status,
-        transaction_hash: hash,
-        event_root_hash: event_root(&output.events, vendor),
-        state_change_hash: output.writes.hash(vendor),
-        state_checkpoint_hash: None,
-        auxiliary_info_hash: None,
-    });
-    let seeds = vendor.seeds();
-    accumulator.append(
-        seeds.transaction_info.hash_bcs(&info),
-        &seeds.transaction_accumulator,
-    );
-    ExecutedTransaction {
-        transaction,
-        hash,
-        info,
-        events: output.events,
-        writes: output.writes,
-        accumulator_root: accumulator.root(&seeds.transaction_accumulator),
-    }
-}
-
 /// Executes `block` on the state that `view` shows, right after `tip`. A pure function: the same
 /// state, tip and block give the same hashes.
 ///
@@ -100,8 +54,7 @@ pub fn execute_block(
         chain,
         hash: header.hash(chain.vendor()),
         state: BlockState::new(view),
-        accumulator: tip.accumulator.clone(),
-        committed: Vec::with_capacity(block.transactions.len() + 2),
+        kept: Vec::with_capacity(block.transactions.len() + 2),
         discarded: Vec::new(),
         height: header.height,
         timestamp_usecs: header.timestamp_usecs,
@@ -138,18 +91,20 @@ pub fn execute_block(
         }
     }
     run.end(header.height)?;
+    let mut accumulator = tip.accumulator.clone();
+    let transactions = seal(chain, &mut accumulator, run.kept);
     let tip = ChainTip {
         height: header.height,
         block_hash: run.hash,
-        version: tip.version + run.committed.len() as u64,
+        version: tip.version + transactions.len() as u64,
         epoch: header.epoch,
         timestamp_usecs: header.timestamp_usecs,
-        accumulator: run.accumulator,
+        accumulator,
     };
     Ok(ExecutedBlock {
-        first_version: tip.version + 1 - run.committed.len() as u64,
+        first_version: tip.version + 1 - transactions.len() as u64,
         header,
-        transactions: run.committed,
+        transactions,
         discarded: run.discarded,
         certificate: block.certificate,
         tip,
@@ -189,8 +144,7 @@ struct Run<'a> {
     chain: &'a Chain,
     hash: HashValue,
     state: BlockState<'a>,
-    accumulator: Accumulator,
-    committed: Vec<ExecutedTransaction>,
+    kept: Vec<Kept>,
     discarded: Vec<DiscardedTransaction>,
     height: u64,
     timestamp_usecs: u64,
@@ -216,7 +170,7 @@ impl Run<'_> {
     /// Whether the rest of the ordered transactions must wait. Never before a user transaction is kept
     /// beside the metadata, whatever the limits: every block makes progress.
     fn is_full(&self) -> bool {
-        self.committed.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
+        self.kept.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
     }
 
     fn environment(&self, transaction_hash: HashValue) -> Environment {
@@ -229,9 +183,12 @@ impl Run<'_> {
 
     fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
-        let executed = commit_output(self.chain, &mut self.accumulator, transaction, hash, output);
-        self.output_bytes = self.output_bytes.saturating_add(executed.output_bytes() as u64);
-        self.committed.push(executed);
+        self.output_bytes = self.output_bytes.saturating_add(output.bytes() as u64);
+        self.kept.push(Kept {
+            transaction,
+            hash,
+            output,
+        });
     }
 
     /// Runs one of the block's own transactions.

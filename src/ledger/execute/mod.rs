@@ -17,6 +17,7 @@ mod gas;
 mod multisig;
 mod new_account;
 mod orderless;
+mod seal;
 mod signers;
 mod simulate;
 mod status;
@@ -26,7 +27,6 @@ mod validate;
 mod view;
 
 pub use block::{ExecuteError, execute_block};
-pub(crate) use block::{Output, commit_output};
 pub(crate) use block_state::BlockState;
 pub use context::Context;
 pub(crate) use context::Environment;
@@ -35,6 +35,7 @@ pub(crate) use gas::gas_schedule;
 pub use gas::{cost, intrinsic_units};
 pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceFacts;
+pub(crate) use seal::{Kept, Output, seal};
 pub use simulate::simulate;
 pub use status::{Discard, ValidationStatus};
 pub use validate::{

@@ -2,8 +2,8 @@
 
 use super::{
     BlockState,
-    block::{Output, commit_output},
     context::Environment,
+    seal::{Kept, Output, seal},
     user::{Outcome, Purpose, execute_user},
 };
 use crate::{
@@ -43,6 +43,10 @@ pub fn simulate(
     };
     let hash = checked.hash();
     let transaction = Transaction::User(checked.into_transaction());
-    let accumulator = &mut Accumulator::default();
-    Ok(commit_output(chain, accumulator, transaction, hash, output))
+    let kept = vec![Kept {
+        transaction,
+        hash,
+        output,
+    }];
+    Ok(seal(chain, &mut Accumulator::default(), kept).remove(0))
 }

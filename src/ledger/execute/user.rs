@@ -5,12 +5,12 @@
 
 use super::{
     BlockState, Context, Discard, Failure, MiscellaneousStatus,
-    block::Output,
     context::Environment,
     gas::{GasMeter, GasUsed, intrinsic},
     multisig::{self, MultisigCall},
     new_account,
     orderless::NonceFacts,
+    seal::Output,
     signers::{signature_count, signers},
     validate::{TransactionFacts, validate_in_block, validate_size},
 };

@@ -9,7 +9,7 @@ use crate::{
     AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus, HashValue,
     Parameters, StateKey, Transaction, UpgradeError, Vendor,
     accumulator::root_of,
-    execute::{BlockState, Context, Environment, Failure, Output, commit_output},
+    execute::{BlockState, Context, Environment, Failure, Kept, Output, seal},
     framework::modules::{
         account::{self, Account},
         block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
@@ -183,7 +183,12 @@ impl Genesis {
             events,
             writes,
         };
-        let executed = commit_output(chain, &mut accumulator, transaction, hash, output);
+        let kept = vec![Kept {
+            transaction,
+            hash,
+            output,
+        }];
+        let transactions = seal(chain, &mut accumulator, kept);
         let tip = ChainTip {
             height: 0,
             block_hash: header.hash(chain.vendor()),
@@ -196,7 +201,7 @@ impl Genesis {
         ExecutedBlock {
             header,
             first_version: 0,
-            transactions: vec![executed],
+            transactions,
             discarded: Vec::new(),
             certificate: Bytes::new(),
             tip,

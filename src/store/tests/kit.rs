@@ -229,7 +229,7 @@ impl Maker {
         let mut transactions = Vec::with_capacity(parts.len());
         for (transaction, events, writes) in parts {
             let hash = transaction.hash(&self.vendor);
-            accumulator.append(hash, &seeds.transaction_accumulator);
+            let roots = accumulator.extend(vec![hash], &seeds.transaction_accumulator);
             let info = TransactionInfo::V0(TransactionInfoV0 {
                 gas_used: 9,
                 status: ExecutionStatus::Success,
@@ -245,7 +245,7 @@ impl Maker {
                 info,
                 events,
                 writes,
-                accumulator_root: accumulator.root(&seeds.transaction_accumulator),
+                accumulator_root: roots[0],
             });
         }
         let header = BlockHeader {
