@@ -33,6 +33,20 @@ pub(crate) enum Site {
     Storage,
 }
 
+impl Site {
+    /// All of them.
+    const ALL: [Self; 3] = [Self::Mempool, Self::Commit, Self::Storage];
+
+    /// The arbiter's name.
+    pub(crate) fn thread(self) -> &'static str {
+        match self {
+            Self::Mempool => "mempool",
+            Self::Commit => "commit",
+            Self::Storage => "storage",
+        }
+    }
+}
+
 impl Arbiters {
     /// Starts one thread for each [`Site`]. Panics outside an actix system. A panic of an actor is told
     /// to `failure`.
@@ -41,8 +55,8 @@ impl Arbiters {
             arbiters: Vec::new(),
             failure,
         };
-        for name in ["mempool", "commit", "storage"] {
-            started.arbiters.push((name, Arbiter::try_new()?));
+        for site in Site::ALL {
+            started.arbiters.push((site.thread(), Arbiter::try_new()?));
         }
         Ok(started)
     }
@@ -69,7 +83,7 @@ impl Host for Arbiters {
     {
         let (_, arbiter) = &self.arbiters[site as usize];
         let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        Mailbox::new(name, capacity, address, &self.failure)
+        Mailbox::new((name, site.thread()), capacity, address, &self.failure)
     }
 }
 

@@ -21,11 +21,12 @@ use crate::{
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
     },
     failure::Failure,
-    mailbox::{Mail, Mailbox, Refused},
+    mailbox::{Counted, Mail, Mailbox, Refused},
     mempool::{
         self, Mempool,
         messages::{AskSavedBytes, EstimateGas, InPool, Pause, PendingByHash},
     },
+    meters::{MeterStatus, Meters, Woken},
     pruner::{self, Pruner},
     sequencer::{self, Sequencer},
     signatures::SignatureChecks,
@@ -34,7 +35,7 @@ use crate::{
         messages::{Answer, Read},
     },
 };
-use actix::{Actor, Context, Handler, Message};
+use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
 use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_store::{Query, Snapshot, StoreError};
@@ -69,7 +70,7 @@ struct Parts {
     pool_was_full: AtomicBool,
 }
 
-/// The mailboxes of all actors.
+/// The mailboxes of all actors, and the meters of what works behind them.
 #[derive(Clone, Debug)]
 pub(crate) struct Mailboxes {
     pub(crate) mempool: Mailbox<Mempool>,
@@ -77,6 +78,7 @@ pub(crate) struct Mailboxes {
     pub(crate) committer: Mailbox<Committer>,
     pub(crate) storage: Mailbox<Storage>,
     pub(crate) pruner: Mailbox<Pruner>,
+    pub(crate) meters: Arc<Meters>,
 }
 
 impl NodeHandle {
@@ -200,7 +202,9 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
+        let waits = &self.0.mailboxes.meters.waits;
         let Ok(_permit) = self.0.waits.try_acquire() else {
+            waits.refused();
             return self.transaction_by_hash(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(self.0.config.wait.timeout_ms);
@@ -215,20 +219,29 @@ impl NodeHandle {
         if !matches!(lookup, Lookup::Pending(_)) {
             return Ok((ledger_info, lookup));
         }
+        let parked = waits.park();
         let ended = tokio::select! {
             // What is committed is told even if a write has failed since.
             biased;
             ended = timeout_at(deadline, ended) => ended,
             error = self.0.failure.wait_unwritable() => return Err(error.into()),
         };
+        drop(parked);
         match ended {
             Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
+                waits.ended(Woken::Committed);
                 Ok((ledger_info, Lookup::Committed(committed)))
             }
-            Ok(Ok(WaitEnd::Left(reason))) => self.not_in_pool(hash, Some(reason)).await,
+            Ok(Ok(WaitEnd::Left(reason))) => {
+                waits.ended(Woken::Left);
+                self.not_in_pool(hash, Some(reason)).await
+            }
             Ok(Err(_)) => Err(ReadError::Stopping),
-            // The moment of the answer is now, not that of the beginning.
-            Err(_) => self.transaction_by_hash(hash).await,
+            Err(_) => {
+                waits.ended(Woken::TimedOut);
+                // The moment of the answer is now, not that of the beginning.
+                self.transaction_by_hash(hash).await
+            }
         }
     }
 
@@ -266,6 +279,11 @@ impl NodeHandle {
             all.storage.status(),
             all.pruner.status(),
         ]
+    }
+
+    /// What is measured behind the actors: the pool, the threads with queues, commits, waits.
+    pub fn meters(&self) -> MeterStatus {
+        self.0.mailboxes.meters.status()
     }
 
     /// The numbers of the lanes in which transactions wait for the check of their signatures.
@@ -311,7 +329,7 @@ async fn ask<A, M, T>(
 ) -> Result<T, ReadError>
 where
     A: Actor<Context = Context<A>> + Handler<Mail<A>> + Handler<M, Result = ()>,
-    M: Message<Result = ()> + Send + 'static,
+    M: Counted,
 {
     let (reply, answer) = oneshot::channel();
     mailbox.request(request(reply)).map_err(|refused| match refused {

@@ -46,6 +46,7 @@ mod handle;
 mod lookup;
 mod mailbox;
 mod mempool;
+mod meters;
 mod node;
 mod pruner;
 mod sequencer;
@@ -74,5 +75,8 @@ pub use handle::NodeHandle;
 pub use lookup::{Accepted, Committed, Lookup};
 pub use mailbox::MailboxStatus;
 pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
+pub use meters::{
+    BOUNDS, CommitStatus, Distribution, MeterStatus, PoolStatus, Times, WaitStatus, WorkStatus,
+};
 pub use node::Node;
 pub use signatures::{Lane, LaneStatus};

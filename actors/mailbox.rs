@@ -5,42 +5,17 @@
 //! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
+mod gauge;
+mod kinds;
+
+pub use gauge::MailboxStatus;
+use gauge::{Gauge, Place};
+pub(crate) use kinds::Counted;
+use kinds::Kind;
+
 use crate::failure::Failure;
 use actix::{Actor, Addr, Context, Handler, Message};
-use serde::Serialize;
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
-};
-
-/// What operators see of a mailbox. Counts are since the start of the node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MailboxStatus {
-    /// The actor.
-    pub actor: &'static str,
-    /// How many requests may wait.
-    pub capacity: usize,
-    /// How many requests wait now.
-    pub depth: usize,
-    /// The most requests that ever waited at once.
-    pub high_water: usize,
-    /// Requests admitted.
-    pub accepted: u64,
-    /// Requests refused because `capacity` were waiting.
-    pub refused: u64,
-    /// Messages of other actors; always admitted.
-    pub protocol: u64,
-    /// Requests and messages whose handler has returned.
-    pub handled: u64,
-    /// How long all that were handled had waited, in microseconds.
-    pub waited_micros: u64,
-    /// How long all handlers ran, in microseconds.
-    pub handled_micros: u64,
-}
+use std::{fmt, sync::Arc, time::Instant};
 
 /// Why a request was not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,96 +26,13 @@ pub(crate) enum Refused {
     Closed,
 }
 
-/// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only counted,
-/// never used to order anything, hence relaxed.
-#[derive(Debug)]
-pub(crate) struct Gauge {
-    actor: &'static str,
-    failure: Failure,
-    capacity: AtomicUsize,
-    depth: AtomicUsize,
-    high_water: AtomicUsize,
-    accepted: AtomicU64,
-    refused: AtomicU64,
-    protocol: AtomicU64,
-    handled: AtomicU64,
-    waited_nanos: AtomicU64,
-    handled_nanos: AtomicU64,
-}
-
-impl Gauge {
-    fn new(actor: &'static str, capacity: usize, failure: Failure) -> Self {
-        Self {
-            actor,
-            failure,
-            capacity: AtomicUsize::new(capacity),
-            depth: AtomicUsize::new(0),
-            high_water: AtomicUsize::new(0),
-            accepted: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            protocol: AtomicU64::new(0),
-            handled: AtomicU64::new(0),
-            waited_nanos: AtomicU64::new(0),
-            handled_nanos: AtomicU64::new(0),
-        }
-    }
-
-    /// Takes a place for a request, if there is one.
-    fn admit(&self) -> bool {
-        let capacity = self.capacity.load(Relaxed);
-        let place = self
-            .depth
-            .fetch_update(Relaxed, Relaxed, |depth| (depth < capacity).then_some(depth + 1));
-        match place {
-            Ok(before) => {
-                self.high_water.fetch_max(before + 1, Relaxed);
-                self.accepted.fetch_add(1, Relaxed);
-                true
-            }
-            Err(_) => {
-                self.refused.fetch_add(1, Relaxed);
-                false
-            }
-        }
-    }
-
-    fn status(&self) -> MailboxStatus {
-        MailboxStatus {
-            actor: self.actor,
-            capacity: self.capacity.load(Relaxed),
-            depth: self.depth.load(Relaxed),
-            high_water: self.high_water.load(Relaxed),
-            accepted: self.accepted.load(Relaxed),
-            refused: self.refused.load(Relaxed),
-            protocol: self.protocol.load(Relaxed),
-            handled: self.handled.load(Relaxed),
-            waited_micros: self.waited_nanos.load(Relaxed) / 1_000,
-            handled_micros: self.handled_nanos.load(Relaxed) / 1_000,
-        }
-    }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// A place among the waiting requests; given back when handling begins, or when the message is
-/// dropped unhandled because its actor is gone.
-#[derive(Debug)]
-struct Place(Arc<Gauge>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.depth.fetch_sub(1, Relaxed);
-    }
-}
-
 /// Hands a message to its actor's handler.
 type Opener<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context) + Send>;
 
 /// A message on its way to an actor, with what is measured of it.
 pub(crate) struct Mail<A: Actor> {
     open: Opener<A>,
+    kind: Kind,
     sent: Instant,
     gauge: Arc<Gauge>,
     place: Option<Place>,
@@ -157,11 +49,9 @@ impl<A: Actor> Mail<A> {
         drop(self.place);
         let begun = Instant::now();
         let gauge = &self.gauge;
-        let _alarm = gauge.failure.alarm(gauge.actor);
+        let _alarm = gauge.alarm();
         (self.open)(actor, context);
-        gauge.waited_nanos.fetch_add(nanos(begun - self.sent), Relaxed);
-        gauge.handled_nanos.fetch_add(nanos(begun.elapsed()), Relaxed);
-        gauge.handled.fetch_add(1, Relaxed);
+        gauge.handled(self.kind, self.sent, begun);
     }
 }
 
@@ -249,33 +139,33 @@ impl<A: Actor> Clone for Mailbox<A> {
 
 impl<A: Actor> fmt::Debug for Mailbox<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mailbox").field(&self.gauge.actor).finish()
+        f.debug_tuple("Mailbox").field(&self.gauge.actor()).finish()
     }
 }
 
 impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
-    /// A mailbox in front of `address` that admits `capacity` waiting requests. A handler's panic is
-    /// told to `failure`.
+    /// A mailbox in front of `address` that admits `capacity` waiting requests, with the names of the actor and of
+    /// the thread that it shares with others. A handler's panic is told to `failure`.
     pub(crate) fn new(
-        actor: &'static str,
+        names: (&'static str, &'static str),
         capacity: usize,
         address: impl Into<Address<A>>,
         failure: &Failure,
     ) -> Self {
-        let gauge = Arc::new(Gauge::new(actor, capacity, failure.clone()));
+        let gauge = Arc::new(Gauge::new(names, capacity, failure.clone()));
         let address = address.into();
         Self { address, gauge }
     }
 
     /// The actor's name.
     pub(crate) fn actor(&self) -> &'static str {
-        self.gauge.actor
+        self.gauge.actor()
     }
 
     /// Admits a request from outside, or refuses it at once.
     pub(crate) fn request<M>(&self, message: M) -> Result<(), Refused>
     where
-        M: Message<Result = ()> + Send + 'static,
+        M: Counted,
         A: Handler<M, Result = ()>,
     {
         if !self.address.is_open() {
@@ -284,7 +174,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         if !self.gauge.admit() {
             return Err(Refused::Full);
         }
-        self.post(message, Some(Place(Arc::clone(&self.gauge))));
+        self.post(message, Some(Place::taken(&self.gauge)));
         Ok(())
     }
 
@@ -292,22 +182,23 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
     /// node is stopping.
     pub(crate) fn tell<M>(&self, message: M)
     where
-        M: Message<Result = ()> + Send + 'static,
+        M: Counted,
         A: Handler<M, Result = ()>,
     {
-        self.gauge.protocol.fetch_add(1, Relaxed);
+        self.gauge.told();
         self.post(message, None);
     }
 
     fn post<M>(&self, message: M, place: Option<Place>)
     where
-        M: Message<Result = ()> + Send + 'static,
+        M: Counted,
         A: Handler<M, Result = ()>,
     {
         self.address.send(Mail {
             open: Box::new(move |actor: &mut A, context: &mut Context<A>| {
                 <A as Handler<M>>::handle(actor, message, context);
             }),
+            kind: M::KIND,
             sent: Instant::now(),
             gauge: Arc::clone(&self.gauge),
             place,
@@ -317,7 +208,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
     /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
     pub(crate) fn port<M>(&self) -> Port<M>
     where
-        M: Message<Result = ()> + Send + 'static,
+        M: Counted,
         A: Handler<M, Result = ()>,
     {
         let mailbox = self.clone();
@@ -331,7 +222,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
 
     /// Changes how many requests may wait, for the next request on. Those that wait already stay.
     pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
-        self.gauge.capacity.store(capacity, Relaxed);
+        self.gauge.set_capacity(capacity);
         self.status()
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     failure::Failure,
     handle::Mailboxes,
     mempool::{self, Mempool, Pending, Pool, Restored, messages::Close},
+    meters::Meters,
     pruner::{self, Pruner},
     sequencer::{
         self, Engine, Sequencer,
@@ -35,6 +36,7 @@ use ledger_store::{Store, StoreReader, StoreWriter};
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     thread::JoinHandle,
 };
 use tokio::sync::oneshot;
@@ -107,7 +109,7 @@ impl Node {
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
         let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
-        let threads = workers.spawn(&wiring.failure);
+        let threads = workers.spawn(&wiring.failure, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
@@ -246,10 +248,13 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Starts a thread for each.
-    fn spawn(self, failure: &Failure) -> io::Result<Vec<JoinHandle<()>>> {
-        let mut threads = vec![self.executor.spawn(failure)?, self.writer.spawn(failure)?];
+    fn spawn(self, failure: &Failure, meters: &Meters) -> io::Result<Vec<JoinHandle<()>>> {
+        let mut threads = vec![
+            self.executor.spawn(failure, &meters.executor)?,
+            self.writer.spawn(failure, &meters.writer)?,
+        ];
         for reader in self.readers {
-            threads.push(reader.spawn(failure)?);
+            threads.push(reader.spawn(failure, &meters.readers)?);
         }
         Ok(threads)
     }
@@ -266,8 +271,10 @@ impl<H: Host> Wiring<'_, H> {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = config.sequencer.blocks_in_flight_max;
+        let meters = Arc::new(Meters::new(config.storage.readers));
 
-        let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone());
+        let readers = Arc::clone(&meters.readers);
+        let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone(), readers);
         let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
 
         let (actor, jobs) = Committer::new(self.head.clone(), storage.port(), self.failure.clone());
@@ -285,6 +292,7 @@ impl<H: Host> Wiring<'_, H> {
             self.clock.clone(),
             self.head.clone(),
             committer.port(),
+            Arc::clone(&meters.pool),
         );
         let mempool = host.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
 
@@ -308,6 +316,7 @@ impl<H: Host> Wiring<'_, H> {
             committer,
             storage,
             pruner,
+            meters,
         };
         (mailboxes, queues, jobs)
     }
@@ -320,10 +329,13 @@ impl<H: Host> Wiring<'_, H> {
         (writer, reader): (StoreWriter, StoreReader),
         tip: ChainTip,
     ) -> Workers {
+        // A node has one store, whose syncs are told once.
+        let _ = mailboxes.meters.syncs.set(writer.syncs());
         let executor = Executor::new(self.chain.clone(), tip, reader.clone());
         let listeners = WriterListeners {
             stored: mailboxes.committer.port(),
             pruned: mailboxes.pruner.port(),
+            meter: Arc::clone(&mailboxes.meters.commit),
         };
         let (writer, readers) = queues.workers((writer, reader), &self.head, listeners, &self.failure);
         Workers {

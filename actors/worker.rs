@@ -1,8 +1,8 @@
 //! The work of a thread behind a queue, one step for each job, whoever has the steps done.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, meters::WorkMeter};
 use crossbeam_channel::Receiver;
-use std::{io, ops::ControlFlow, thread::JoinHandle};
+use std::{io, ops::ControlFlow, sync::Arc, thread::JoinHandle, time::Instant};
 
 /// Does a job; it may take more that wait. After a break the worker does no more.
 type Step<J> = Box<dyn FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send>;
@@ -25,11 +25,18 @@ impl<J: Send + 'static> Worker<J> {
         Self { name, jobs, step }
     }
 
-    /// Works on a thread until the other end of the queue is gone, or the work breaks off.
-    pub(crate) fn spawn(mut self, failure: &Failure) -> io::Result<JoinHandle<()>> {
+    /// Works on a thread until the other end of the queue is gone, or the work breaks off. `meter` counts.
+    pub(crate) fn spawn(mut self, failure: &Failure, meter: &Arc<WorkMeter>) -> io::Result<JoinHandle<()>> {
+        let meter = Arc::clone(meter);
         failure.spawn(self.name, move || {
             while let Ok(job) = self.jobs.recv() {
-                if (self.step)(job, &self.jobs).is_break() {
+                meter.waiting(self.jobs.len());
+                let begun = Instant::now();
+                let flow = (self.step)(job, &self.jobs);
+                let ended = Instant::now();
+                meter.done(ended, ended - begun);
+                meter.waiting(self.jobs.len());
+                if flow.is_break() {
                     return;
                 }
             }

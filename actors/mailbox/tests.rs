@@ -2,7 +2,7 @@
 
 use super::*;
 use actix::Arbiter;
-use std::sync::mpsc;
+use std::{sync::mpsc, time::Duration};
 
 /// An actor that handles a message for as long as the test wants.
 struct Slow {
@@ -17,6 +17,10 @@ impl Actor for Slow {
 receives_mail!(Slow);
 
 struct Work(u32);
+
+impl Counted for Work {
+    const KIND: Kind = Kind::Test;
+}
 
 impl Message for Work {
     type Result = ();
@@ -52,7 +56,7 @@ impl Fixture {
         let address = Slow::start_in_arbiter(&arbiter.handle(), move |_| actor);
         let failure = Failure::new();
         let fixture = Self {
-            mailbox: Mailbox::new("slow", capacity, address, &failure),
+            mailbox: Mailbox::new(("slow", "slow"), capacity, address, &failure),
             failure,
             begun: has_begun,
             go_on,
@@ -144,6 +148,31 @@ async fn messages_of_the_protocols_are_always_admitted_and_counted_apart() {
     }
     assert_eq!(fixture.begun.recv(), Ok(1));
     assert_eq!(fixture.mailbox.status().handled, 101);
+    fixture.end();
+}
+
+#[actix::test]
+async fn what_was_handled_is_counted_by_kind_and_by_time() {
+    const WORKED: Duration = Duration::from_millis(2);
+    let fixture = Fixture::busy(4);
+    assert_eq!(fixture.request_many(2), 2);
+    let begun = Instant::now();
+    while begun.elapsed() < WORKED {
+        std::hint::spin_loop();
+    }
+    fixture.finish(2);
+    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
+    let status = fixture.mailbox.status();
+    assert_eq!(status.handled, 2, "the third is at work");
+    assert_eq!(status.handled_by_kind, [("test", 2)].into());
+    assert_eq!((status.waited.count(), status.handling.count()), (2, 2));
+    let at_least = WORKED.as_micros() as u64;
+    assert!(status.handled_micros >= at_least, "{status:?}");
+    assert!(
+        status.waited_micros >= at_least,
+        "the second waited for the first: {status:?}"
+    );
+    assert!(status.busy_permille > 0, "{status:?}");
     fixture.end();
 }
 

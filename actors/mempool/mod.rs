@@ -32,6 +32,7 @@ use crate::{
         messages::{BlockCommitted, Dropped},
     },
     mailbox::{Port, receives_mail},
+    meters::PoolMeter,
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
@@ -41,7 +42,7 @@ use ledger::{
 use messages::{
     AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
 /// actix serves timers only when the mailbox is empty.
@@ -62,6 +63,7 @@ pub(crate) struct Mempool {
     parked: Option<NextBatch>,
     is_closed: bool,
     is_paused: bool,
+    meter: Arc<PoolMeter>,
 }
 
 impl Mempool {
@@ -73,6 +75,7 @@ impl Mempool {
         clock: Clock,
         head: HeadCell,
         dropped: Port<Dropped>,
+        meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
             pool,
@@ -83,6 +86,7 @@ impl Mempool {
             parked: None,
             is_closed: false,
             is_paused: false,
+            meter,
         }
     }
 
@@ -117,7 +121,11 @@ impl Mempool {
             }
             reply_to.tell(Batch(batch));
         }
+        self.pool.show(&self.meter);
         let left = self.pool.drain_left();
+        for (_, reason) in &left {
+            self.meter.left(reason);
+        }
         if !left.is_empty() {
             self.dropped.tell(Dropped(left));
         }
@@ -213,7 +221,7 @@ impl Handler<BlockCommitted> for Mempool {
 
     fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
         let block = &committed.0;
-        self.pool.commit(block);
+        self.meter.committed(self.pool.commit(block));
         let prices = block.transactions.iter().filter_map(|executed| {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)

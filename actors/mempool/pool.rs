@@ -15,7 +15,7 @@ use super::{
     saved,
     turns::Turns,
 };
-use crate::{LeaveReason, MempoolConfig};
+use crate::{LeaveReason, MempoolConfig, meters::PoolMeter};
 use ledger::{AccountAddress, CheckedTransaction, HashValue, ReplayProtector::Nonce};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -88,6 +88,12 @@ impl Pool {
     /// How many transactions are in the pool, those of blocks that are not durable included.
     pub(crate) fn len(&self) -> usize {
         self.by_hash.len()
+    }
+
+    /// Tells a meter what is in it.
+    pub(super) fn show(&self, meter: &PoolMeter) {
+        let pair = |amount: Amount| (amount.count, amount.bytes);
+        meter.holds((self.len(), self.bytes), pair(self.parked));
     }
 
     /// In how many bytes a stop would save it now.

@@ -36,9 +36,10 @@ fn with_head(head: Head) -> Fixture {
         clock.clock(),
         HeadCell::new(head),
         Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
+        Arc::default(),
     );
     Fixture {
-        mempool: Mailbox::new(NAME, 100, actor.start(), &Failure::new()),
+        mempool: Mailbox::new((NAME, "mempool"), 100, actor.start(), &Failure::new()),
         dropped,
         batches,
         batch_port: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),

@@ -108,7 +108,7 @@ mod tests {
         };
         let storage = Port::new(move |step: Prune| tell_step.send(step).unwrap());
         let actor = Pruner::new(config, &ledger_info(0), storage);
-        let pruner = Mailbox::new(NAME, 1, actor.start(), &Failure::new());
+        let pruner = Mailbox::new((NAME, "storage"), 1, actor.start(), &Failure::new());
         pruner.tell(Pause(true));
         for height in 1..=5 {
             pruner.tell(BlockCommitted(block(height, &[], &[])));

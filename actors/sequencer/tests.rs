@@ -33,7 +33,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Port::new(move |pull| tell_pull.send(pull).unwrap()),
         Port::new(move |Execute(block)| tell_block.send(block).unwrap()),
     );
-    let sequencer = Mailbox::new(NAME, 1, actor.start(), &Failure::new());
+    let sequencer = Mailbox::new((NAME, "commit"), 1, actor.start(), &Failure::new());
     sequencer.tell(Start {
         batches: sequencer.port(),
     });

@@ -4,12 +4,14 @@ pub(crate) mod messages;
 mod threads;
 
 use crate::{
-    ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail, worker::Worker,
+    ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail,
+    meters::WorkMeter, worker::Worker,
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::{Query, StoreReader, StoreWriter};
 use messages::{CommitBlock, Prune, Read};
+use std::sync::Arc;
 pub(crate) use threads::{ReadJob, Write, WriterListeners};
 
 /// The actor's name.
@@ -27,6 +29,7 @@ pub(crate) struct Storage {
     writes: Sender<Write>,
     reads: Sender<ReadJob>,
     failure: Failure,
+    readers: Arc<WorkMeter>,
 }
 
 /// The other ends of a storage's queues, until its threads are started.
@@ -54,11 +57,13 @@ impl Queues {
 }
 
 impl Storage {
-    /// A storage for at most `blocks_in_flight_max` blocks that are not durable.
+    /// A storage for at most `blocks_in_flight_max` blocks that are not durable. `readers` counts what its readers
+    /// are asked.
     pub(crate) fn new(
         config: &StorageConfig,
         blocks_in_flight_max: usize,
         failure: Failure,
+        readers: Arc<WorkMeter>,
     ) -> (Self, Queues) {
         let writes_max = blocks_in_flight_max.saturating_add(HEARTBEATS_MAX + PRUNES_MAX);
         let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
@@ -67,6 +72,7 @@ impl Storage {
             writes,
             reads,
             failure,
+            readers,
         };
         let queues = Queues {
             writes: write_queue,
@@ -115,6 +121,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             return;
         }
         if self.reads.is_full() {
+            self.readers.refused();
             let _ = reply.send(Err(ReadError::Overloaded { actor: NAME }));
             return;
         }
@@ -135,6 +142,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
         // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
         // the client that the node is stopping.
         let _ = self.reads.try_send(job);
+        self.readers.waiting(self.reads.len());
     }
 }
 
@@ -148,7 +156,8 @@ mod tests {
         const IN_FLIGHT_MAX: u64 = 1;
         let failure = Failure::new();
         let config = StorageConfig::default();
-        let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone());
+        let readers = Arc::new(WorkMeter::new("readers", 1));
+        let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
         let context = &mut Context::new();
         let heartbeat = IN_FLIGHT_MAX + 1;
         for height in 1..=heartbeat {

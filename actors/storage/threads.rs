@@ -5,12 +5,13 @@ use crate::{
     committer::{HeadCell, messages::BlockStored},
     failure::Failure,
     mailbox::Port,
+    meters::CommitMeter,
     worker::Worker,
 };
 use crossbeam_channel::Receiver;
 use ledger::ExecutedBlock;
 use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 const WRITER_THREAD: &str = "store-writer";
 const READER_THREAD: &str = "store-reader";
@@ -61,6 +62,7 @@ pub(super) fn writer(
 pub(crate) struct WriterListeners {
     pub(crate) stored: Port<BlockStored>,
     pub(crate) pruned: Port<PruneDone>,
+    pub(crate) meter: Arc<CommitMeter>,
 }
 
 struct Writer {
@@ -82,7 +84,9 @@ impl Writer {
         }
         if let Some(newest) = blocks.last() {
             let height = newest.height();
+            let begun = Instant::now();
             self.writer.commit(&blocks)?;
+            self.listeners.meter.committed(&blocks, begun.elapsed());
             self.listeners.stored.tell(BlockStored { height });
         }
         for prune in prunes {
@@ -90,9 +94,11 @@ impl Writer {
                 self.head
                     .raise_oldest(pruned.oldest_version, pruned.oldest_block_height);
             };
+            let begun = Instant::now();
             let pruned = self
                 .writer
                 .prune_telling(prune.below_version, prune.versions_max, hide)?;
+            self.listeners.meter.pruned(begun.elapsed());
             self.listeners.pruned.tell(PruneDone(pruned));
         }
         Ok(())

@@ -9,7 +9,7 @@
 //! | tables and rows | `schema` |
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
-//! | a disk that fails | `shield` |
+//! | a disk that fails; how often it syncs | `shield`, `syncs` |
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
 //! | pages: events, an account's transactions and summaries | `listings`, `numbered` |
@@ -38,6 +38,7 @@ mod shield;
 mod slots;
 mod snapshot;
 mod store;
+mod syncs;
 mod usage;
 mod view;
 mod writer;
@@ -57,5 +58,6 @@ pub use shield::KEPT_BYTES_MAX;
 pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
+pub use syncs::Syncs;
 pub use usage::{FileSize, Usage};
 pub use writer::StoreWriter;

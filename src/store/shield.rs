@@ -10,7 +10,7 @@
 //! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
 //! reads no more then, except from memory, until it is opened anew.
 
-use crate::StoreError;
+use crate::{StoreError, Syncs};
 use redb::{BackendError, StorageBackend};
 use std::{
     collections::BTreeMap,
@@ -45,6 +45,7 @@ struct State {
     has_failed: AtomicBool,
     /// The length that was seen last: a disk that fails may not tell it any more.
     length: AtomicU64,
+    syncs: Syncs,
     after: RwLock<Option<After>>,
 }
 
@@ -74,6 +75,11 @@ impl Disk {
             Some(after) => Err(redb::StorageError::from(after.error()).into()),
             None => Ok(()),
         }
+    }
+
+    /// What is counted of its syncs.
+    pub(crate) fn syncs(&self) -> Syncs {
+        self.0.syncs.clone()
     }
 
     fn has_failed(&self) -> bool {
@@ -269,7 +275,8 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.change("syncing", B::sync_data, |_| Ok(()))
+        let sync = |disk: &B| self.disk.0.syncs.time(|| disk.sync_data());
+        self.change("syncing", sync, |_| Ok(()))
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

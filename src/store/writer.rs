@@ -1,7 +1,7 @@
 //! The one writer: appends blocks and prunes, each in one durable commit.
 
 use crate::{
-    StoreError,
+    StoreError, Syncs,
     check::{check_consistent, check_follows},
     digest::DigestKey,
     index::{
@@ -50,6 +50,11 @@ impl StoreWriter {
             poisoned: None,
             _lock: lock,
         }
+    }
+
+    /// How often the disk syncs, counted from the opening on.
+    pub fn syncs(&self) -> Syncs {
+        self.disk.syncs()
     }
 
     /// Commits consecutive blocks together; all of them are durable and visible to new snapshots

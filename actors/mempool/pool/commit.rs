@@ -11,11 +11,12 @@ use std::collections::HashMap;
 
 impl Pool {
     /// A block is durable: its transactions leave, the refused ones with their reason. Those that
-    /// came too early or for which it had no room go back.
+    /// came too early or for which it had no room go back. Gives how many it took out that were executed.
     ///
     /// # Panics
     /// When the block names a validation status that does not exist.
-    pub fn commit(&mut self, block: &ExecutedBlock) {
+    pub fn commit(&mut self, block: &ExecutedBlock) -> usize {
+        let (held, unexecuted_before) = (self.len(), self.left.len());
         for executed in &block.transactions {
             let Some(user) = executed.transaction.as_user() else {
                 continue;
@@ -50,6 +51,9 @@ impl Pool {
         for (address, protectors) in unexecuted {
             self.put_back(address, &protectors);
         }
+        // Who left is named in `left`, except for those that were executed.
+        let unexecuted = self.left.len() - unexecuted_before;
+        (held - self.len()).saturating_sub(unexecuted)
     }
 
     /// The account has executed all below `sequence_number`, the last of them by `executed`.

@@ -258,7 +258,11 @@ impl<'a> History<'a> {
         }
         self.height += 1;
         let block = leaving_out(block(self.height, &executed, &refused), &left_out);
-        self.pool.commit(&block);
+        let held = executed
+            .iter()
+            .filter(|one| self.pool.get(&one.hash()).is_some())
+            .count();
+        assert_eq!(self.pool.commit(&block), held, "those that were executed");
         for transaction in &executed {
             let (hash, place) = (transaction.hash(), place_of(transaction));
             if let Some(held) = self.model.find(place).map(Item::hash) {
