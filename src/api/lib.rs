@@ -10,7 +10,7 @@
 //! | how things look as JSON, as BCS | `json/`, `wire.rs` |
 //! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
 //! | what pages of other origins may do | `cors.rs` |
-//! | which answers are compressed; what is logged of requests | `compression.rs`, `trace.rs` |
+//! | which answers are compressed; what is logged and counted of requests | `compression.rs`, `trace.rs`, `meter.rs` |
 //! | what an operator can turn off | `switches.rs` |
 //! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
@@ -38,6 +38,7 @@ mod headers;
 mod json;
 mod large;
 mod media_types;
+mod meter;
 mod openapi;
 mod params;
 mod resource;
@@ -54,6 +55,7 @@ pub use cors::{cors, for_pages_only};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::{submission_from_json, submission_json};
+pub use meter::RouteStatus;
 pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
 pub use routes::{configure, configure_graphql};
 pub use state::{ApiConfig, ApiState};

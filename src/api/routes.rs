@@ -23,7 +23,7 @@ use crate::{
     trace,
 };
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpMessage as _, HttpRequest, HttpResponse,
     dev::Payload,
     http::{Method, header::RETRY_AFTER},
     middleware::from_fn,
@@ -276,6 +276,7 @@ pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
 fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
     let (compression_state, admission_state) = (state.clone(), state.clone());
     let client_header = state.headers().client().clone();
+    let meters = Arc::clone(state.route_meters());
     // Pages are to wait as long as a 503 says, which is what the document tells all clients.
     let exposed = state.headers().names().into_iter().chain([RETRY_AFTER]);
     let mut scope = web::scope("/v1")
@@ -290,7 +291,7 @@ fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
         .wrap(cors(exposed))
         .wrap(from_fn(for_pages_only))
         .wrap(from_fn(move |request, next| {
-            trace::trace(client_header.clone(), request, next)
+            trace::trace(client_header.clone(), Arc::clone(&meters), request, next)
         }))
         .default_service(unknown_route());
     for (path, routes) in by_path(rows) {
@@ -324,8 +325,10 @@ fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_w
     } in routes
     {
         let state = state.clone();
+        let row = state.route_meters().row(&method, Some(path));
         resource = resource.route(web::method(method).to(
             move |request: HttpRequest, payload: web::Payload| {
+                request.extensions_mut().insert(row);
                 // What comes although nothing is read of it is thrown away, and not kept until the answer.
                 let payload = match operation.request.is_empty() {
                     true => Payload::None,

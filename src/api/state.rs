@@ -8,7 +8,9 @@ use crate::{
     headers::LedgerHeaders,
     large::LargeAnswers,
     media_types::MediaTypes,
+    meter::{RouteMeters, RouteStatus},
     openapi::WrittenDocument,
+    routes,
     switches::{Switch, SwitchChange, SwitchSettings, Switches},
 };
 use ledger_actors::NodeHandle;
@@ -72,6 +74,7 @@ struct Shared {
     headers: LedgerHeaders,
     media_types: MediaTypes,
     document: WrittenDocument,
+    routes: Arc<RouteMeters>,
     in_flight: Arc<Semaphore>,
     in_flight_of_addresses: Arc<Addresses>,
     health_checks: Arc<Semaphore>,
@@ -89,6 +92,7 @@ impl ApiState {
             headers: LedgerHeaders::new(vendor),
             media_types: MediaTypes::new(vendor),
             document: WrittenDocument::default(),
+            routes: Arc::new(RouteMeters::new(&routes::table())),
             node,
             in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
             in_flight_of_addresses: Arc::new(Addresses::new(config.max_in_flight_per_address)),
@@ -100,6 +104,16 @@ impl ApiState {
             large_answers: LargeAnswers::default(),
             compressors: Compressors::default(),
         }))
+    }
+
+    /// What was counted of each route that was asked.
+    pub fn routes(&self) -> Vec<RouteStatus> {
+        self.0.routes.status()
+    }
+
+    /// Counts each route.
+    pub(crate) fn route_meters(&self) -> &Arc<RouteMeters> {
+        &self.0.routes
     }
 
     pub(crate) fn node(&self) -> &NodeHandle {

@@ -1,9 +1,11 @@
-//! What the log says of requests: a line for each where it is asked for, and the trace that a request belongs
-//! to (W3C Trace Context, level 1) on everything that is logged while it is served.
+//! What is told of requests: each is counted by its route ([`crate::meter`]); the log has a line for each where
+//! it is asked for, and the trace that a request belongs to (W3C Trace Context, level 1) on everything that is
+//! logged while it is served.
 //!
 //! The lines are of target `http` and level debug: `log.level = "info,http=debug"` turns them on. A request
 //! without a trace costs nothing here while they are off.
 
+use crate::meter::RouteMeters;
 use actix_web::{
     Error,
     body::MessageBody,
@@ -11,7 +13,10 @@ use actix_web::{
     http::header::{HeaderMap, HeaderName},
     middleware::Next,
 };
-use std::time::Instant;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tracing::{Instrument as _, Level, Span};
 
 /// The target of the lines.
@@ -66,27 +71,30 @@ impl TraceParent {
     }
 }
 
-/// Serves the request within its trace, and logs a line about it where that is on. `client` is the header by
-/// which clients name themselves.
+/// Serves the request within its trace, counts it, and logs a line about it where that is on. `client` is the
+/// header by which clients name themselves.
 pub(crate) async fn trace(
     client: HeaderName,
+    meters: Arc<RouteMeters>,
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let parent = TraceParent::of(request.headers());
     let is_on = tracing::enabled!(target: TARGET, Level::DEBUG);
-    let begun = is_on.then(Instant::now);
+    let begun = Instant::now();
     let response = match &parent {
         Some(parent) => next.call(request).instrument(parent.span()).await?,
         None => next.call(request).await?,
     };
-    if let Some(begun) = begun {
-        log(&client, parent.as_ref(), begun, &response);
+    let took = begun.elapsed();
+    meters.answered(&response, took);
+    if is_on {
+        log(&client, parent.as_ref(), took, &response);
     }
     Ok(response)
 }
 
-fn log<B>(client: &HeaderName, parent: Option<&TraceParent>, begun: Instant, response: &ServiceResponse<B>) {
+fn log<B>(client: &HeaderName, parent: Option<&TraceParent>, took: Duration, response: &ServiceResponse<B>) {
     let request = response.request();
     let client = request.headers().get(client);
     // Written as text, which the log quotes and escapes.
@@ -95,7 +103,7 @@ fn log<B>(client: &HeaderName, parent: Option<&TraceParent>, begun: Instant, res
         method = shortened(request.method().as_str()),
         route = request.match_pattern().as_deref().unwrap_or("(none)"),
         status = response.status().as_u16(),
-        duration_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+        duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         trace_id = parent.map(|parent| parent.trace_id.as_str()),
         parent_id = parent.map(|parent| parent.parent_id.as_str()),
         client = client.map(|value| shortened(&String::from_utf8_lossy(value.as_bytes()))),

@@ -114,7 +114,9 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     let _guard = tracing::subscriber::set_default(subscriber);
     let client = HeaderName::from_static("x-node-client");
     let app = App::new()
-        .wrap(from_fn(move |request, next| trace(client.clone(), request, next)))
+        .wrap(from_fn(move |request, next| {
+            trace(client.clone(), Arc::new(RouteMeters::new(&[])), request, next)
+        }))
         .route(
             "/things/{name}",
             web::get().to(|| async {
