@@ -1,8 +1,10 @@
-//! The operator's listener: each actor's mailbox, the lanes of signatures, and the switches of a running node.
+//! The operator's listener: each actor's mailbox, the lanes of signatures, the switches of a running node, and
+//! all that is counted, for Prometheus.
 
 mod actors;
 mod connections;
 mod filter;
+mod metrics;
 mod storage;
 mod switches;
 mod visit;
@@ -100,6 +102,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenList
             .service(
                 web::resource("/storage")
                     .route(web::get().to(storage::show))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/metrics")
+                    .route(web::get().to(metrics::show))
                     .default_service(wrong_method("GET")),
             )
             .default_service(unknown_route()),

@@ -17,6 +17,6 @@ pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
-pub use net::OpenListeners;
+pub use net::{ConnectionCounts, OpenListeners};
 pub use service::Service;
 pub use tls::configured_tls;

@@ -28,14 +28,22 @@ pub struct Counts {
 /// The counters of one listener at one moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConnectionCounts {
-    listener: &'static str,
-    open: usize,
-    refused_of_address: u64,
-    failed_handshakes: u64,
-    cut_unread: u64,
-    cut_slow_heads: u64,
-    reset_unread_streams: u64,
-    cut_misbehaving: u64,
+    /// The listener's name.
+    pub listener: &'static str,
+    /// [`Counts::open`].
+    pub open: usize,
+    /// [`Counts::refused_of_address`].
+    pub refused_of_address: u64,
+    /// [`Counts::failed_handshakes`].
+    pub failed_handshakes: u64,
+    /// [`Counts::cut_unread`].
+    pub cut_unread: u64,
+    /// [`Counts::cut_slow_heads`].
+    pub cut_slow_heads: u64,
+    /// [`Counts::reset_unread_streams`].
+    pub reset_unread_streams: u64,
+    /// [`Counts::cut_misbehaving`].
+    pub cut_misbehaving: u64,
 }
 
 impl Counts {

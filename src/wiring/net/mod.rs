@@ -20,6 +20,6 @@ mod slices;
 mod transport;
 mod watched;
 
-pub use counts::{Counts, OpenListeners};
+pub use counts::{ConnectionCounts, Counts, OpenListeners};
 pub use http2::Http2Limits;
 pub use pipeline::{ConnectionOptions, PipelineOptions, pipeline};

@@ -1,0 +1,203 @@
+//! Of actors: their mailboxes, the threads behind queues, and the lanes of signatures.
+
+use super::family::{Families, Row, Unit};
+use ledger_actors::{LaneStatus, MailboxStatus, NodeHandle, WorkStatus};
+
+/// Tells of all of them.
+pub fn tell(node: &NodeHandle, families: &mut Families) {
+    mailboxes(&node.mailboxes(), families);
+    workers(&node.meters().work, families);
+    families
+        .gauge((
+            "ledger_read_queue_capacity",
+            "How many reads may wait for the store-reader threads (storage.read_queue_capacity).",
+        ))
+        .sample(&[], node.config().storage.read_queue_capacity as f64);
+    families.of_each(
+        &node.signature_lanes(),
+        |lane| [("lane", lane.lane)],
+        &LANE_GAUGES,
+        &LANE_COUNTERS,
+    );
+}
+
+const MAILBOX_GAUGES: [Row<MailboxStatus>; 4] = [
+    (
+        (
+            "ledger_mailbox_capacity",
+            "How many requests may wait for the actor (PATCH /actors/{name} changes it).",
+        ),
+        |mailbox| mailbox.capacity as f64,
+    ),
+    (
+        ("ledger_mailbox_depth", "How many requests wait for the actor."),
+        |mailbox| mailbox.depth as f64,
+    ),
+    (
+        (
+            "ledger_mailbox_high_water",
+            "The most requests that ever waited for the actor at once.",
+        ),
+        |mailbox| mailbox.high_water as f64,
+    ),
+    (
+        (
+            "ledger_actor_busy_ratio",
+            "What share of its thread's time the actor's handlers took in the last 8.6 s; actors of one thread add up.",
+        ),
+        |mailbox| mailbox.busy_permille as f64 / 1e3,
+    ),
+];
+
+const MAILBOX_COUNTERS: [Row<MailboxStatus>; 3] = [
+    (
+        (
+            "ledger_mailbox_accepted_total",
+            "Requests that the actor's mailbox admitted.",
+        ),
+        |mailbox| mailbox.accepted as f64,
+    ),
+    (
+        (
+            "ledger_mailbox_refused_total",
+            "Requests that were refused, as the actor's mailbox was full.",
+        ),
+        |mailbox| mailbox.refused as f64,
+    ),
+    (
+        (
+            "ledger_mailbox_protocol_total",
+            "Messages of other actors, which are always admitted.",
+        ),
+        |mailbox| mailbox.protocol as f64,
+    ),
+];
+
+fn mailboxes(all: &[MailboxStatus], families: &mut Families) {
+    let labels = |mailbox: &MailboxStatus| [("actor", mailbox.actor), ("thread", mailbox.thread)];
+    families.of_each(all, labels, &MAILBOX_GAUGES, &MAILBOX_COUNTERS);
+    let mut handled = families.counter((
+        "ledger_mailbox_messages_total",
+        "Requests and messages that the actor has handled, by kind.",
+    ));
+    for mailbox in all {
+        let [actor, thread] = labels(mailbox);
+        for (kind, count) in &mailbox.handled_by_kind {
+            handled.sample(&[actor, thread, ("kind", kind)], *count as f64);
+        }
+    }
+    let mut waited = families.histogram((
+        "ledger_mailbox_waited_seconds",
+        "How long messages waited before the actor handled them.",
+    ));
+    for mailbox in all {
+        waited.distribution(&labels(mailbox), Unit::Time, &mailbox.waited);
+    }
+    let mut handling = families.histogram((
+        "ledger_mailbox_handled_seconds",
+        "How long the actor took to handle a message.",
+    ));
+    for mailbox in all {
+        handling.distribution(&labels(mailbox), Unit::Time, &mailbox.handling);
+    }
+}
+
+const WORKER_GAUGES: [Row<WorkStatus>; 3] = [
+    (
+        (
+            "ledger_worker_threads",
+            "How many threads of this name take jobs from their queue.",
+        ),
+        |worker| worker.threads as f64,
+    ),
+    (
+        ("ledger_worker_queue_depth", "How many jobs wait for the threads."),
+        |worker| worker.depth as f64,
+    ),
+    (
+        (
+            "ledger_worker_busy_ratio",
+            "What share of the threads' time jobs took in the last 8.6 s; a job counts when it ends.",
+        ),
+        |worker| worker.busy_permille as f64 / 1e3,
+    ),
+];
+
+const WORKER_COUNTERS: [Row<WorkStatus>; 1] = [(
+    (
+        "ledger_worker_refused_total",
+        "Jobs that were refused, as the queue was full.",
+    ),
+    |worker| worker.refused as f64,
+)];
+
+fn workers(all: &[WorkStatus], families: &mut Families) {
+    let labels = |worker: &WorkStatus| [("thread", worker.thread)];
+    families.of_each(all, labels, &WORKER_GAUGES, &WORKER_COUNTERS);
+    let mut took = families.histogram(("ledger_worker_job_seconds", "How long a job of the threads took."));
+    for worker in all {
+        took.distribution(&labels(worker), Unit::Time, &worker.took);
+    }
+}
+
+const LANE_GAUGES: [Row<LaneStatus>; 3] = [
+    (
+        (
+            "ledger_signature_capacity_checks",
+            "How much work may wait in the lane, in ed25519 signatures that are checked alone.",
+        ),
+        |lane| lane.capacity_signatures as f64,
+    ),
+    (
+        (
+            "ledger_signature_waiting_checks",
+            "How much work waits in the lane, in ed25519 signatures that are checked alone.",
+        ),
+        |lane| lane.waiting_signatures as f64,
+    ),
+    (
+        (
+            "ledger_signature_waiting_transactions",
+            "How many transactions wait for the check of their signatures.",
+        ),
+        |lane| lane.waiting as f64,
+    ),
+];
+
+const LANE_COUNTERS: [Row<LaneStatus>; 5] = [
+    (
+        (
+            "ledger_signature_accepted_total",
+            "Transactions that were taken into the lane.",
+        ),
+        |lane| lane.accepted as f64,
+    ),
+    (
+        (
+            "ledger_signature_refused_total",
+            "Transactions that were refused, as the lane was full.",
+        ),
+        |lane| lane.refused as f64,
+    ),
+    (
+        (
+            "ledger_signature_checked_total",
+            "Transactions whose signatures were checked.",
+        ),
+        |lane| lane.checked as f64,
+    ),
+    (
+        (
+            "ledger_signature_bad_total",
+            "Checked transactions whose signatures were bad.",
+        ),
+        |lane| lane.bad as f64,
+    ),
+    (
+        (
+            "ledger_signature_batches_total",
+            "Batches in which signatures were checked.",
+        ),
+        |lane| lane.batches as f64,
+    ),
+];

@@ -1,0 +1,156 @@
+//! Families of metrics, gathered for one answer.
+
+use ledger_actors::Distribution;
+use prometheus::{
+    TextEncoder,
+    proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
+};
+
+/// The name of a family, and what it says of itself.
+pub type Title = (&'static str, &'static str);
+
+/// Names of labels and their values.
+pub type Labels<'a> = &'a [(&'static str, &'a str)];
+
+/// A family of which each of several things that are alike has a sample: its title, and how the sample is read.
+pub type Row<T> = (Title, fn(&T) -> f64);
+
+/// What a sample of a distribution is counted in.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit {
+    /// Shown in seconds.
+    Time,
+    /// Shown as it is.
+    Count,
+}
+
+impl Unit {
+    fn bound(self, bound: u64) -> f64 {
+        match self {
+            Self::Time => bound as f64 / 1e6,
+            Self::Count => bound as f64,
+        }
+    }
+
+    fn sum(self, sum: u64) -> f64 {
+        match self {
+            Self::Time => sum as f64 / 1e9,
+            Self::Count => sum as f64,
+        }
+    }
+}
+
+/// What is gathered, in the order in which it is told.
+#[derive(Debug, Default)]
+pub struct Families(Vec<MetricFamily>);
+
+/// A family whose samples are being told. One without any is not shown, as the format wants it.
+#[derive(Debug)]
+pub struct Family<'a> {
+    family: &'a mut MetricFamily,
+}
+
+impl Families {
+    /// One that may go up and down.
+    pub fn gauge(&mut self, title: Title) -> Family<'_> {
+        self.add(MetricType::GAUGE, title)
+    }
+
+    /// One that only goes up, until the node starts anew.
+    pub fn counter(&mut self, title: Title) -> Family<'_> {
+        self.add(MetricType::COUNTER, title)
+    }
+
+    /// One of distributions.
+    pub fn histogram(&mut self, title: Title) -> Family<'_> {
+        self.add(MetricType::HISTOGRAM, title)
+    }
+
+    /// Gauges and then counters, with a sample for each of `all`, whose labels are these.
+    pub fn of_each<T, const N: usize>(
+        &mut self,
+        all: &[T],
+        labels: fn(&T) -> [(&'static str, &'static str); N],
+        gauges: &[Row<T>],
+        counters: &[Row<T>],
+    ) {
+        let of_kind = |rows: &[Row<T>], kind| rows.iter().map(move |row| (kind, *row)).collect::<Vec<_>>();
+        let rows = [
+            of_kind(gauges, MetricType::GAUGE),
+            of_kind(counters, MetricType::COUNTER),
+        ];
+        for (kind, (title, read)) in rows.into_iter().flatten() {
+            let mut family = self.add(kind, title);
+            for one in all {
+                family.sample(&labels(one), read(one));
+            }
+        }
+    }
+
+    fn add(&mut self, kind: MetricType, (name, help): Title) -> Family<'_> {
+        let mut family = MetricFamily::default();
+        family.set_name(name.to_owned());
+        family.set_help(help.to_owned());
+        family.set_field_type(kind);
+        let at = self.0.len();
+        self.0.push(family);
+        Family {
+            family: &mut self.0[at],
+        }
+    }
+
+    /// All of it as text.
+    ///
+    /// # Errors
+    /// When a name is none of the format's.
+    pub fn text(mut self) -> prometheus::Result<String> {
+        self.0.retain(|family| !family.get_metric().is_empty());
+        TextEncoder::new().encode_to_string(&self.0)
+    }
+}
+
+impl Family<'_> {
+    /// A sample of a gauge or a counter.
+    pub fn sample(&mut self, labels: Labels<'_>, value: f64) -> &mut Self {
+        let mut metric = labelled(labels);
+        if self.family.get_field_type() == MetricType::COUNTER {
+            let mut counter = Counter::default();
+            counter.set_value(value);
+            metric.set_counter(counter);
+        } else {
+            let mut gauge = Gauge::default();
+            gauge.set_value(value);
+            metric.set_gauge(gauge);
+        }
+        self.family.mut_metric().push(metric);
+        self
+    }
+
+    /// A sample that is a distribution.
+    pub fn distribution(&mut self, labels: Labels<'_>, unit: Unit, distribution: &Distribution) -> &mut Self {
+        let buckets = distribution.up_to().map(|(bound, count)| {
+            let mut bucket = Bucket::default();
+            bucket.set_upper_bound(unit.bound(bound));
+            bucket.set_cumulative_count(count);
+            bucket
+        });
+        let mut histogram = Histogram::default();
+        histogram.set_bucket(buckets.collect());
+        histogram.set_sample_count(distribution.count());
+        histogram.set_sample_sum(unit.sum(distribution.sum()));
+        let mut metric = labelled(labels);
+        metric.set_histogram(histogram);
+        self.family.mut_metric().push(metric);
+        self
+    }
+}
+
+fn labelled(labels: Labels<'_>) -> Metric {
+    let pairs = labels.iter().map(|(name, value)| {
+        let mut pair = LabelPair::default();
+        pair.set_name((*name).to_owned());
+        pair.set_value((*value).to_owned());
+        pair
+    });
+    Metric::from_label(pairs.collect())
+}

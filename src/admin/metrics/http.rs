@@ -1,0 +1,88 @@
+//! Of HTTP: answers by route and status, and the connections of each listener.
+
+use super::family::{Families, Row, Unit};
+use crate::wiring::{ConnectionCounts, OpenListeners};
+use ledger_api::ApiState;
+
+/// Tells of both.
+pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
+    routes(api, families);
+    connections(&listeners.counts(), families);
+}
+
+fn routes(api: &ApiState, families: &mut Families) {
+    let routes = api.routes();
+    let mut answers = families.counter((
+        "ledger_http_requests_total",
+        "Requests of the interface that were answered, by route and status; what fits no route is counted together.",
+    ));
+    for route in &routes {
+        for (status, count) in &route.statuses {
+            let code = status.to_string();
+            let labels = [
+                ("method", route.method.as_str()),
+                ("route", &route.path),
+                ("code", &code),
+            ];
+            answers.sample(&labels, *count as f64);
+        }
+    }
+    let mut took = families.histogram((
+        "ledger_http_request_seconds",
+        "How long it took from the head of a request to that of its answer, by route; with a long poll, its wait.",
+    ));
+    for route in &routes {
+        let labels = [("method", route.method.as_str()), ("route", route.path.as_str())];
+        took.distribution(&labels, Unit::Time, &route.took);
+    }
+}
+
+const CONNECTION_GAUGES: [Row<ConnectionCounts>; 1] = [(
+    (
+        "ledger_connections_open",
+        "Connections of the listener that are open.",
+    ),
+    |count| count.open as f64,
+)];
+
+const CONNECTION_COUNTERS: [Row<ConnectionCounts>; 3] = [
+    (
+        (
+            "ledger_connections_refused_total",
+            "Connections that were closed at once, as their address had too many.",
+        ),
+        |count| count.refused_of_address as f64,
+    ),
+    (
+        (
+            "ledger_connections_failed_handshakes_total",
+            "TLS handshakes that failed or took too long.",
+        ),
+        |count| count.failed_handshakes as f64,
+    ),
+    (
+        (
+            "ledger_connections_reset_streams_total",
+            "HTTP/2 streams that were reset, as their answer was not read.",
+        ),
+        |count| count.reset_unread_streams as f64,
+    ),
+];
+
+fn connections(all: &[ConnectionCounts], families: &mut Families) {
+    let labels = |count: &ConnectionCounts| [("listener", count.listener)];
+    families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
+    let mut cut = families.counter((
+        "ledger_connections_cut_total",
+        "Connections that were cut: answers were not read, a head came too slowly, or HTTP/2 was misused.",
+    ));
+    for count in all {
+        let [listener] = labels(count);
+        cut.sample(&[listener, ("cause", "unread")], count.cut_unread as f64)
+            .sample(&[listener, ("cause", "slow_head")], count.cut_slow_heads as f64)
+            .sample(
+                &[listener, ("cause", "misbehaving")],
+                count.cut_misbehaving as f64,
+            );
+    }
+}

@@ -1,0 +1,195 @@
+//! Of the ledger: the pool, blocks, what becomes durable, who waits for it, and what is pruned.
+
+use super::family::{Families, Unit};
+use ledger::LedgerInfo;
+use ledger_actors::{CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus};
+use ledger_store::FileSize;
+use std::path::Path;
+
+/// Tells of all of them; the ledger lies in `data_dir`.
+pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
+    let MeterStatus {
+        pool: pool_status,
+        commit: commit_status,
+        waits: wait_status,
+        syncs,
+        sync_time,
+        ..
+    } = node.meters();
+    let config = node.config();
+    pool(&pool_status, config, families);
+    blocks(node.head().ledger_info(), &commit_status, families);
+    commit(&commit_status, families);
+    families
+        .counter((
+            "ledger_store_syncs_total",
+            "How often the store had the disk make its file durable (fsync).",
+        ))
+        .sample(&[], syncs as f64);
+    families
+        .counter((
+            "ledger_store_sync_seconds_total",
+            "How long these syncs took in sum.",
+        ))
+        .sample(&[], sync_time.as_secs_f64());
+    store(node, data_dir, families);
+    waits(wait_status, config, families);
+    pruner(node.head().ledger_info(), &commit_status, config, families);
+}
+
+fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
+    let mut gauge = |name, help, value: usize| {
+        families.gauge((name, help)).sample(&[], value as f64);
+    };
+    gauge(
+        "ledger_pool_transactions",
+        "Transactions in the pool, those of blocks that are not durable included.",
+        status.transactions,
+    );
+    gauge(
+        "ledger_pool_bytes",
+        "The bytes of the transactions in the pool.",
+        status.bytes,
+    );
+    gauge(
+        "ledger_pool_capacity_transactions",
+        "How many transactions the pool takes (mempool.capacity_transactions).",
+        config.mempool.capacity_transactions,
+    );
+    gauge(
+        "ledger_pool_capacity_bytes",
+        "How many bytes of transactions the pool takes (mempool.capacity_bytes).",
+        config.mempool.capacity_bytes,
+    );
+    gauge(
+        "ledger_pool_parked_transactions",
+        "Transactions in the pool that wait for an earlier one of their account.",
+        status.parked,
+    );
+    gauge(
+        "ledger_pool_parked_bytes",
+        "The bytes of the parked transactions.",
+        status.parked_bytes,
+    );
+    let mut left = families.counter((
+        "ledger_pool_left_total",
+        "Transactions that left the pool, by reason.",
+    ));
+    for (reason, count) in &status.left {
+        left.sample(&[("reason", reason)], *count as f64);
+    }
+}
+
+fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
+    families
+        .gauge(("ledger_block_height", "The height of the newest durable block."))
+        .sample(&[], info.block_height as f64);
+    families
+        .gauge(("ledger_version", "The version of the newest durable transaction."))
+        .sample(&[], info.version as f64);
+    families
+        .gauge((
+            "ledger_block_timestamp_seconds",
+            "The time of the newest durable block, Unix time.",
+        ))
+        .sample(&[], info.timestamp_usecs as f64 / 1e6);
+    families
+        .histogram((
+            "ledger_block_transactions",
+            "How many transactions of users a durable block had.",
+        ))
+        .distribution(&[], Unit::Count, &commit.block_transactions);
+}
+
+fn commit(commit: &CommitStatus, families: &mut Families) {
+    families
+        .histogram((
+            "ledger_commit_group_blocks",
+            "How many blocks became durable in one write.",
+        ))
+        .distribution(&[], Unit::Count, &commit.group_blocks);
+    families
+        .histogram((
+            "ledger_commit_write_seconds",
+            "How long it took to make the blocks of one write durable.",
+        ))
+        .distribution(&[], Unit::Time, &commit.write);
+}
+
+fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
+    let is_writable = node.unwritable().is_none();
+    families
+        .gauge((
+            "ledger_store_writable",
+            "Whether the ledger is written: 0 when a write failed or the disk has little room left.",
+        ))
+        .sample(&[], f64::from(u8::from(is_writable)));
+    // A file that cannot be looked at has no size to tell.
+    let Ok(size) = FileSize::of(data_dir) else {
+        return;
+    };
+    families
+        .gauge(("ledger_store_file_bytes", "The length of the ledger's file."))
+        .sample(&[], size.file_bytes as f64);
+    families
+        .gauge((
+            "ledger_store_disk_bytes",
+            "What the ledger's file takes on the disk.",
+        ))
+        .sample(&[], size.disk_bytes as f64);
+}
+
+fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
+    families
+        .gauge((
+            "ledger_waits_parked",
+            "Clients whose long poll waits for a transaction.",
+        ))
+        .sample(&[], status.parked as f64);
+    families
+        .gauge((
+            "ledger_waits_capacity",
+            "How many clients may wait at once (wait.capacity).",
+        ))
+        .sample(&[], config.wait.capacity as f64);
+    families
+        .counter((
+            "ledger_waits_ended_total",
+            "Long polls that waited and were answered: the transaction was committed, left the pool, or the time was over.",
+        ))
+        .sample(&[("outcome", "committed")], status.committed as f64)
+        .sample(&[("outcome", "left")], status.left as f64)
+        .sample(&[("outcome", "timed_out")], status.timed_out as f64);
+    families
+        .counter((
+            "ledger_waits_refused_total",
+            "Long polls that were answered without a wait, as all places to wait were taken.",
+        ))
+        .sample(&[], status.refused as f64);
+}
+
+fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, families: &mut Families) {
+    families
+        .gauge((
+            "ledger_pruner_oldest_version",
+            "The oldest version that can be read.",
+        ))
+        .sample(&[], info.oldest_version as f64);
+    let kept = info.version.saturating_sub(info.oldest_version).saturating_add(1);
+    let lag = match config.pruner.enabled {
+        true => kept.saturating_sub(config.pruner.window_versions),
+        false => 0,
+    };
+    families
+        .gauge((
+            "ledger_pruner_lag_versions",
+            "How many versions more than the window (pruner.window_versions) are still there; 0 without pruning.",
+        ))
+        .sample(&[], lag as f64);
+    families
+        .histogram((
+            "ledger_pruner_step_seconds",
+            "How long a step of pruning took to become durable.",
+        ))
+        .distribution(&[], Unit::Time, &commit.prune);
+}

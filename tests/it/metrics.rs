@@ -1,0 +1,321 @@
+//! What is counted of a node, as Prometheus reads it: the counters move with the work, the names are those of
+//! `config/metrics.md`, and no client puts anything of its own into them.
+
+use crate::kit::{Account, TestNode, until};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+/// What names, types, labels and meanings are held against.
+const DOCUMENT: &str = include_str!("../../config/metrics.md");
+
+/// One answer of `GET /metrics`.
+struct Scrape {
+    text: String,
+}
+
+/// A family as it describes itself, and the names of its labels.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Family {
+    kind: String,
+    help: String,
+    labels: BTreeSet<String>,
+}
+
+impl Scrape {
+    async fn of(node: &TestNode) -> Self {
+        let answer = node.http.get(&format!("{}/metrics", node.admin)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4");
+        Self { text: answer.text }
+    }
+
+    /// The samples: name, labels, value.
+    fn samples(&self) -> impl Iterator<Item = (&str, BTreeMap<&str, &str>, f64)> {
+        let lines = self.text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(|line| {
+            let (series, value) = line.rsplit_once(' ').unwrap();
+            let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+            let pairs = labels.trim_end_matches("\"}").split("\",");
+            let pairs = pairs.filter(|pair| !pair.is_empty());
+            let labels = pairs.map(|pair| pair.split_once("=\"").unwrap()).collect();
+            (name, labels, value.parse().unwrap())
+        })
+    }
+
+    /// The sum of the samples of this name that have these labels.
+    fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
+        let has = |of: &BTreeMap<&str, &str>| labels.iter().all(|(name, value)| of.get(name) == Some(value));
+        let wanted = self.samples().filter(|(of, with, _)| *of == name && has(with));
+        wanted.map(|(_, _, value)| value).sum()
+    }
+
+    /// The families by name.
+    fn families(&self) -> BTreeMap<String, Family> {
+        let mut families: BTreeMap<String, Family> = BTreeMap::new();
+        for line in self.text.lines() {
+            for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
+                let Some((name, words)) = line.strip_prefix(prefix).and_then(|rest| rest.split_once(' '))
+                else {
+                    continue;
+                };
+                let family = families.entry(name.to_owned()).or_default();
+                let place = if is_help {
+                    &mut family.help
+                } else {
+                    &mut family.kind
+                };
+                assert!(place.is_empty(), "told twice: {line}");
+                *place = words.to_owned();
+            }
+        }
+        for (name, labels, _) in self.samples() {
+            let of_histogram = ["_bucket", "_sum", "_count"]
+                .iter()
+                .find_map(|end| name.strip_suffix(end));
+            let of = of_histogram
+                .filter(|stem| families.contains_key(*stem))
+                .unwrap_or(name);
+            let family = families
+                .get_mut(of)
+                .unwrap_or_else(|| panic!("{name} says not what it is"));
+            let names = labels.into_keys().filter(|label| *label != "le");
+            family.labels.extend(names.map(str::to_owned));
+        }
+        families
+    }
+}
+
+/// The families of the document's table.
+fn documented() -> BTreeMap<String, Family> {
+    let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `"));
+    let families = rows.map(|row| {
+        let cells: Vec<_> = row.trim_end_matches(" |").split(" | ").collect();
+        let [name, kind, labels, help] = cells[..] else {
+            panic!("a row of four cells: {row}");
+        };
+        let labels = labels.split(", ").filter(|label| !label.is_empty());
+        let family = Family {
+            kind: kind.to_owned(),
+            help: help.to_owned(),
+            labels: labels.map(|label| label.trim_matches('`').to_owned()).collect(),
+        };
+        (name.trim_end_matches('`').to_owned(), family)
+    });
+    families.collect()
+}
+
+/// A row of the document.
+fn row(name: &str, family: &Family) -> String {
+    let labels: Vec<_> = family.labels.iter().map(|label| format!("`{label}`")).collect();
+    format!(
+        "| `{name}` | {} | {} | {} |",
+        family.kind,
+        labels.join(", "),
+        family.help
+    )
+}
+
+/// A node that has committed a transfer, and its two accounts.
+async fn node_at_work(settings: &[&str]) -> (TestNode, Account, Account) {
+    let node = TestNode::start(settings);
+    let (alice, bob) = (Account::from_seed(1), Account::from_seed(2));
+    node.fund(&alice, 1_000_000_000).await;
+    let chain = node.chain().await;
+    node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 5))
+        .await;
+    (node, alice, bob)
+}
+
+#[tokio::test]
+async fn every_name_is_documented_and_every_documented_name_is_served() {
+    let (node, ..) = node_at_work(&[]).await;
+    let served = Scrape::of(&node).await.families();
+    let documented = documented();
+    let mut differences = String::new();
+    for (name, family) in served
+        .iter()
+        .filter(|(name, family)| documented.get(*name) != Some(family))
+    {
+        writeln!(differences, "served: {}", row(name, family)).unwrap();
+    }
+    for (name, family) in documented.iter().filter(|(name, _)| !served.contains_key(*name)) {
+        // What the kernel counts is read on Linux only.
+        if cfg!(target_os = "linux") || !family.help.contains("(Linux)") {
+            writeln!(differences, "only documented: {}", row(name, family)).unwrap();
+        }
+    }
+    assert!(
+        differences.is_empty(),
+        "config/metrics.md differs:\n{differences}"
+    );
+}
+
+#[tokio::test]
+async fn a_transfer_moves_the_counters() {
+    let (node, alice, bob) = node_at_work(&[]).await;
+    let chain = node.chain().await;
+    let before = Scrape::of(&node).await;
+    let committed = node
+        .submit_and_wait(&alice.transfer(&chain, 1, bob.address, 7))
+        .await;
+    let version: f64 = committed["version"].as_str().unwrap().parse().unwrap();
+    let after = Scrape::of(&node).await;
+    let moved = |name: &str, labels: &[(&str, &str)]| after.sum(name, labels) - before.sum(name, labels);
+
+    let submit = ("route", "/v1/transactions");
+    let once = [
+        ("ledger_block_transactions_sum", &[][..]),
+        ("ledger_pool_left_total", &[("reason", "committed")]),
+        (
+            "ledger_mailbox_messages_total",
+            &[("actor", "mempool"), ("kind", "submit")],
+        ),
+        (
+            "ledger_http_requests_total",
+            &[submit, ("method", "POST"), ("code", "202")],
+        ),
+        ("ledger_http_request_seconds_count", &[submit, ("method", "POST")]),
+        ("ledger_http_request_seconds_bucket", &[submit, ("le", "+Inf")]),
+        ("ledger_block_height", &[]),
+        ("ledger_block_transactions_count", &[]),
+        ("ledger_commit_group_blocks_sum", &[]),
+        ("ledger_commit_write_seconds_count", &[]),
+        ("ledger_worker_job_seconds_count", &[("thread", "executor")]),
+        (
+            "ledger_mailbox_messages_total",
+            &[("actor", "committer"), ("kind", "executed")],
+        ),
+    ];
+    for (name, labels) in once {
+        assert_eq!(moved(name, labels), 1.0, "{name} {labels:?}");
+    }
+    let more = [
+        ("ledger_version", &[][..]),
+        ("ledger_store_syncs_total", &[]),
+        ("ledger_store_sync_seconds_total", &[]),
+        ("ledger_commit_write_seconds_sum", &[]),
+        ("ledger_signature_checked_total", &[]),
+        ("ledger_mailbox_accepted_total", &[("actor", "mempool")]),
+        ("ledger_mailbox_protocol_total", &[("actor", "sequencer")]),
+        ("ledger_mailbox_handled_seconds_sum", &[("actor", "committer")]),
+        ("ledger_mailbox_waited_seconds_count", &[("thread", "commit")]),
+    ];
+    for (name, labels) in more {
+        assert!(moved(name, labels) > 0.0, "{name} {labels:?}");
+    }
+    assert!(after.sum("ledger_version", &[]) >= version);
+    assert_eq!(after.sum("ledger_pool_transactions", &[]), 0.0);
+    assert_eq!(after.sum("ledger_pool_bytes", &[]), 0.0);
+    assert_eq!(after.sum("ledger_store_writable", &[]), 1.0);
+    assert!(after.sum("process_resident_memory_bytes", &[]) > 1e6);
+}
+
+#[tokio::test]
+async fn what_clients_make_up_is_counted_together() {
+    let (node, ..) = node_at_work(&[]).await;
+    let before = Scrape::of(&node).await;
+    let made_up = "deadbeef0123";
+    let long = "a".repeat(20_000);
+    for (path, status) in [
+        (format!("/v1/{made_up}"), 404),
+        (format!("/v1/accounts/{made_up}/nothing"), 404),
+        (
+            format!("/v1/transactions/by_hash/0x{}{made_up}", "0".repeat(52)),
+            404,
+        ),
+        (format!("/v1/accounts/{long}"), 414),
+    ] {
+        assert_eq!(node.get(&path).await.status, status, "{path}");
+    }
+    let url = format!("{}/v1/view", node.api);
+    let wrong = node.http.request(reqwest::Method::GET, &url);
+    assert_eq!(node.http.try_send(wrong).await.unwrap().status, 405);
+    let after = Scrape::of(&node).await;
+    let moved = |route: &str, code: &str| {
+        let labels = [("route", route), ("code", code)];
+        let name = "ledger_http_requests_total";
+        after.sum(name, &labels) - before.sum(name, &labels)
+    };
+    assert_eq!(moved("(none)", "404"), 2.0);
+    assert_eq!(moved("(none)", "405"), 1.0);
+    assert_eq!(moved("/v1/transactions/by_hash/{txn_hash}", "404"), 1.0);
+    // Refused before its route was looked for.
+    assert_eq!(moved("/v1/accounts/{address}", "414"), 1.0);
+    assert!(!after.text.contains(made_up) && !after.text.contains(&long));
+}
+
+/// Submits a transfer that lacks the one before it, and waits for it; gives who waits.
+async fn parked(node: &TestNode, alice: &Account, bob: &Account) -> tokio::task::JoinHandle<u16> {
+    let chain = node.chain().await;
+    let hash = node.submit(&alice.transfer(&chain, 2, bob.address, 1)).await;
+    let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
+    let http = node.http.clone();
+    tokio::spawn(async move { http.get(&url).await.status })
+}
+
+#[tokio::test]
+async fn who_waits_is_counted_while_waiting_and_by_how_that_ended() {
+    let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000"]).await;
+    let before = Scrape::of(&node).await;
+    assert_eq!(before.sum("ledger_waits_parked", &[]), 0.0);
+    let waiting = parked(&node, &alice, &bob).await;
+    until("the client to wait", || async {
+        let now = Scrape::of(&node).await;
+        (now.sum("ledger_waits_parked", &[]) == 1.0).then_some(())
+    })
+    .await;
+    let meanwhile = Scrape::of(&node).await;
+    assert_eq!(meanwhile.sum("ledger_pool_transactions", &[]), 1.0);
+    assert_eq!(meanwhile.sum("ledger_pool_parked_transactions", &[]), 1.0);
+    assert!(meanwhile.sum("ledger_pool_parked_bytes", &[]) > 100.0);
+    let chain = node.chain().await;
+    node.submit(&alice.transfer(&chain, 1, bob.address, 1)).await;
+    assert_eq!(waiting.await.unwrap(), 200);
+    let after = Scrape::of(&node).await;
+    let ended = |scrape: &Scrape| scrape.sum("ledger_waits_ended_total", &[("outcome", "committed")]);
+    assert_eq!(ended(&after) - ended(&before), 1.0);
+    assert_eq!(after.sum("ledger_waits_parked", &[]), 0.0);
+}
+
+#[tokio::test]
+async fn waits_that_end_otherwise_are_told_apart() {
+    let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000", "mempool.ttl_secs=1"]).await;
+    assert_eq!(parked(&node, &alice, &bob).await.await.unwrap(), 404);
+    let after = Scrape::of(&node).await;
+    assert_eq!(after.sum("ledger_waits_ended_total", &[("outcome", "left")]), 1.0);
+    assert_eq!(after.sum("ledger_pool_left_total", &[("reason", "expired")]), 1.0);
+
+    let (node, alice, bob) = node_at_work(&["wait.timeout_ms=20"]).await;
+    let timed_out = [("outcome", "timed_out")];
+    let before = Scrape::of(&node)
+        .await
+        .sum("ledger_waits_ended_total", &timed_out);
+    assert_eq!(parked(&node, &alice, &bob).await.await.unwrap(), 200);
+    let after = Scrape::of(&node)
+        .await
+        .sum("ledger_waits_ended_total", &timed_out);
+    assert_eq!(after - before, 1.0);
+}
+
+#[tokio::test]
+#[ignore = "needs promtool; .ci/run metrics has it"]
+async fn promtool_finds_nothing_to_say() {
+    let (node, ..) = node_at_work(&[]).await;
+    let text = Scrape::of(&node).await.text;
+    let mut child = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+}
