@@ -12,6 +12,7 @@ pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
 pub const RST_STREAM: u8 = 3;
 pub const SETTINGS: u8 = 4;
+pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
@@ -106,6 +107,22 @@ impl Frames {
             kind: head[3],
             payload,
         })
+    }
+
+    /// Lets the node take what was sent before, and whatever it has answered until then; `false` where the
+    /// connection has ended.
+    pub async fn is_taken(&mut self) -> bool {
+        if !self.send(&frame(PING, 0, 0, &[0; 8])).await {
+            return false;
+        }
+        while let Some(frame) = self.read().await {
+            match frame.kind {
+                PING => return true,
+                GOAWAY => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Reads to the end of the connection: whether the node said that it ends it for what the client did.

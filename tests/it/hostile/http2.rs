@@ -3,6 +3,21 @@
 use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
 use crate::kit::{Http2, TestCertificate, TestNode};
 
+/// Statuses as a head in HPACK begins with them: 200 stands in the static table; 431 is written out, in its
+/// Huffman code, under the name of entry 8.
+const STATUS_200: &[u8] = &[0x88];
+const STATUS_431: &[u8] = &[0x48, 0x83, 0x69, 0x90, 0xff];
+
+/// The head of the first answer of a connection.
+async fn first_answer(frames: &mut Frames) -> Vec<u8> {
+    loop {
+        let frame = frames.read().await.expect("an answer");
+        if frame.kind == HEADERS {
+            return frame.payload;
+        }
+    }
+}
+
 async fn honest(node: &TestNode, certificate: &TestCertificate) {
     let answer = Http2::connect(node, certificate).await.get("/v1").await;
     assert_eq!(answer.status, 200, "{}", answer.json);
@@ -35,6 +50,32 @@ async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() 
     until_open(&node, 0).await;
 }
 
+/// Each is being served when it is taken back, so that the library, which counts those that are not yet, sees
+/// nothing in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_are_taken_back_while_they_are_served_end_the_connection_too() {
+    const STREAMS: u32 = 1_000;
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["wait.timeout_ms=600000"]);
+    let hash = super::streams::parked(&node, &certificate).await;
+    let request = format!("/v1/transactions/wait_by_hash/{hash}");
+    let mut frames = Frames::connect(&node, &certificate, 65_535).await;
+    let mut taken_back = 0;
+    for stream in streams(STREAMS) {
+        frames.send(&get(stream, &request)).await;
+        if !frames.is_taken().await {
+            break;
+        }
+        frames
+            .send(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))
+            .await;
+        taken_back += 1;
+    }
+    assert!(taken_back < STREAMS, "the connection goes on");
+    until_counted(&node, "cut_misbehaving", 1).await;
+    honest(&node, &certificate).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_without_an_end_ends_the_connection() {
     let certificate = TestCertificate::new();
@@ -57,41 +98,16 @@ async fn a_head_without_an_end_ends_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_head_that_stands_for_a_much_longer_one_is_refused() {
+async fn a_head_that_stands_for_a_much_longer_one_ends_the_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
-    let before = node.resident_bytes();
+    let node = certificate.start_node(&["api.keep_alive_secs=1"]);
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
-    // A header of 4,000 bytes that goes to the table, and then a byte for each time that it is meant.
-    let mut head = get_head("/v1");
-    head.extend([0x40, 1, b'x', 0x7f, 0xa1, 0x1e]);
-    head.extend([b'y'; 4_000]);
-    head.extend([0xbe; 10_000]);
-    for stream in streams(100) {
-        let head = if stream == 1 {
-            &head[..]
-        } else {
-            &[&get_head("/v1")[..], &[0xbe; 10_000]].concat()
-        };
-        if !frames
-            .send(&frame(HEADERS, END_STREAM | END_HEADERS, stream, head))
-            .await
-        {
-            break;
-        }
-    }
-    let mut refused = false;
-    while let Some(frame) = frames.read().await {
-        // 40 MB of head: the stream is refused with 431 or reset, or the connection is ended.
-        refused |= frame.kind == GOAWAY || frame.kind == RST_STREAM || frame.kind == HEADERS;
-        if refused && frame.kind != SETTINGS {
-            break;
-        }
-    }
-    assert!(refused);
+    // 40 MB of head, which is not read to its end.
+    let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &repeated_head(10_000));
+    assert!(frames.send(&request).await);
+    assert!(frames.is_sent_away().await);
     honest(&node, &certificate).await;
-    assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
-    drop(frames);
+    until_counted(&node, "cut_misbehaving", 1).await;
     until_open(&node, 0).await;
 }
 
@@ -108,19 +124,13 @@ fn repeated_head(times: usize) -> Vec<u8> {
 async fn headers_of_more_than_a_few_kilobytes_are_431() {
     let certificate = TestCertificate::new();
     let node = certificate.start_node(&[]);
-    // The status in the table of the protocol is 8 for 200; 431 is written out.
-    for (times, is_taken) in [(1, true), (3, false)] {
+    for (times, status) in [(1, STATUS_200), (3, STATUS_431)] {
         let mut frames = Frames::connect(&node, &certificate, 65_535).await;
         let head = repeated_head(times);
         let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &head);
         assert!(frames.send(&request).await);
-        let answer = loop {
-            let frame = frames.read().await.expect("an answer");
-            if frame.kind == HEADERS {
-                break frame.payload;
-            }
-        };
-        assert_eq!(answer[0] == 0x88, is_taken, "{answer:?}");
+        let answer = first_answer(&mut frames).await;
+        assert!(answer.starts_with(status), "{answer:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::kit::{Settings, TestApi, Transfer, refused};
 use actix_web::{
-    App,
+    App, HttpMessage as _,
     body::to_bytes,
     dev::ServiceResponse,
     http::{StatusCode, header},
@@ -11,8 +11,9 @@ use actix_web::{
 use futures::{future::join_all, poll};
 use ledger::{AccountAddress, StateKey};
 use ledger_actors::{MempoolConfig, NodeConfig, WaitConfig};
-use ledger_api::configure;
+use ledger_api::{Connection, configure};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 #[actix_web::test]
 async fn a_full_pool_is_507() {
@@ -40,6 +41,29 @@ async fn a_full_pool_is_507() {
         (507, "mempool_is_full")
     );
     assert_eq!(api.commit(&Transfer::new(1, 0)).await["success"], true);
+    api.stop().await;
+}
+
+/// HTTP/2 bounds the streams of a connection; this is about requests that were taken back, which are no streams
+/// any more, and are counted until they are dropped.
+#[actix_web::test]
+async fn requests_of_one_connection_above_its_limit_are_503() {
+    let mut settings = Settings::default();
+    settings.api.max_streams_per_connection = 2;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let get = async |connection: &Rc<Connection>| {
+        let request = TestRequest::get().uri("/v1").to_request();
+        request.extensions_mut().insert(Rc::clone(connection));
+        call_service(&app, request).await
+    };
+    let [connection, other] = [(), ()].map(|()| Rc::new(Connection::default()));
+    let first = get(&connection).await;
+    let _second = get(&connection).await;
+    assert_eq!(get(&connection).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(get(&other).await.status(), StatusCode::OK);
+    drop(first);
+    assert_eq!(get(&connection).await.status(), StatusCode::OK);
     api.stop().await;
 }
 

@@ -92,3 +92,32 @@ async fn bodies_that_arrive_have_a_limit_in_all() {
     while ask().await.status == 503 {}
     api.stop().await;
 }
+
+/// What was submitted stands in the answer, and counts as the body that it came in.
+#[actix_web::test]
+async fn an_answer_to_a_submission_counts_as_its_body_until_it_is_read() {
+    let mut settings = Settings::default();
+    // More than one of the two bodies, and less than both.
+    settings.api.bodies_bytes_max = 300;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let submit = async |from| {
+        let body = bcs::to_bytes(&Transfer::new(from, 0).sign(&api.chain)).unwrap();
+        assert!((151..300).contains(&body.len()), "{}", body.len());
+        let request = TestRequest::post()
+            .uri("/v1/transactions")
+            .insert_header((header::CONTENT_TYPE, api.client.signed_transaction_type()))
+            .insert_header((header::CONTENT_LENGTH, body.len()))
+            .set_payload(body);
+        call_service(&app, request.to_request()).await
+    };
+    let accepted = submit(0).await;
+    assert_eq!(accepted.status(), StatusCode::ACCEPTED);
+    // All that there is of it once its head was sent.
+    let unread = accepted.into_body();
+    let refused = submit(1).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    drop(unread);
+    assert_eq!(submit(1).await.status(), StatusCode::ACCEPTED);
+    api.stop().await;
+}
