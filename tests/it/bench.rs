@@ -84,6 +84,91 @@ fn the_same_seed_goes_on_with_the_same_accounts() {
     }
 }
 
+/// As many as were signed before the load are not signed under it, also by accounts that have sent before.
+#[test]
+fn transfers_are_signed_before_the_load_as_far_as_they_are_asked_for() {
+    let node = TestNode::start(&[]);
+    for (pre_signed, signed_while_running) in [("60", 0), ("40", 20), ("0", 60)] {
+        let report = bench(
+            &node,
+            &[
+                "--transfers",
+                "60",
+                "--pre-signed",
+                pre_signed,
+                "--accounts",
+                "5",
+                "--connections",
+                "1",
+                "--seed",
+                "9",
+                "--mode",
+                "await",
+            ],
+        );
+        assert_eq!(report["committed"], 60, "{report}");
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+        let signed = &report["generator"]["signed_while_running"];
+        assert_eq!(signed, signed_while_running, "of {pre_signed}: {report}");
+    }
+}
+
+#[test]
+fn what_is_sent_in_ramp_and_warm_up_is_committed_and_not_measured() {
+    let node = TestNode::start(&[]);
+    let report = bench(
+        &node,
+        &[
+            "--transfers",
+            "20",
+            "--rate",
+            "100",
+            "--ramp",
+            "0.2",
+            "--warm-up",
+            "0.1",
+            "--accounts",
+            "10",
+            "--connections",
+            "5",
+            "--mode",
+            "await",
+        ],
+    );
+    assert_eq!(report["accepted"], 20, "{report}");
+    assert_eq!(report["submit_latency"]["count"], 20, "{report}");
+    assert_eq!(report["commit_latency"]["count"], 20, "{report}");
+    assert_eq!(report["uncommitted"], 0, "{report}");
+    // 30 were due before, and of those some may have been late.
+    let committed = report["committed"].as_u64().unwrap();
+    assert!((20..=50).contains(&committed), "{report}");
+}
+
+#[test]
+fn several_threads_share_the_connections_and_the_nodes_process_is_measured() {
+    let node = TestNode::start(&[]);
+    let pid = node.process_id().to_string();
+    let report = bench(
+        &node,
+        &[
+            "--transfers",
+            "200",
+            "--accounts",
+            "9",
+            "--connections",
+            "9",
+            "--threads",
+            "2",
+            "--pid",
+            &pid,
+        ],
+    );
+    assert_eq!(report["committed"], 200, "{report}");
+    assert_eq!(report["generator"]["threads"], 2, "{report}");
+    assert!(report["generator"]["cpu_us_per_transfer"].as_f64().unwrap() > 0.0);
+    assert!(report["node"]["resident_bytes"].as_u64().unwrap() > 0, "{report}");
+}
+
 #[test]
 fn many_connections_send_orderless_from_one_account() {
     let node = TestNode::start(&[]);

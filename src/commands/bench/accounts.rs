@@ -1,21 +1,24 @@
 //! The sending accounts: derived from the seed, and funded through the faucet with one request:
 //! it pays a banker, who pays everyone by batch transfers.
 
-use super::{plan::Plan, random};
+use super::{form::Transfer, plan::Plan, random};
 use crate::{
     client::{FaucetClient, NodeClient},
     commands::Failure,
     signing::{self, Signer, Terms},
 };
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 /// How many accounts one batch transfer funds: each takes about 10,000 gas units for its room, of
 /// [`BATCH_GAS`].
 const FUNDED_PER_BATCH: usize = 150;
 /// How many batch transfers are pending at once; a node commonly takes 100 of one sender.
 const BATCHES_PENDING: usize = 60;
+/// How many accounts are looked up at once.
+const LOOK_UPS_PENDING: usize = 16;
 /// The gas units that a batch transfer allows itself: an amount that chains commonly grant.
 const BATCH_GAS: u64 = 2_000_000;
 /// What a batch transfer offers for a gas unit at least: the fee for storage is the same at every
@@ -33,6 +36,8 @@ pub struct BenchAccount {
     pub next: ReplayProtector,
     /// Whom it pays.
     pub pays: AccountAddress,
+    /// Its next transfers, as far as they are signed before the load.
+    pub signed: VecDeque<Transfer>,
 }
 
 /// Makes the accounts, funds them, and divides them among the connections.
@@ -47,24 +52,40 @@ pub async fn fund(faucet: &str, node: &NodeClient, plan: &Plan) -> Result<Vec<Ve
     Banker::new(node, plan)
         .pay_all(&FaucetClient::new(faucet)?, &addresses)
         .await?;
+    let next = first_protectors(node, plan, &addresses).await?;
     let mut shares: Vec<Vec<_>> = (0..plan.connections).map(|_| Vec::new()).collect();
     for index in 0..plan.accounts.max(plan.connections) {
         shares[index % plan.connections].push(BenchAccount {
             signer: signers[index % plan.accounts].clone(),
-            next: first_protector(plan)?,
+            next: match next.get(index % plan.accounts) {
+                Some(next) => *next,
+                // Begins anywhere, so that neither other connections nor earlier runs have used it.
+                None => ReplayProtector::Nonce(random()?),
+            },
             pays: addresses[(index + 1) % plan.accounts],
+            signed: VecDeque::new(),
         });
     }
     Ok(shares)
 }
 
-/// Nonces begin anywhere, so that neither other connections nor earlier runs have used them.
-fn first_protector(plan: &Plan) -> Result<ReplayProtector, Failure> {
-    Ok(if plan.orderless {
-        ReplayProtector::Nonce(random()?)
-    } else {
-        ReplayProtector::SequenceNumber(0)
-    })
+/// The sequence number of each account; none where nonces protect the transfers.
+async fn first_protectors(
+    node: &NodeClient,
+    plan: &Plan,
+    addresses: &[AccountAddress],
+) -> Result<Vec<ReplayProtector>, Failure> {
+    if plan.orderless {
+        return Ok(Vec::new());
+    }
+    if !plan.accounts_used_before {
+        return Ok(vec![ReplayProtector::SequenceNumber(0); addresses.len()]);
+    }
+    let numbers = stream::iter(addresses)
+        .map(|address| node.account(address))
+        .buffered(LOOK_UPS_PENDING)
+        .map_ok(|account| ReplayProtector::SequenceNumber(account.sequence_number));
+    Ok(numbers.try_collect().await?)
 }
 
 fn derive(seed: u64, purpose: &[u8], index: u64) -> Signer {

@@ -1,152 +1,95 @@
-//! One HTTP/1.1 connection with one request at a time: as little as a load generator needs, so that
-//! the node under test gets the processor.
+//! One HTTP/1.1 connection with one request at a time: prepared bytes in, an answer out, and nothing
+//! between, so that the node under test gets the processor.
 
-use crate::commands::Failure;
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::{
-    HeaderMap, Method, Request, StatusCode, Uri,
-    client::conn::http1::{SendRequest, handshake},
-    header::{CONTENT_TYPE, HOST},
+use super::answer::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
+use bytes::BytesMut;
+use std::{io::ErrorKind, time::Duration};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
 };
-use hyper_util::rt::TokioIo;
-use std::time::Duration;
-use tokio::{net::TcpStream, time::timeout};
 
-/// The largest answer that is read, in bytes; what the bench asks for is a few kilobytes.
-const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long an answer may take, the time of a long poll included.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Where the node is.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// `HOST:PORT`, to connect to and for the `Host` header.
-    authority: String,
-}
-
-impl Target {
-    /// Reads `http://HOST:PORT`.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn parse(url: &str) -> Result<Self, Failure> {
-        let uri: Uri = url
-            .parse()
-            .map_err(|error| Failure::fatal(format!("--url {url}"), &error))?;
-        match (uri.scheme_str(), uri.host()) {
-            (Some("http"), Some(host)) => Ok(Self {
-                authority: format!("{host}:{}", uri.port_u16().unwrap_or(80)),
-            }),
-            _ => Err(Failure::Fatal(format!("--url {url}: expected http://HOST:PORT"))),
-        }
-    }
-}
-
-/// An answer, read to its end.
-#[derive(Debug)]
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
-}
-
-/// A request that got no answer; the connection is made anew for the next one.
-#[derive(Debug)]
-pub struct NoAnswer;
+/// What is received at once at least: most answers are one piece then.
+const RECEIVE_BYTES: usize = 4 * 1024;
 
 /// A connection that is made when it is needed.
 #[derive(Debug)]
 pub struct Connection {
-    target: Target,
-    sender: Option<SendRequest<Full<Bytes>>>,
+    /// `HOST:PORT`.
+    authority: String,
+    stream: Option<TcpStream>,
+    received: BytesMut,
 }
 
 impl Connection {
-    /// A connection to `target`, not made yet.
-    pub fn new(target: Target) -> Self {
-        Self { target, sender: None }
-    }
-
-    /// Asks for `path`.
-    ///
-    /// # Errors
-    /// When no answer came.
-    pub async fn get(&mut self, path: &str) -> Result<Answer, NoAnswer> {
-        self.send(Method::GET, path, None, Bytes::new()).await
-    }
-
-    /// Sends a body of the given type.
-    ///
-    /// # Errors
-    /// When no answer came.
-    pub async fn post(&mut self, path: &str, media_type: &str, body: Bytes) -> Result<Answer, NoAnswer> {
-        self.send(Method::POST, path, Some(media_type), body).await
-    }
-
-    async fn send(
-        &mut self,
-        method: Method,
-        path: &str,
-        media_type: Option<&str>,
-        body: Bytes,
-    ) -> Result<Answer, NoAnswer> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, &self.target.authority);
-        if let Some(media_type) = media_type {
-            request = request.header(CONTENT_TYPE, media_type);
+    /// A connection to `authority`, which is `HOST:PORT`; not made yet.
+    pub fn new(authority: String) -> Self {
+        Self {
+            authority,
+            stream: None,
+            received: BytesMut::new(),
         }
-        let request = request.body(Full::new(body)).map_err(|_| NoAnswer)?;
+    }
+
+    /// Sends a request, given as the bytes that it is on the wire, and reads its answer.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer, NoAnswer> {
         let answer = timeout(ANSWER_TIMEOUT, self.exchange(request)).await;
         let answer = answer.unwrap_or(Err(NoAnswer));
         if answer.is_err() {
-            self.sender = None;
+            self.stream = None;
         }
         answer
     }
 
-    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, NoAnswer> {
-        let sender = self.sender().await?;
-        let response = sender.send_request(request).await.map_err(|_| NoAnswer)?;
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES_MAX)
-            .collect()
-            .await
-            .map_err(|_| NoAnswer)?;
-        Ok(Answer {
-            status: head.status,
-            headers: head.headers,
-            body: body.to_bytes(),
-        })
-    }
-
-    async fn sender(&mut self) -> Result<&mut SendRequest<Full<Bytes>>, NoAnswer> {
-        // A server may have closed an idle connection; that is no error of its next request.
-        let mut usable = None;
-        if let Some(mut sender) = self.sender.take()
-            && sender.ready().await.is_ok()
-        {
-            usable = Some(sender);
-        }
-        let sender = match usable {
-            Some(sender) => sender,
-            None => connect(&self.target).await?,
+    async fn exchange(&mut self, request: &[u8]) -> Result<Answer, NoAnswer> {
+        let mut stream = match self.stream.take() {
+            Some(stream) if is_quiet(&stream) => stream,
+            _ => {
+                self.received.clear();
+                connect(&self.authority).await?
+            }
         };
-        Ok(self.sender.insert(sender))
+        stream.write_all(request).await.map_err(|_| NoAnswer)?;
+        let mut head = None;
+        let mut closed = false;
+        loop {
+            if head.is_none() {
+                head = Head::parse(&self.received)?;
+            }
+            if let Some(head) = &head
+                && let Some(answer) = head.take(&mut self.received, closed)?
+            {
+                if !head.closes {
+                    self.stream = Some(stream);
+                }
+                return Ok(answer);
+            }
+            if closed || self.received.len() > 2 * ANSWER_BYTES_MAX {
+                return Err(NoAnswer);
+            }
+            self.received.reserve(RECEIVE_BYTES);
+            let read = stream.read_buf(&mut self.received).await;
+            closed = read.map_err(|_| NoAnswer)? == 0;
+        }
     }
 }
 
-async fn connect(target: &Target) -> Result<SendRequest<Full<Bytes>>, NoAnswer> {
-    let stream = TcpStream::connect(&target.authority)
-        .await
-        .map_err(|_| NoAnswer)?;
+/// Whether nothing came since the last answer: a server may have closed an idle connection, which is no
+/// error of its next request.
+fn is_quiet(stream: &TcpStream) -> bool {
+    let mut byte = [0];
+    matches!(stream.try_read(&mut byte), Err(error) if error.kind() == ErrorKind::WouldBlock)
+}
+
+async fn connect(authority: &str) -> Result<TcpStream, NoAnswer> {
+    let stream = TcpStream::connect(authority).await.map_err(|_| NoAnswer)?;
     // Without this a request waits for the acknowledgement of the one before.
     stream.set_nodelay(true).map_err(|_| NoAnswer)?;
-    let (mut sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|_| NoAnswer)?;
-    // Ends when the sender is dropped or the server closes; its error shows in the request's.
-    tokio::spawn(connection);
-    sender.ready().await.map_err(|_| NoAnswer)?;
-    Ok(sender)
+    Ok(stream)
 }

@@ -1,47 +1,100 @@
-//! The two forms of a submission.
+//! Requests as bytes on the wire, and transfers in the two forms of a submission.
 
-use super::Format;
-use crate::{client::submission_media_type, signing::ChainIdentity};
-use bytes::Bytes;
-use ledger::{Chain, SignedTransaction};
+use super::{Format, accounts::BenchAccount, plan::Plan, target::Target};
+use crate::{
+    client::submission_media_type,
+    signing::{self, Terms},
+};
+use ledger::{Chain, HashValue, ReplayProtector, SignedTransaction};
 use ledger_api::submission_json;
+use std::{io::Write as _, time::Duration};
 
-/// The path of submissions.
-pub const SUBMIT_PATH: &str = "/v1/transactions";
+/// What each transfer pays.
+const AMOUNT: u64 = 1;
+/// The gas units that a transfer allows itself: many times what one uses.
+pub const MAX_GAS_AMOUNT: u64 = 2_000;
+/// When an orderless transfer expires: a chain takes those only that expire within 100 s.
+const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 
-/// How transfers are written, for one chain.
+/// How requests are written, for one node and its chain.
 #[derive(Debug)]
 pub struct Form {
     format: Format,
-    media_type: String,
     chain: Chain,
+    /// The head of a submission up to the length of its body.
+    submission_head: Vec<u8>,
+    /// What follows the path of a question.
+    question_tail: Vec<u8>,
+}
+
+/// A transfer, signed.
+#[derive(Debug)]
+pub struct Transfer {
+    pub protector: ReplayProtector,
+    pub hash: HashValue,
+    body: Box<[u8]>,
 }
 
 impl Form {
-    /// The form `format` on a chain.
-    pub fn new(format: Format, chain: &ChainIdentity) -> Self {
+    /// How `plan` has requests written for the node at `target`.
+    pub fn new(plan: &Plan, target: &Target) -> Self {
+        let host = target.authority();
+        let media_type = match plan.format {
+            Format::Bcs => submission_media_type(&plan.chain.vendor),
+            Format::Json => "application/json".to_owned(),
+        };
+        let submission_head = format!(
+            "POST /v1/transactions HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\ncontent-length: "
+        );
         Self {
-            format,
-            media_type: match format {
-                Format::Bcs => submission_media_type(&chain.vendor),
-                Format::Json => "application/json".to_owned(),
-            },
-            chain: chain.to_chain(),
+            format: plan.format,
+            chain: plan.chain.to_chain(),
+            submission_head: submission_head.into(),
+            question_tail: format!(" HTTP/1.1\r\nhost: {host}\r\n\r\n").into(),
         }
     }
 
-    /// The MIME type.
-    pub fn media_type(&self) -> &str {
-        &self.media_type
+    /// Signs the transfer of an account that `protector` protects.
+    pub fn sign(&self, plan: &Plan, account: &BenchAccount, protector: ReplayProtector) -> Transfer {
+        let expires_after = match protector {
+            ReplayProtector::SequenceNumber(_) => plan.expires_after,
+            ReplayProtector::Nonce(_) => ORDERLESS_EXPIRES_AFTER,
+        };
+        let terms = Terms {
+            max_gas_amount: MAX_GAS_AMOUNT,
+            gas_unit_price: plan.gas_unit_price,
+            expiration_timestamp_secs: signing::unix_secs_after(expires_after),
+        };
+        let call = signing::transfer(&plan.chain.vendor, account.pays, AMOUNT);
+        let signed = account.signer.sign(&plan.chain, protector, call, terms);
+        Transfer {
+            protector,
+            hash: signed.hash(&plan.chain.vendor),
+            body: self.body(&signed).into(),
+        }
     }
 
-    /// The body of a submission of `transaction`.
-    pub fn body(&self, transaction: &SignedTransaction) -> Bytes {
+    fn body(&self, transaction: &SignedTransaction) -> Vec<u8> {
         match self.format {
-            Format::Bcs => bcs::to_bytes(transaction)
-                .expect("a transaction has a BCS form")
-                .into(),
+            Format::Bcs => bcs::to_bytes(transaction).expect("a transaction has a BCS form"),
             Format::Json => submission_json(&self.chain, transaction).into(),
         }
+    }
+
+    /// Writes the submission of a transfer over `request`.
+    pub fn submission(&self, transfer: &Transfer, request: &mut Vec<u8>) {
+        request.clear();
+        request.extend_from_slice(&self.submission_head);
+        // Writing to a vector does not fail.
+        let _ = write!(request, "{}\r\n\r\n", transfer.body.len());
+        request.extend_from_slice(&transfer.body);
+    }
+
+    /// Writes the question for `path` over `request`.
+    pub fn question(&self, path: &str, request: &mut Vec<u8>) {
+        request.clear();
+        request.extend_from_slice(b"GET ");
+        request.extend_from_slice(path.as_bytes());
+        request.extend_from_slice(&self.question_tail);
     }
 }

@@ -1,7 +1,7 @@
 //! Counting on the ledger: a block has its user transactions and two of its own (metadata and
 //! epilogue), so versions and heights together tell how many user transactions are committed.
 
-use super::{load::Load, progress};
+use super::{load::Load, process::Usage, progress};
 use crate::client::{ClientError, LedgerState, NodeClient};
 use indicatif::ProgressBar;
 use std::{
@@ -11,6 +11,8 @@ use std::{
 
 /// The time between two looks at the ledger.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// The same once nothing is sent any more, when the next look may be the one that ends the run.
+const LAST_LOOKS_INTERVAL: Duration = Duration::from_millis(5);
 /// How long the count may stand still after the load, before what is missing counts as uncommitted.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Transactions of a block that are not its users'.
@@ -30,10 +32,14 @@ struct Sample {
     committed: u64,
 }
 
-/// The course of a run, as the ledger tells it.
+/// The course of a run from the end of its warm-up, as the ledger tells it.
 #[derive(Debug, Default)]
 pub struct History {
     samples: Vec<Sample>,
+    /// How many were committed within the warm-up.
+    warm_up: u64,
+    /// What was used until the end of the warm-up, and until the end.
+    usage: [Usage; 2],
 }
 
 impl Meter {
@@ -52,29 +58,43 @@ impl Meter {
     /// When the node does not answer.
     pub async fn watch(self, load: Arc<Load>, bar: ProgressBar) -> Result<History, ClientError> {
         let mut history = History::default();
+        if load.has_warm_up() {
+            tokio::time::sleep_until(load.measured_from().into()).await;
+            history.warm_up = self.committed().await?;
+        }
+        let begin = Instant::now();
+        history.usage = [Usage::now(load.plan.pid); 2];
         history.push(Duration::ZERO, 0);
-        let mut moved = Instant::now();
+        let mut moved = begin;
         loop {
-            tokio::time::sleep(LOOK_INTERVAL).await;
+            let interval = if load.is_finished() {
+                LAST_LOOKS_INTERVAL
+            } else {
+                LOOK_INTERVAL
+            };
+            tokio::time::sleep(interval).await;
             // Before the look: who has finished by now has had all its answers by now.
             let finished = load.is_finished();
-            let committed = self.committed(&self.node.ledger().await?);
-            if history.push(load.elapsed(), committed) {
+            let committed = self.committed().await?;
+            let measured = committed.saturating_sub(history.warm_up);
+            if history.push(begin.elapsed(), measured) {
                 moved = Instant::now();
             }
-            progress::show(&bar, &load, committed);
+            progress::show(&bar, &load, measured, begin.elapsed());
             let complete = committed >= load.accepted();
             if finished && (complete || moved.elapsed() > PATIENCE) {
                 bar.finish_and_clear();
+                history.usage[1] = Usage::now(load.plan.pid);
                 return Ok(history);
             }
         }
     }
 
-    fn committed(&self, now: &LedgerState) -> u64 {
+    async fn committed(&self) -> Result<u64, ClientError> {
+        let now = self.node.ledger().await?;
         let versions = now.version.saturating_sub(self.begin.version);
         let blocks = now.block_height.saturating_sub(self.begin.block_height);
-        versions.saturating_sub(blocks.saturating_mul(OWN_TRANSACTIONS_PER_BLOCK))
+        Ok(versions.saturating_sub(blocks.saturating_mul(OWN_TRANSACTIONS_PER_BLOCK)))
     }
 }
 
@@ -88,7 +108,17 @@ impl History {
         moved
     }
 
-    /// How many transactions were committed in all.
+    /// How many transactions were committed within the warm-up.
+    pub fn committed_in_warm_up(&self) -> u64 {
+        self.warm_up
+    }
+
+    /// What was used until the end of the warm-up, and until the end.
+    pub fn usage(&self) -> &[Usage; 2] {
+        &self.usage
+    }
+
+    /// How many transactions were committed after the warm-up.
     pub fn committed(&self) -> u64 {
         self.samples.last().map_or(0, |last| last.committed)
     }

@@ -4,35 +4,45 @@
 //! |---|---|
 //! | what is to be done, and how far it is | `plan.rs`, `load.rs`, `progress.rs` |
 //! | accounts and how they are funded | `accounts.rs` |
-//! | what one connection does | `worker.rs`, `waiting.rs`, `form.rs` |
-//! | a lean HTTP/1.1 connection | `connection.rs` |
-//! | counting on the ledger | `meter.rs` |
-//! | latencies and errors, and how they are printed | `tally.rs`, `report.rs` |
+//! | transfers and requests as bytes, signed before or while running | `form.rs`, `prepared.rs` |
+//! | the threads, and what one connection does | `driver.rs`, `worker.rs`, `waiting.rs` |
+//! | a lean HTTP/1.1 connection | `target.rs`, `connection.rs`, `answer.rs` |
+//! | counting on the ledger, and what it costs | `meter.rs`, `process.rs` |
+//! | latencies and errors, and how they are printed | `tally.rs`, `quantiles.rs`, `report.rs` |
 
 mod accounts;
+mod answer;
 mod connection;
+mod driver;
 mod form;
 mod load;
 mod meter;
 mod plan;
+mod prepared;
+mod process;
 mod progress;
+mod quantiles;
 mod report;
 mod tally;
+mod target;
 mod waiting;
 mod worker;
 
 use super::Failure;
 use crate::{client::NodeClient, output};
 use accounts::fund;
-use connection::Target;
+use driver::Driver;
+use form::Form;
 use load::Load;
 use meter::Meter;
 use plan::Plan;
+use prepared::sign_all;
 use report::Report;
-use std::{num::NonZeroUsize, sync::Arc};
-use tally::Tally;
-use tokio::task::JoinSet;
-use worker::Worker;
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use target::Target;
+
+/// The longest ramp and warm-up: a day.
+const SECONDS_MAX: Duration = Duration::from_secs(24 * 3_600);
 
 /// The options of `bench`.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,12 +59,25 @@ pub struct Arguments {
     /// How many connections are used, each with one request at a time
     #[arg(long, default_value = "64")]
     connections: NonZeroUsize,
+    /// How many threads drive the connections; beside the node on one machine, few leave it more
+    #[arg(long, default_value = "1")]
+    threads: NonZeroUsize,
+    /// Make the connections evenly within this many seconds, and measure nothing until then
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    ramp: Seconds,
+    /// After that, send for this many seconds without measuring
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    warm_up: Seconds,
     /// Stop after this many seconds [default: 10, without --transfers]
     #[arg(long, value_name = "SECONDS")]
     duration: Option<u64>,
     /// Stop after this many transfers
     #[arg(long, value_name = "N")]
     transfers: Option<u64>,
+    /// Sign so many transfers before the load begins, about 400 bytes of memory each; what is sent beyond
+    /// them, or does not fit any more, is signed while the load is on
+    #[arg(long, value_name = "N", default_value = "0", conflicts_with = "orderless")]
+    pre_signed: u64,
     /// Transfers per second (open loop: latency counts from when each was due); absent: as fast as
     /// answers come
     #[arg(long, value_name = "PER_SECOND")]
@@ -75,6 +98,32 @@ pub struct Arguments {
     /// Which accounts are used; the same seed uses the same ones. Absent: new ones
     #[arg(long)]
     seed: Option<u64>,
+    /// The node's process on this machine: reports its processor time and memory as well
+    #[arg(long)]
+    pid: Option<u32>,
+}
+
+/// A time in seconds, as it is given.
+#[derive(Debug, Clone, Copy)]
+struct Seconds(Duration);
+
+impl std::str::FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+        let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+        if duration > SECONDS_MAX {
+            return Err(format!("more than {} s", SECONDS_MAX.as_secs()));
+        }
+        Ok(Self(duration))
+    }
+}
+
+impl From<Seconds> for Duration {
+    fn from(seconds: Seconds) -> Self {
+        seconds.0
+    }
 }
 
 /// What happens after a submission.
@@ -119,7 +168,10 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
     {
         return Err(Failure::Fatal("--rate must be above 0".to_owned()));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // The load has threads of its own (`driver.rs`).
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(run(arguments))
 }
 
@@ -139,24 +191,16 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         None => random()?,
     };
     let plan = Plan::new(&arguments, chain, gas_unit_price, seed);
-    let shares = fund(&arguments.faucet, &node, &plan).await?;
+    let form = Form::new(&plan, &target);
+    let mut shares = fund(&arguments.faucet, &node, &plan).await?;
+    sign_all(&plan, &form, &mut shares);
 
     let meter = Meter::begin(node).await?;
-    let load = Arc::new(Load::begin(plan, target));
-    let mut workers = JoinSet::new();
-    for (index, accounts) in shares.into_iter().enumerate() {
-        workers.spawn(Worker::new(Arc::clone(&load), index, accounts).run());
-    }
+    let load = Arc::new(Load::begin(plan, target, form));
+    let driver = Driver::start(&load, shares)?;
     let progress = progress::bar(&load.plan);
-    let watching = tokio::spawn(meter.watch(Arc::clone(&load), progress));
-    let mut tally = Tally::default();
-    while let Some(worker) = workers.join_next().await {
-        tally.merge(worker.map_err(|error| Failure::fatal("a connection's task", &error))?);
-    }
-    load.finish();
-    let history = watching
-        .await
-        .map_err(|error| Failure::fatal("the meter's task", &error))??;
+    let history = meter.watch(Arc::clone(&load), progress).await?;
+    let tally = driver.join()?;
     let report = Report::new(&load, &tally, &history);
     let text = match arguments.output {
         Output::Text => report.text(),

@@ -2,6 +2,7 @@
 
 use super::{load::Load, plan::Plan};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Duration;
 
 /// A bar that is full when the run is over: by transfers where their number is given, else by time.
 pub fn bar(plan: &Plan) -> ProgressBar {
@@ -14,9 +15,8 @@ pub fn bar(plan: &Plan) -> ProgressBar {
     ProgressBar::new(length).with_style(style)
 }
 
-/// Shows how far the run is.
-pub fn show(bar: &ProgressBar, load: &Load, committed: u64) {
-    let elapsed = load.elapsed();
+/// Shows how far the run is after its warm-up.
+pub fn show(bar: &ProgressBar, load: &Load, committed: u64, elapsed: Duration) {
     bar.set_position(match load.plan.transfers {
         Some(_) => committed,
         None => elapsed.as_secs(),

@@ -1,14 +1,12 @@
 //! What a run measured, as text or JSON.
 
-use super::{
-    Format, Mode,
-    load::Load,
-    meter::History,
-    tally::{Latencies, Tally},
-};
+use super::{Format, Mode, load::Load, meter::History, process::Usage, quantiles::Quantiles, tally::Tally};
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
+/// A thread of the generator that is busy for such a share of the time or more may well be what limits
+/// the load.
+const BUSY_SHARE_MAX: f64 = 0.9;
 /// Into how many parts of equally many transactions the course of a run is divided.
 const PARTS: u64 = 5;
 
@@ -23,9 +21,11 @@ pub struct Report {
     /// Transfers per second that were due; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate: Option<f64>,
-    /// From the begin of the load until the last commitment was seen on the ledger.
+    /// From the end of the warm-up until the last commitment was seen on the ledger.
     seconds: f64,
+    /// Of the transfers that were due after the warm-up.
     accepted: u64,
+    /// After the warm-up; what it left pending is among them.
     committed: u64,
     committed_per_second: f64,
     /// The rate of each fifth of the committed transactions.
@@ -39,32 +39,77 @@ pub struct Report {
     false_not_found: u64,
     waits_in_vain: u64,
     errors: BTreeMap<String, u64>,
+    generator: Generator,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<NodeProcess>,
 }
 
-/// A distribution of latencies, in milliseconds.
+/// What the load cost on this side. A generator that is the limit measures itself.
 #[derive(Debug, Serialize)]
-struct Quantiles {
-    count: u64,
-    mean_ms: f64,
-    p50_ms: f64,
-    p90_ms: f64,
-    p99_ms: f64,
-    p999_ms: f64,
-    max_ms: f64,
+struct Generator {
+    threads: usize,
+    pre_signed: u64,
+    signed_while_running: u64,
+    warm_up_seconds: f64,
+    ramp_seconds: f64,
+    cpu_us_per_transfer: f64,
+    /// Of the time of its threads.
+    busy_share: f64,
+    was_the_limit: bool,
 }
 
-impl From<&Latencies> for Quantiles {
-    fn from(latencies: &Latencies) -> Self {
+/// What the load cost the node's process (`--pid`).
+#[derive(Debug, Serialize)]
+struct NodeProcess {
+    cpu_us_per_transfer: f64,
+    /// How many cores it used on average.
+    cores: f64,
+    resident_bytes: u64,
+}
+
+impl Generator {
+    fn new(load: &Load, tally: &Tally, history: &History) -> Self {
+        let plan = &load.plan;
+        let [before, after] = history.usage();
+        let used = after.own.saturating_sub(before.own);
+        let busy_share = share(used, history.duration()) / plan.threads as f64;
         Self {
-            count: latencies.count(),
-            mean_ms: latencies.mean_ms(),
-            p50_ms: latencies.quantile_ms(0.5),
-            p90_ms: latencies.quantile_ms(0.9),
-            p99_ms: latencies.quantile_ms(0.99),
-            p999_ms: latencies.quantile_ms(0.999),
-            max_ms: latencies.max_ms(),
+            threads: plan.threads,
+            pre_signed: plan.pre_signed,
+            signed_while_running: tally.signed_while_running,
+            warm_up_seconds: plan.warm_up.as_secs_f64(),
+            ramp_seconds: plan.ramp.as_secs_f64(),
+            cpu_us_per_transfer: micros_each(used, history.committed()),
+            busy_share,
+            // In an open loop it is for the rate to say whether it was kept.
+            was_the_limit: plan.interval.is_none() && busy_share >= BUSY_SHARE_MAX,
         }
     }
+}
+
+impl NodeProcess {
+    fn new(history: &History) -> Option<Self> {
+        let [Usage { node: before, .. }, Usage { node: after, .. }] = history.usage();
+        let (before, after) = before.as_ref().zip(after.as_ref())?;
+        let used = after.cpu.saturating_sub(before.cpu);
+        Some(Self {
+            cpu_us_per_transfer: micros_each(used, history.committed()),
+            cores: share(used, history.duration()),
+            resident_bytes: after.resident_bytes,
+        })
+    }
+}
+
+/// A time for each of so many, in microseconds.
+fn micros_each(time: Duration, count: u64) -> f64 {
+    time.as_secs_f64() * 1e6 / count.max(1) as f64
+}
+
+fn share(part: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() {
+        return 0.0;
+    }
+    part.as_secs_f64() / whole.as_secs_f64()
 }
 
 impl Report {
@@ -86,11 +131,14 @@ impl Report {
             seed: plan.seed,
             rate: plan.interval.map(|interval| 1.0 / interval.as_secs_f64()),
             seconds,
-            accepted: load.accepted(),
+            accepted: load.accepted_measured(),
             committed,
             committed_per_second: per_second,
             fifths_committed_per_second: history.rates(PARTS),
-            uncommitted: load.accepted().saturating_sub(committed),
+            uncommitted: load
+                .accepted()
+                .saturating_sub(history.committed_in_warm_up())
+                .saturating_sub(committed),
             submit_latency: (&tally.submit).into(),
             commit_latency: (plan.mode == Mode::Await).then(|| (&tally.commit).into()),
             failed: tally.failed,
@@ -98,6 +146,8 @@ impl Report {
             false_not_found: tally.false_not_found,
             waits_in_vain: tally.waits_in_vain,
             errors: tally.errors().clone(),
+            generator: Generator::new(load, tally, history),
+            node: NodeProcess::new(history),
         }
     }
 
@@ -151,6 +201,7 @@ impl Report {
                 self.false_not_found, self.waits_in_vain
             );
         }
+        self.write_processes(&mut text);
         let _ = write!(text, "errors");
         if self.errors.is_empty() {
             let _ = write!(text, " none");
@@ -159,5 +210,31 @@ impl Report {
             let _ = write!(text, "\n  {count} x {code}");
         }
         text
+    }
+
+    fn write_processes(&self, text: &mut String) {
+        let generator = &self.generator;
+        let limit = if generator.was_the_limit {
+            "  IT WAS THE LIMIT: take more --threads, --pre-signed transfers, or another machine for it"
+        } else {
+            ""
+        };
+        // Writing to a String does not fail.
+        let _ = writeln!(
+            text,
+            "generator: {:.1} us of processor time per transfer, {} threads busy {:.0} %{limit}",
+            generator.cpu_us_per_transfer,
+            generator.threads,
+            generator.busy_share * 100.0,
+        );
+        if let Some(node) = &self.node {
+            let _ = writeln!(
+                text,
+                "node: {:.1} us of processor time per transfer, {:.2} cores, {} MB resident",
+                node.cpu_us_per_transfer,
+                node.cores,
+                node.resident_bytes / 1_000_000,
+            );
+        }
     }
 }

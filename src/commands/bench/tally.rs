@@ -1,13 +1,12 @@
-//! What one connection measured, and the sum of all.
+//! What the connections of one thread measured, and the sum of all.
 
 use hdrhistogram::Histogram;
 use std::{collections::BTreeMap, time::Duration};
 
 /// The longest latency that is told apart, in microseconds: ten minutes.
 const LATENCY_MAX_MICROS: u64 = 600_000_000;
-/// Two digits: percentiles are right to a hundredth, and a connection's histograms take 40 KB
-/// instead of 300, so that thousands of connections can be driven.
-const SIGNIFICANT_DIGITS: u8 = 2;
+/// Percentiles are right to a thousandth.
+const SIGNIFICANT_DIGITS: u8 = 3;
 /// How many kinds of errors are told apart; beyond it they count as `other`.
 const ERROR_KINDS_MAX: usize = 64;
 
@@ -26,6 +25,8 @@ pub struct Tally {
     pub waits_in_vain: u64,
     /// Transactions that the node had taken and then did not know any more.
     pub lost: u64,
+    /// Transfers that had to be signed while the load was on.
+    pub signed_while_running: u64,
     errors: BTreeMap<String, u64>,
 }
 
@@ -38,6 +39,7 @@ impl Default for Tally {
             false_not_found: 0,
             waits_in_vain: 0,
             lost: 0,
+            signed_while_running: 0,
             errors: BTreeMap::new(),
         }
     }
@@ -60,7 +62,7 @@ impl Tally {
         &self.errors
     }
 
-    /// Adds another connection's.
+    /// Adds another thread's.
     pub fn merge(&mut self, other: Self) {
         self.submit.merge(&other.submit);
         self.commit.merge(&other.commit);
@@ -68,6 +70,7 @@ impl Tally {
         self.false_not_found += other.false_not_found;
         self.waits_in_vain += other.waits_in_vain;
         self.lost += other.lost;
+        self.signed_while_running += other.signed_while_running;
         for (code, count) in other.errors {
             self.add_errors(code, count);
         }

@@ -3,10 +3,10 @@
 //! that already has the transaction.
 
 use super::{
-    connection::Answer,
+    answer::Answer,
     worker::{Worker, asks_to_come_again, error_code},
 };
-use hyper::StatusCode;
+use http::StatusCode;
 use ledger::HashValue;
 use serde::Deserialize;
 use std::time::Duration;
@@ -37,17 +37,17 @@ impl Worker {
         let wait_path = format!("/v1/transactions/wait_by_hash/{hash}");
         let look_path = format!("/v1/transactions/by_hash/{hash}");
         loop {
-            let Some((standing, moment)) = self.ask(&wait_path).await else {
+            let Some((standing, moment)) = self.standing(&wait_path).await else {
                 return false;
             };
             match standing {
                 Standing::Committed { success, .. } => return self.committed(success),
                 Standing::ComeAgain => tokio::time::sleep(PAUSE).await,
-                Standing::Pending => match self.ask(&look_path).await {
+                Standing::Pending => match self.standing(&look_path).await {
                     None => return false,
                     Some((Standing::Committed { version, success }, _)) => {
                         if moment.is_some_and(|moment| version <= moment) {
-                            self.tally.waits_in_vain += 1;
+                            self.count(|tally| tally.waits_in_vain += 1);
                         }
                         return self.committed(success);
                     }
@@ -61,55 +61,50 @@ impl Worker {
 
     fn committed(&mut self, success: bool) -> bool {
         if !success {
-            self.tally.failed += 1;
+            self.count(|tally| tally.failed += 1);
         }
         true
     }
 
     /// Looks again after a 404: was it false, or is the transaction gone?
     async fn not_found(&mut self, look_path: &str) -> bool {
-        match self.ask(look_path).await {
+        match self.standing(look_path).await {
             Some((Standing::Committed { success, .. }, _)) => {
-                self.tally.false_not_found += 1;
+                self.count(|tally| tally.false_not_found += 1);
                 self.committed(success)
             }
             Some((Standing::Pending, _)) => {
-                self.tally.false_not_found += 1;
+                self.count(|tally| tally.false_not_found += 1);
                 false
             }
             _ => {
-                self.tally.lost += 1;
+                self.count(|tally| tally.lost += 1);
                 false
             }
         }
     }
 
     /// What the node says, and at which version of the ledger; `None` when it cannot be understood.
-    async fn ask(&mut self, path: &str) -> Option<(Standing, Option<u64>)> {
-        let Ok(answer) = self.connection.get(path).await else {
-            self.tally.error("no answer".to_owned());
+    async fn standing(&mut self, path: &str) -> Option<(Standing, Option<u64>)> {
+        let Ok(answer) = self.ask(path).await else {
+            self.error("no answer".to_owned());
             tokio::time::sleep(PAUSE).await;
             return Some((Standing::ComeAgain, None));
         };
-        let moment = self.moment(&answer);
+        let moment = answer.number(&self.load.version_header);
         let standing = match answer.status {
             StatusCode::OK => standing(&answer),
             StatusCode::NOT_FOUND => Some(Standing::NotFound),
             status if asks_to_come_again(status) => {
-                self.tally.error(error_code(&answer));
+                self.error(error_code(&answer));
                 Some(Standing::ComeAgain)
             }
             _ => None,
         };
         if standing.is_none() {
-            self.tally.error(error_code(&answer));
+            self.error(error_code(&answer));
         }
         Some((standing?, moment))
-    }
-
-    fn moment(&self, answer: &Answer) -> Option<u64> {
-        let version = answer.headers.get(&self.load.version_header)?;
-        version.to_str().ok()?.parse().ok()
     }
 }
 

@@ -1,30 +1,25 @@
-//! One connection of a run: signs, submits, and waits where it is asked to.
+//! One connection of a run: submits, signs what is not signed yet, and waits where it is asked to.
 
 use super::{
     Mode,
     accounts::BenchAccount,
-    connection::{Answer, Connection},
-    form::SUBMIT_PATH,
-    load::Load,
-    plan::MAX_GAS_AMOUNT,
+    answer::{Answer, NoAnswer},
+    connection::Connection,
+    form::Transfer,
+    load::{Due, Load},
+    prepared::After as _,
     tally::Tally,
 };
-use crate::signing::{self, Terms};
-use bytes::Bytes;
-use hyper::StatusCode;
-use ledger::{HashValue, ReplayProtector, SignedTransaction, ValidationStatus};
+use http::StatusCode;
+use ledger::{ReplayProtector, ValidationStatus};
 use serde::Deserialize;
 use std::{
+    cell::RefCell,
+    rc::Rc,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-/// What each transfer pays.
-const AMOUNT: u64 = 1;
-/// When a transfer expires: longer than a full pool takes to be worked off.
-const EXPIRES_AFTER: Duration = Duration::from_secs(300);
-/// When an orderless one expires: a chain takes those only that expire within 100 s.
-const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 /// The first pause after an answer that asks to come again; doubles up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(2);
 /// The longest pause.
@@ -34,8 +29,12 @@ const PAUSE_MAX: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct Worker {
     pub(super) load: Arc<Load>,
-    pub(super) connection: Connection,
-    pub(super) tally: Tally,
+    /// Of all connections of the thread.
+    tally: Rc<RefCell<Tally>>,
+    connection: Connection,
+    /// The request that is sent, as it is on the wire.
+    request: Vec<u8>,
+    index: usize,
     accounts: Vec<BenchAccount>,
     next_account: usize,
 }
@@ -58,10 +57,17 @@ enum Submission {
 
 impl Worker {
     /// The connection number `index` of the run.
-    pub fn new(load: Arc<Load>, index: usize, accounts: Vec<BenchAccount>) -> Self {
+    pub fn new(
+        load: Arc<Load>,
+        tally: Rc<RefCell<Tally>>,
+        index: usize,
+        accounts: Vec<BenchAccount>,
+    ) -> Self {
         Self {
-            connection: Connection::new(load.target.clone()),
-            tally: Tally::default(),
+            connection: Connection::new(load.target.authority().to_owned()),
+            tally,
+            request: Vec::new(),
+            index,
             // Not every connection begins with the first of its accounts at the same moment.
             next_account: index % accounts.len().max(1),
             load,
@@ -70,75 +76,77 @@ impl Worker {
     }
 
     /// Makes transfers until the run is over.
-    pub async fn run(mut self) -> Tally {
-        if self.load.plan.accounts_used_before {
-            for index in 0..self.accounts.len() {
-                self.look_up_sequence_number(index).await;
-            }
-        }
+    pub async fn run(mut self) {
         let load = Arc::clone(&self.load);
+        sleep_until(load.connect_at(self.index)).await;
         while let Some(due) = load.next() {
-            // Only an open loop may have to wait: a timer that is already due still costs its
-            // granularity, a millisecond.
-            if due.at > Instant::now() {
-                tokio::time::sleep_until(due.at.into()).await;
-            }
+            sleep_until(due.at).await;
             let index = self.next_account;
             self.next_account = (index + 1) % self.accounts.len();
-            self.transfer(index, due.at).await;
+            self.transfer(index, due).await;
         }
-        self.tally
     }
 
-    async fn transfer(&mut self, index: usize, due: Instant) {
-        let (transaction, body) = self.prepare(index);
-        match self.submit(body).await {
+    async fn transfer(&mut self, index: usize, due: Due) {
+        let transfer = self.signed(index);
+        self.load.form.submission(&transfer, &mut self.request);
+        match self.submit().await {
             Submission::GivenUp => return,
             Submission::Refused => return self.look_up_sequence_number(index).await,
             Submission::Accepted => {}
         }
-        self.tally.submit.record(due.elapsed());
-        self.load.accept();
-        let next = &mut self.accounts[index].next;
-        *next = match *next {
-            ReplayProtector::SequenceNumber(number) => ReplayProtector::SequenceNumber(number + 1),
-            ReplayProtector::Nonce(nonce) => ReplayProtector::Nonce(nonce.wrapping_add(1)),
-        };
+        if due.measured {
+            self.count(|tally| tally.submit.record(due.at.elapsed()));
+        }
+        self.load.accept(due);
+        self.accounts[index].next = transfer.protector.after(1);
         if self.load.plan.mode == Mode::Await {
-            let hash: HashValue = transaction.hash(&self.load.plan.chain.vendor);
-            if self.wait(hash).await {
-                self.tally.commit.record(due.elapsed());
-            } else {
+            if !self.wait(transfer.hash).await {
                 self.look_up_sequence_number(index).await;
+            } else if due.measured {
+                self.count(|tally| tally.commit.record(due.at.elapsed()));
             }
         }
     }
 
-    fn prepare(&self, index: usize) -> (SignedTransaction, Bytes) {
-        let plan = &self.load.plan;
+    /// The next transfer of an account: the one that was signed before, if it still fits.
+    fn signed(&mut self, index: usize) -> Transfer {
+        let account = &mut self.accounts[index];
+        while let Some(transfer) = account.signed.pop_front() {
+            if transfer.protector == account.next {
+                return transfer;
+            }
+        }
+        self.count(|tally| tally.signed_while_running += 1);
         let account = &self.accounts[index];
-        let expires_after = match account.next {
-            ReplayProtector::SequenceNumber(_) => EXPIRES_AFTER,
-            ReplayProtector::Nonce(_) => ORDERLESS_EXPIRES_AFTER,
-        };
-        let terms = Terms {
-            max_gas_amount: MAX_GAS_AMOUNT,
-            gas_unit_price: plan.gas_unit_price,
-            expiration_timestamp_secs: signing::unix_secs_after(expires_after),
-        };
-        let call = signing::transfer(&plan.chain.vendor, account.pays, AMOUNT);
-        let transaction = account.signer.sign(&plan.chain, account.next, call, terms);
-        let body = self.load.form.body(&transaction);
-        (transaction, body)
+        self.load.form.sign(&self.load.plan, account, account.next)
+    }
+
+    /// Counts what the connection met.
+    pub(super) fn count(&self, change: impl FnOnce(&mut Tally)) {
+        change(&mut self.tally.borrow_mut());
+    }
+
+    /// Counts an error by its code.
+    pub(super) fn error(&self, code: String) {
+        self.count(|tally| tally.error(code));
+    }
+
+    /// Asks for `path`.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub(super) async fn ask(&mut self, path: &str) -> Result<Answer, NoAnswer> {
+        self.load.form.question(path, &mut self.request);
+        self.connection.ask(&self.request).await
     }
 
     /// Submits until the node takes it or says that it never will.
-    async fn submit(&mut self, body: Bytes) -> Submission {
+    async fn submit(&mut self) -> Submission {
         let mut pause = PAUSE_MIN;
         let mut unanswered = false;
         loop {
-            let media_type = self.load.form.media_type();
-            match self.connection.post(SUBMIT_PATH, media_type, body.clone()).await {
+            match self.connection.ask(&self.request).await {
                 Ok(answer) if answer.status == StatusCode::ACCEPTED => return Submission::Accepted,
                 Ok(answer) => {
                     let code = error_code(&answer);
@@ -146,7 +154,7 @@ impl Worker {
                     if unanswered && is_too_old(&answer) {
                         return Submission::Accepted;
                     }
-                    self.tally.error(code);
+                    self.error(code);
                     if !asks_to_come_again(answer.status) {
                         tokio::time::sleep(pause).await;
                         return Submission::Refused;
@@ -154,7 +162,7 @@ impl Worker {
                 }
                 Err(_) => {
                     unanswered = true;
-                    self.tally.error("no answer".to_owned());
+                    self.error("no answer".to_owned());
                 }
             }
             if self.load.is_over() {
@@ -176,19 +184,27 @@ impl Worker {
             sequence_number: &'a str,
         }
         let path = format!("/v1/accounts/{}", self.accounts[index].signer.address());
-        let Ok(answer) = self.connection.get(&path).await else {
-            return self.tally.error("no answer".to_owned());
+        let Ok(answer) = self.ask(&path).await else {
+            return self.error("no answer".to_owned());
         };
         if answer.status != StatusCode::OK {
-            return self.tally.error(error_code(&answer));
+            return self.error(error_code(&answer));
         }
         let number = serde_json::from_slice::<Account<'_>>(&answer.body)
             .ok()
             .and_then(|account| account.sequence_number.parse().ok());
         match number {
             Some(number) => self.accounts[index].next = ReplayProtector::SequenceNumber(number),
-            None => self.tally.error("an account without a number".to_owned()),
+            None => self.error("an account without a number".to_owned()),
         }
+    }
+}
+
+/// Only an open loop and a ramp have to wait: a timer that is already due still costs its granularity, a
+/// millisecond.
+async fn sleep_until(at: Instant) {
+    if at > Instant::now() {
+        tokio::time::sleep_until(at.into()).await;
     }
 }
 
