@@ -97,6 +97,12 @@ mod tests {
         assert_eq!(busy.permille(at(&busy, 1.5), 2), 250, "of two threads");
         assert_eq!(busy.permille(at(&busy, 2.5), 1), 125);
         assert_eq!(busy.permille(at(&busy, 3.5), 1), 0);
+        busy.record(at(&busy, 5.0), windows(0.125));
+        assert_eq!(
+            busy.permille(at(&busy, 5.0), 1),
+            125,
+            "windows without work were between"
+        );
         busy.record(at(&busy, 9.0), windows(5.0));
         assert_eq!(busy.permille(at(&busy, 9.0), 1), 1_000, "never more than all");
         assert_eq!(busy.permille(at(&busy, 10.5), 1), 1_000);
