@@ -7,7 +7,7 @@ use ledger::{
     AccountAddress, Chain, CheckedTransaction, EntryFunction, HashValue, Parameters, RawTransaction,
     SignedTransaction, Vendor,
     crypto::{
-        Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch,
+        DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch,
         ed25519::Equation,
         webauthn::{self, Assertion, AssertionSignature},
     },
@@ -196,7 +196,9 @@ fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
     bencher
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
-        .bench_local_values(|transactions| CheckedTransaction::check_all(transactions, &chain));
+        .bench_local_values(|transactions| {
+            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+        });
 }
 
 /// As many signatures, of which every 32nd does not hold.
@@ -210,7 +212,9 @@ fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
     bencher
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
-        .bench_local_values(|transactions| CheckedTransaction::check_all(transactions, &chain));
+        .bench_local_values(|transactions| {
+            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+        });
 }
 
 /// As many signatures, of which none holds: every sum is for nothing.
@@ -224,7 +228,9 @@ fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
     bencher
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
-        .bench_local_values(|transactions| CheckedTransaction::check_all(transactions, &chain));
+        .bench_local_values(|transactions| {
+            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+        });
 }
 
 /// Equations of as many messages, of keys of `senders` accounts.

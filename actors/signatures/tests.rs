@@ -366,10 +366,8 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
     let asked = |transaction, lane| -> Option<Verdict> {
         let mut waiting: Waiting<'_> = Box::pin(checks.check_soon(&chain, transaction, lane));
-        match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(verdict) => Some(verdict),
-            Poll::Pending => None,
-        }
+        // It looks who else is there before it is checked.
+        (0..2).find_map(|_| polled(&mut waiting))
     };
     let waiting = fixture.ask(&checks, 0, first, Lane::Suspect);
     assert!(asked(beside, Lane::Trusted).is_none(), "it would share a batch");
@@ -379,6 +377,28 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
     assert!(asked(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
     let [trusted, _] = checks.status();
     assert_eq!((trusted.accepted, trusted.checked), (3, 1));
+}
+
+/// What is answered to somebody who looks once.
+fn polled(waiting: &mut Waiting<'_>) -> Option<Verdict> {
+    match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(verdict) => Some(verdict),
+        Poll::Pending => None,
+    }
+}
+
+#[test]
+fn those_who_come_at_once_share_a_check() {
+    let mut fixture = Fixture::new();
+    let (checks, _queues) = one_thread(10);
+    let chain = fixture.chain.clone();
+    let mut asked = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
+        Box::pin(checks.check_soon(&chain, transaction, Lane::Trusted))
+    });
+    for _ in 0..2 {
+        assert!(asked.iter_mut().all(|waiting| polled(waiting).is_none()));
+    }
+    assert_eq!(checks.status()[0].waiting, 2);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::failure::Failure;
 use crossbeam_channel::{Receiver, select};
-use ledger::{Chain, CheckedTransaction, Discard, SignedTransaction};
+use ledger::{Chain, CheckedTransaction, Discard, SignedTransaction, crypto::DecodedKeys};
 use std::{
     convert::Infallible,
     io,
@@ -48,6 +48,7 @@ pub(super) fn spawn(chain: Chain, work: Work, end: End, failure: &Failure) -> io
         work,
         end,
         shares: Shares::default(),
+        keys: DecodedKeys::default(),
     };
     failure.spawn(THREAD, move || {
         while let Some(batch) = thread.next() {
@@ -61,6 +62,7 @@ struct Checker {
     work: Work,
     end: End,
     shares: Shares,
+    keys: DecodedKeys,
 }
 
 impl Checker {
@@ -84,14 +86,14 @@ impl Checker {
     }
 
     /// Checks what somebody still waits for, and answers in the order in which it was asked.
-    fn check(&self, batch: Batch<Box<Job>>) {
+    fn check(&mut self, batch: Batch<Box<Job>>) {
         let waited_for = batch.jobs.into_iter().filter(|job| !job.verdict.is_closed());
         let (transactions, answers): (Vec<_>, Vec<_>) =
             waited_for.map(|job| (job.transaction, job.verdict)).unzip();
         if transactions.is_empty() {
             return;
         }
-        let verdicts = CheckedTransaction::check_all(transactions, &self.chain);
+        let verdicts = CheckedTransaction::check_all(transactions, &self.chain, &mut self.keys);
         let bad = verdicts.iter().filter(|verdict| verdict.is_err()).count();
         self.work.of(batch.lane).counts.checked(verdicts.len(), bad);
         for (answer, verdict) in answers.into_iter().zip(verdicts) {

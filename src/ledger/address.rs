@@ -1,5 +1,6 @@
 //! Account addresses: 32 bytes, printed in hex (interface section 2.1).
 
+use crate::hex_text::{HexText, hex_text};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -69,7 +70,7 @@ impl AccountAddress {
 
     /// `0x` and all 64 lower-case digits.
     pub fn to_long_hex(&self) -> String {
-        format!("0x{}", hex::encode(self.0))
+        hex_text(&self.0)
     }
 }
 
@@ -101,9 +102,16 @@ impl FromStr for AccountAddress {
 
 impl fmt::Display for AccountAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let long = hex::encode(self.0);
-        let digits = long.trim_start_matches('0');
-        write!(f, "0x{}", if digits.is_empty() { "0" } else { digits })
+        let long = HexText::new(&self.0);
+        let zeros = self.0.iter().take_while(|byte| **byte == 0).count();
+        // The first digit of the first byte that is not zero may be one, and the last digit always stays.
+        let skipped = match self.0.get(zeros) {
+            Some(..0x10) => 2 * zeros + 1,
+            Some(_) => 2 * zeros,
+            None => 63,
+        };
+        f.write_str("0x")?;
+        f.write_str(&long.as_str()[2 + skipped..])
     }
 }
 

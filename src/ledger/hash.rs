@@ -8,6 +8,7 @@ mod permutation;
 
 pub(crate) use batch::HashBatch;
 
+use crate::hex_text::HexText;
 use serde::{Deserialize, Serialize};
 use sha3::{Digest, Sha3_256};
 use std::{fmt, str::FromStr};
@@ -60,7 +61,7 @@ impl FromStr for HashValue {
 
 impl fmt::Display for HashValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "0x{}", hex::encode(self.0))
+        f.write_str(HexText::new(&self.0).as_str())
     }
 }
 

@@ -24,6 +24,7 @@ pub mod execute;
 pub mod framework;
 pub mod genesis;
 mod hash;
+mod hex_text;
 pub mod state;
 pub mod transaction;
 mod types;
@@ -42,6 +43,7 @@ pub use execute::{AccountFacts, Discard, ExecuteError, TransactionFacts, Validat
 pub use framework::{AssetType, FormError, Framework};
 pub use genesis::{Genesis, GenesisAccount, GenesisError};
 pub use hash::{HashError, HashValue, Seed};
+pub use hex_text::hex_text;
 pub use state::{StateError, StateKey, StateKeyParts, StateView, WriteOp, WriteSet};
 pub use transaction::{
     CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, ReplayProtector, SignedTransaction,

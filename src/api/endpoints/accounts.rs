@@ -6,12 +6,13 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::Format,
-    json::{ResourceJson, Text, hex_text},
+    json::{ResourceJson, Text},
     resource::read_resource,
 };
 use ledger::{
     AccountAddress, AssetType, StateKey, StructTag,
     framework::{self, modules::account::Account},
+    hex_text,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,7 +73,7 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
         })
         .await?;
     match call.format() {
-        Format::Json => Answer::json(ledger_info, &ResourceJson::new(call.chain(), tag, &bytes)),
+        Format::Json => Answer::json(ledger_info, &ResourceJson::new(call.chain(), tag, bytes)),
         Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
     }
 }

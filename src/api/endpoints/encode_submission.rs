@@ -7,10 +7,10 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::Format,
-    json::{Text, TransactionRequest, hex_text},
+    json::{Text, TransactionRequest},
     switches::Switch,
 };
-use ledger::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
+use ledger::{AccountAddress, RawTransaction, Vendor, hex_text, transaction::SIGNATURES_MAX};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

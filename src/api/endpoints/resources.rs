@@ -56,7 +56,7 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
     let answer = large::render(place, move || match format {
         Format::Json => {
             let views = resources.into_iter();
-            let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, &value));
+            let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
             Answer::json(ledger_info, &views.collect::<Vec<_>>())
         }
         Format::Bcs => Answer::bcs(ledger_info, &resources.into_iter().collect::<BTreeMap<_, _>>()),

@@ -5,16 +5,15 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::Format,
-    json::{HexBytes, hex_text, value_or_hex},
+    json::{HexBytes, ValueJson},
     large,
     tables::read_types,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, TypeTag};
+use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, hex_text};
 use ledger_store::{Snapshot, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt::Display;
 
 /// A value by its key.
@@ -62,8 +61,8 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
     let chain = call.chain().clone();
     large::render(place, move || {
         let shown = match value_type {
-            Some(value_type) => value_or_hex(&chain, &value_type, &bytes),
-            None => Value::String(hex_text(&bytes)),
+            Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
+            None => ValueJson::Hex(bytes),
         };
         Answer::json(ledger_info, &shown)
     })

@@ -5,12 +5,12 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::Format,
-    json::{HexBytes, hex_text, value_or_hex},
+    json::{HexBytes, ValueJson},
     large,
     tables::read_types,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, TypeTag};
+use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, TypeTag, hex_text};
 use ledger_store::{Snapshot, StoreError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,8 +48,8 @@ pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
         .await?;
     render(&call, ledger_info, bytes, move |chain, bytes| {
         Ok(match types {
-            Some(types) => value_or_hex(chain, &types.value, bytes),
-            None => Value::String(hex_text(bytes)),
+            Some(types) => ValueJson::new(chain, &types.value, bytes),
+            None => ValueJson::Hex(bytes),
         })
     })
     .await
@@ -76,7 +76,7 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
     render(&call, ledger_info, bytes, move |chain, bytes| {
-        let value = chain.framework().value_to_json(&value_type, bytes);
+        let value = chain.framework().shown(&value_type, bytes).map(ValueJson::Shown);
         value.map_err(|cause| Problem::InvalidInput(format!("the value is no {value_type}: {cause}")))
     })
     .await
@@ -103,7 +103,7 @@ async fn render(
     call: &Call,
     ledger_info: LedgerInfo,
     bytes: Bytes,
-    shown: impl FnOnce(&Chain, &[u8]) -> Result<Value, Problem> + Send + 'static,
+    shown: impl for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, Problem> + Send + 'static,
 ) -> Result<Answer, ApiError> {
     if call.format() == Format::Bcs {
         return Ok(Answer::bytes(ledger_info, Format::Bcs, bytes));
@@ -111,7 +111,7 @@ async fn render(
     let place = call.state.large_answers().place_for(bytes.len())?;
     let chain = call.chain().clone();
     large::render(place, move || {
-        let value = shown(&chain, &bytes).map_err(|problem| problem.at(ledger_info))?;
+        let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
         Answer::json(ledger_info, &value)
     })
     .await

@@ -8,7 +8,7 @@ use crate::{
     call::Call,
     error::{ApiError, Problem},
     format::{Format, JSON},
-    json::{CallRequest, value_or_hex},
+    json::{CallRequest, ValueJson},
     large,
 };
 use bytes::Bytes;
@@ -17,7 +17,6 @@ use ledger::{
     execute::{self, ViewError, Viewed},
     transaction::SIGNED_TRANSACTION_DEPTH_MAX,
 };
-use serde_json::Value;
 
 /// `POST /v1/view`
 pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
@@ -65,8 +64,8 @@ fn render(
     let values = viewed.values.iter();
     let answer = match format {
         Format::Json => {
-            let shown: Vec<Value> = values
-                .map(|(tag, bytes)| value_or_hex(chain, tag, bytes))
+            let shown: Vec<_> = values
+                .map(|(tag, bytes)| ValueJson::new(chain, tag, bytes.clone()))
                 .collect();
             Answer::json(ledger_info, &shown)
         }

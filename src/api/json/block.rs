@@ -26,7 +26,7 @@ pub(crate) struct BlockJson<'a> {
 impl<'a> BlockJson<'a> {
     /// The view of a block; `tables` has the types of the tables whose items its transactions changed.
     pub fn new(
-        chain: &Chain,
+        chain: &'a Chain,
         block: &BlockInfo,
         transactions: Option<&'a [StoredTransaction]>,
         tables: &'a TableTypes,

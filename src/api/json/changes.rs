@@ -1,11 +1,11 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
-use super::{Text, hex_text, text_schema::hex_text_schema, value_or_hex};
+use super::{Text, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
-    WriteSet, state::group_members,
+    WriteSet, framework::ShownValue, hex_text, state::group_members,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -15,11 +15,11 @@ use serde_json::Value;
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schemars(rename = "WriteSetChange")]
-pub(crate) enum ChangeJson {
+pub(crate) enum ChangeJson<'a> {
     WriteResource {
         address: Text<AccountAddress>,
         state_key_hash: Text<HashValue>,
-        data: ResourceJson,
+        data: ResourceJson<'a>,
     },
     DeleteResource {
         address: Text<AccountAddress>,
@@ -47,8 +47,8 @@ pub(crate) enum ChangeJson {
         value: String,
         /// Only where the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "ItemJson")]
-        data: Option<ItemJson>,
+        #[schemars(with = "ItemJson<'_>")]
+        data: Option<ItemJson<'a>>,
     },
     DeleteTableItem {
         state_key_hash: Text<HashValue>,
@@ -59,36 +59,40 @@ pub(crate) enum ChangeJson {
         key: String,
         /// Only where the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "DeletedItemJson")]
-        data: Option<DeletedItemJson>,
+        #[schemars(with = "DeletedItemJson<'_>")]
+        data: Option<DeletedItemJson<'a>>,
     },
 }
 
 /// An item of a table whose types are known.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TableItem")]
-pub(crate) struct ItemJson {
-    key: Value,
+pub(crate) struct ItemJson<'a> {
+    #[schemars(with = "Value")]
+    key: ShownValue<'a>,
     key_type: Text<TypeTag>,
-    value: Value,
+    #[schemars(with = "Value")]
+    value: ShownValue<'a>,
     value_type: Text<TypeTag>,
 }
 
 /// What is known of an item that is gone.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DeletedTableItem")]
-pub(crate) struct DeletedItemJson {
-    key: Value,
+pub(crate) struct DeletedItemJson<'a> {
+    #[schemars(with = "Value")]
+    key: ShownValue<'a>,
     key_type: Text<TypeTag>,
 }
 
 /// A resource.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MoveResource")]
-pub(crate) struct ResourceJson {
+pub(crate) struct ResourceJson<'a> {
     r#type: Text<StructTag>,
     /// In the JSON form of the type; hex where the framework does not know it.
-    data: Value,
+    #[schemars(with = "Value")]
+    data: ValueJson<'a>,
 }
 
 /// A module: its bytecode and, where the framework declares it, its ABI.
@@ -127,10 +131,10 @@ impl ModuleJson {
     }
 }
 
-impl ResourceJson {
+impl<'a> ResourceJson<'a> {
     /// The resource of type `tag` that the state holds as `bytes`.
-    pub fn new(chain: &Chain, tag: StructTag, bytes: &[u8]) -> Self {
-        let data = value_or_hex(chain, &tag.clone().into(), bytes);
+    pub fn new(chain: &'a Chain, tag: StructTag, bytes: Bytes) -> Self {
+        let data = ValueJson::new(chain, &tag.clone().into(), bytes);
         Self {
             r#type: Text(tag),
             data,
@@ -138,9 +142,9 @@ impl ResourceJson {
     }
 }
 
-impl ChangeJson {
+impl<'a> ChangeJson<'a> {
     /// The views of a write set, in its order.
-    pub fn all(chain: &Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
+    pub fn all(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
         let mut changes = Vec::with_capacity(writes.len());
         for (key, op) in writes.iter() {
             Self::push(chain, tables, key, op, &mut changes);
@@ -149,29 +153,29 @@ impl ChangeJson {
     }
 
     /// Keys that the ledger writes always have parts; one without is left out and logged.
-    fn push(chain: &Chain, tables: &TableTypes, key: &StateKey, op: &WriteOp, changes: &mut Vec<Self>) {
-        let state_key_hash = || Text(key.hash(chain.vendor()));
+    fn push(chain: &'a Chain, tables: &TableTypes, key: &StateKey, op: &WriteOp, changes: &mut Vec<Self>) {
+        let state_key_hash = Text(key.hash(chain.vendor()));
         match key.parts() {
             Ok(StateKeyParts::Resource { address, tag }) => {
-                changes.push(Self::resource(chain, state_key_hash(), address, tag, op.value()));
+                changes.push(Self::resource(chain, state_key_hash, address, tag, op.value()));
             }
             Ok(StateKeyParts::ResourceGroup { address, tag }) => {
                 match op.value().and_then(|slot| group_members(slot).ok()) {
                     Some(members) => changes.extend(members.into_iter().map(|(tag, value)| {
-                        Self::resource(chain, state_key_hash(), address, tag, Some(&value))
+                        Self::resource(chain, state_key_hash, address, tag, Some(&value))
                     })),
-                    None => changes.push(Self::resource(chain, state_key_hash(), address, tag, op.value())),
+                    None => changes.push(Self::resource(chain, state_key_hash, address, tag, op.value())),
                 }
             }
             Ok(StateKeyParts::Module(id)) => {
-                changes.push(Self::module(chain, state_key_hash(), id, op.value()));
+                changes.push(Self::module(chain, state_key_hash, id, op.value()));
             }
             Ok(StateKeyParts::TableItem { handle, key }) => {
                 let types = tables.get(&handle);
                 changes.push(Self::table_item(
                     chain,
                     types,
-                    state_key_hash(),
+                    state_key_hash,
                     handle,
                     &key,
                     op.value(),
@@ -182,7 +186,7 @@ impl ChangeJson {
     }
 
     fn resource(
-        chain: &Chain,
+        chain: &'a Chain,
         state_key_hash: Text<HashValue>,
         address: AccountAddress,
         tag: StructTag,
@@ -193,7 +197,7 @@ impl ChangeJson {
             Some(value) => Self::WriteResource {
                 address,
                 state_key_hash,
-                data: ResourceJson::new(chain, tag, value),
+                data: ResourceJson::new(chain, tag, value.clone()),
             },
             None => Self::DeleteResource {
                 address,
@@ -203,7 +207,12 @@ impl ChangeJson {
         }
     }
 
-    fn module(chain: &Chain, state_key_hash: Text<HashValue>, id: ModuleId, value: Option<&Bytes>) -> Self {
+    fn module(
+        chain: &'a Chain,
+        state_key_hash: Text<HashValue>,
+        id: ModuleId,
+        value: Option<&Bytes>,
+    ) -> Self {
         let address = Text(id.address);
         match value {
             Some(value) => Self::WriteModule {
@@ -220,11 +229,11 @@ impl ChangeJson {
     }
 
     fn table_item(
-        chain: &Chain,
+        chain: &'a Chain,
         types: Option<&ItemTypes>,
         state_key_hash: Text<HashValue>,
         handle: AccountAddress,
-        key: &[u8],
+        key: &Bytes,
         value: Option<&Bytes>,
     ) -> Self {
         let handle = handle.to_long_hex();
@@ -246,24 +255,24 @@ impl ChangeJson {
     }
 }
 
-impl ItemJson {
+impl<'a> ItemJson<'a> {
     /// The view of an item, or `None` where it does not fit the types of its table.
-    fn new(chain: &Chain, types: &ItemTypes, key: &[u8], value: &[u8]) -> Option<Self> {
+    fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes, value: &Bytes) -> Option<Self> {
         let framework = chain.framework();
         Some(Self {
-            key: framework.value_to_json(&types.key, key).ok()?,
+            key: framework.shown(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
-            value: framework.value_to_json(&types.value, value).ok()?,
+            value: framework.shown(&types.value, value.clone()).ok()?,
             value_type: Text(types.value.clone()),
         })
     }
 }
 
-impl DeletedItemJson {
+impl<'a> DeletedItemJson<'a> {
     /// The view of an item that was removed, or `None` where its key does not fit the table's types.
-    fn new(chain: &Chain, types: &ItemTypes, key: &[u8]) -> Option<Self> {
+    fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes) -> Option<Self> {
         Some(Self {
-            key: chain.framework().value_to_json(&types.key, key).ok()?,
+            key: chain.framework().shown(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
         })
     }

@@ -1,7 +1,7 @@
 //! Events: inside a transaction, where they carry no version of their own, and in listings, where
 //! they do (interface section 2.7); and the handle of a stream.
 
-use super::{Text, value_or_hex};
+use super::{Text, ValueJson};
 use crate::decimal::Decimal;
 use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
 use schemars::JsonSchema;
@@ -16,7 +16,8 @@ pub(crate) struct EventJson<'a> {
     sequence_number: Text<u64>,
     r#type: Text<&'a TypeTag>,
     /// In the JSON form of the type; hex where the framework does not know it.
-    data: Value,
+    #[schemars(with = "Value")]
+    data: ValueJson<'a>,
 }
 
 /// The stream of an event; 0 and `0x0` for events of modules, which have none.
@@ -35,11 +36,11 @@ const NO_STREAM: EventKey = EventKey {
 
 impl<'a> EventJson<'a> {
     /// The views of a transaction's events.
-    pub fn all(chain: &Chain, events: &'a [ContractEvent]) -> Vec<Self> {
+    pub fn all(chain: &'a Chain, events: &'a [ContractEvent]) -> Vec<Self> {
         events.iter().map(|event| Self::new(chain, event)).collect()
     }
 
-    fn new(chain: &Chain, event: &'a ContractEvent) -> Self {
+    fn new(chain: &'a Chain, event: &'a ContractEvent) -> Self {
         let (key, sequence_number) = event.stream_position().unwrap_or((NO_STREAM, 0));
         Self {
             guid: GuidJson {
@@ -48,7 +49,7 @@ impl<'a> EventJson<'a> {
             },
             sequence_number: Text(sequence_number),
             r#type: Text(event.type_tag()),
-            data: value_or_hex(chain, event.type_tag(), event.data()),
+            data: ValueJson::new(chain, event.type_tag(), event.data().clone()),
         }
     }
 }
@@ -64,7 +65,7 @@ pub(crate) struct VersionedEventJson<'a> {
 
 impl<'a> VersionedEventJson<'a> {
     /// The view of an event of the transaction of `version`.
-    pub fn new(chain: &Chain, version: u64, event: &'a ContractEvent) -> Self {
+    pub fn new(chain: &'a Chain, version: u64, event: &'a ContractEvent) -> Self {
         Self {
             version: Text(version),
             event: EventJson::new(chain, event),

@@ -33,9 +33,9 @@ pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
-use ledger::{Chain, TypeTag};
+use bytes::Bytes;
+use ledger::{Chain, TypeTag, framework::ShownValue, hex_text};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use serde_json::Value;
 use std::{fmt::Display, str::FromStr};
 
 /// A value that JSON carries as the text it prints as: numbers of 64 bits and more, addresses,
@@ -56,19 +56,31 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     }
 }
 
-/// Bytes as `0x` and two digits each.
-pub(crate) fn hex_text(bytes: &[u8]) -> String {
-    format!("0x{}", hex::encode(bytes))
-}
-
 /// The JSON form of a BCS value, or its bytes in hex where the framework does not know the type:
 /// one value that cannot be shown must not hide the transaction around it.
-pub(crate) fn value_or_hex(chain: &Chain, tag: &TypeTag, bytes: &[u8]) -> Value {
-    match chain.framework().value_to_json(tag, bytes) {
-        Ok(value) => value,
-        Err(cause) => {
-            tracing::debug!(%cause, r#type = %tag, "showing a value as hex");
-            Value::String(hex_text(bytes))
+pub(crate) enum ValueJson<'a> {
+    Shown(ShownValue<'a>),
+    Hex(Bytes),
+}
+
+impl<'a> ValueJson<'a> {
+    /// The view of a value of type `tag`.
+    pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
+        match chain.framework().shown(tag, bytes.clone()) {
+            Ok(shown) => Self::Shown(shown),
+            Err(cause) => {
+                tracing::debug!(%cause, r#type = %tag, "showing a value as hex");
+                Self::Hex(bytes)
+            }
+        }
+    }
+}
+
+impl Serialize for ValueJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Shown(shown) => shown.serialize(serializer),
+            Self::Hex(bytes) => serializer.serialize_str(&hex_text(bytes)),
         }
     }
 }

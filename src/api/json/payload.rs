@@ -2,11 +2,11 @@
 //! with the nonce beside it, as in the reference: JSON has one form of each call.
 
 use super::{
-    Text, hex_text,
+    Text, ValueJson,
     text_schema::{function_schema, hex_text_schema},
 };
 use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, TypeTag,
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, TypeTag, hex_text,
     transaction::{
         ExtraConfig, InnerPayload, MultisigPayload, Script, ScriptArgument, TransactionExecutable,
         TransactionPayload,
@@ -27,7 +27,8 @@ pub(crate) enum PayloadJson<'a> {
         function: FunctionName<'a>,
         type_arguments: Vec<Text<&'a TypeTag>>,
         /// Each in the JSON form of its type; all of them in hex where the function is not known.
-        arguments: Vec<Value>,
+        #[schemars(with = "Vec<Value>")]
+        arguments: Vec<ValueJson<'a>>,
     },
     #[serde(rename = "script_payload")]
     Script {
@@ -78,7 +79,7 @@ impl JsonSchema for FunctionName<'_> {
 
 impl<'a> PayloadJson<'a> {
     /// The view of a payload in either wire form.
-    pub fn new(chain: &Chain, payload: &'a TransactionPayload) -> Self {
+    pub fn new(chain: &'a Chain, payload: &'a TransactionPayload) -> Self {
         match payload {
             TransactionPayload::EntryFunction(call) => Self::entry_function(chain, call),
             TransactionPayload::Script(script) => Self::script(script),
@@ -99,7 +100,7 @@ impl<'a> PayloadJson<'a> {
         }
     }
 
-    fn inner(chain: &Chain, inner: &'a InnerPayload) -> Self {
+    fn inner(chain: &'a Chain, inner: &'a InnerPayload) -> Self {
         let InnerPayload::V1 {
             executable,
             extra_config,
@@ -123,11 +124,18 @@ impl<'a> PayloadJson<'a> {
         }
     }
 
-    fn entry_function(chain: &Chain, call: &'a EntryFunction) -> Self {
+    fn entry_function(chain: &'a Chain, call: &'a EntryFunction) -> Self {
         Self::EntryFunction {
             function: FunctionName(&call.module, &call.function),
             type_arguments: call.type_args.iter().map(Text).collect(),
-            arguments: chain.framework().arguments_to_json(call),
+            arguments: chain
+                .framework()
+                .arguments(call)
+                .map(|(bytes, tag)| match tag {
+                    Some(tag) => ValueJson::new(chain, &tag, bytes.clone()),
+                    None => ValueJson::Hex(bytes.clone()),
+                })
+                .collect(),
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct RequestJson<'a> {
 
 impl<'a> RequestJson<'a> {
     /// The view of what a client signed.
-    pub fn new(chain: &Chain, transaction: &'a SignedTransaction) -> Self {
+    pub fn new(chain: &'a Chain, transaction: &'a SignedTransaction) -> Self {
         let raw = &transaction.raw;
         let nonce = raw.payload.replay_protection_nonce();
         Self {
@@ -70,7 +70,7 @@ pub(crate) struct PendingJson<'a> {
 
 impl<'a> PendingJson<'a> {
     /// The view of a pending transaction.
-    pub fn new(chain: &Chain, transaction: &'a CheckedTransaction) -> Self {
+    pub fn new(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
         Self {
             hash: Text(transaction.hash()),
             request: RequestJson::new(chain, transaction.transaction()),

@@ -228,7 +228,7 @@ pub(crate) fn function_schema(generator: &mut SchemaGenerator) -> Schema {
     }
 }
 
-/// Bytes as [`super::hex_text`] writes them.
+/// Bytes as [`ledger::hex_text`] writes them.
 pub(crate) fn hex_text_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HexBytes>()
 }

@@ -29,16 +29,16 @@ pub(crate) enum TransactionJson<'a> {
     BlockMetadata(Box<BlockMetadataJson<'a>>),
     #[serde(rename = "state_checkpoint_transaction")]
     #[schemars(title = "StateCheckpointTransaction")]
-    StateCheckpoint(Box<StateCheckpointJson>),
+    StateCheckpoint(Box<StateCheckpointJson<'a>>),
     #[serde(rename = "block_epilogue_transaction")]
     #[schemars(title = "BlockEpilogueTransaction")]
-    BlockEpilogue(Box<BlockEpilogueJson>),
+    BlockEpilogue(Box<BlockEpilogueJson<'a>>),
 }
 
 /// What every committed transaction has.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionInfo")]
-struct InfoJson {
+struct InfoJson<'a> {
     version: Text<u64>,
     hash: Text<HashValue>,
     state_change_hash: Text<HashValue>,
@@ -50,14 +50,14 @@ struct InfoJson {
     success: bool,
     vm_status: String,
     accumulator_root_hash: Text<HashValue>,
-    changes: Vec<ChangeJson>,
+    changes: Vec<ChangeJson<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "UserTransaction", inline)]
 pub(crate) struct UserJson<'a> {
     #[serde(flatten)]
-    info: InfoJson,
+    info: InfoJson<'a>,
     #[serde(flatten)]
     request: RequestJson<'a>,
     events: Vec<EventJson<'a>>,
@@ -68,7 +68,7 @@ pub(crate) struct UserJson<'a> {
 #[schemars(rename = "GenesisTransaction", inline)]
 pub(crate) struct GenesisJson<'a> {
     #[serde(flatten)]
-    info: InfoJson,
+    info: InfoJson<'a>,
     payload: GenesisPayloadJson<'a>,
     events: Vec<EventJson<'a>>,
 }
@@ -85,7 +85,7 @@ enum GenesisPayloadJson<'a> {
 #[schemars(rename = "WriteSet")]
 enum WriteSetJson<'a> {
     DirectWriteSet {
-        changes: Vec<ChangeJson>,
+        changes: Vec<ChangeJson<'a>>,
         events: Vec<EventJson<'a>>,
     },
 }
@@ -94,7 +94,7 @@ enum WriteSetJson<'a> {
 #[schemars(rename = "BlockMetadataTransaction", inline)]
 pub(crate) struct BlockMetadataJson<'a> {
     #[serde(flatten)]
-    info: InfoJson,
+    info: InfoJson<'a>,
     id: Text<HashValue>,
     epoch: Text<u64>,
     round: Text<u64>,
@@ -107,17 +107,17 @@ pub(crate) struct BlockMetadataJson<'a> {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StateCheckpointTransaction", inline)]
-pub(crate) struct StateCheckpointJson {
+pub(crate) struct StateCheckpointJson<'a> {
     #[serde(flatten)]
-    info: InfoJson,
+    info: InfoJson<'a>,
     timestamp: Text<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BlockEpilogueTransaction", inline)]
-pub(crate) struct BlockEpilogueJson {
+pub(crate) struct BlockEpilogueJson<'a> {
     #[serde(flatten)]
-    info: InfoJson,
+    info: InfoJson<'a>,
     timestamp: Text<u64>,
     block_end_info: BlockEndInfoJson,
 }
@@ -147,12 +147,12 @@ pub(crate) struct CommittedJson<'a> {
 
 impl<'a> TransactionJson<'a> {
     /// The view of a pending transaction.
-    pub fn pending(chain: &Chain, transaction: &'a CheckedTransaction) -> Self {
+    pub fn pending(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
         Self::Pending(Box::new(PendingJson::new(chain, transaction)))
     }
 
     /// The view of a committed transaction.
-    pub fn committed(chain: &Chain, committed: CommittedJson<'a>) -> Self {
+    pub fn committed(chain: &'a Chain, committed: CommittedJson<'a>) -> Self {
         let CommittedJson {
             version,
             timestamp_usecs,
@@ -193,8 +193,8 @@ impl<'a> TransactionJson<'a> {
     }
 }
 
-impl InfoJson {
-    fn new(chain: &Chain, version: u64, executed: &ExecutedTransaction, tables: &TableTypes) -> Self {
+impl<'a> InfoJson<'a> {
+    fn new(chain: &'a Chain, version: u64, executed: &ExecutedTransaction, tables: &TableTypes) -> Self {
         let info = executed.info.v0();
         Self {
             version: Text(version),
@@ -212,7 +212,7 @@ impl InfoJson {
 }
 
 impl<'a> GenesisPayloadJson<'a> {
-    fn new(chain: &Chain, payload: &'a GenesisPayload, tables: &TableTypes) -> Self {
+    fn new(chain: &'a Chain, payload: &'a GenesisPayload, tables: &TableTypes) -> Self {
         let GenesisPayload::Direct { writes, events } = payload;
         Self::WriteSetPayload {
             write_set: WriteSetJson::new(chain, writes, events, tables),
@@ -221,7 +221,7 @@ impl<'a> GenesisPayloadJson<'a> {
 }
 
 impl<'a> WriteSetJson<'a> {
-    fn new(chain: &Chain, writes: &WriteSet, events: &'a [ContractEvent], tables: &TableTypes) -> Self {
+    fn new(chain: &'a Chain, writes: &WriteSet, events: &'a [ContractEvent], tables: &TableTypes) -> Self {
         Self::DirectWriteSet {
             changes: ChangeJson::all(chain, writes, tables),
             events: EventJson::all(chain, events),
@@ -230,7 +230,7 @@ impl<'a> WriteSetJson<'a> {
 }
 
 impl<'a> BlockMetadataJson<'a> {
-    fn new(info: InfoJson, metadata: &'a BlockMetadata, events: Vec<EventJson<'a>>) -> Self {
+    fn new(info: InfoJson<'a>, metadata: &'a BlockMetadata, events: Vec<EventJson<'a>>) -> Self {
         Self {
             info,
             id: Text(metadata.id),

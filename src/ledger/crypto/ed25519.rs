@@ -5,6 +5,7 @@
 //! one by one and checking them together always agree: without it a forged `R` of mixed order
 //! passes a batch by chance and fails alone.
 
+use super::DecodedKeys;
 use curve25519_dalek::{
     edwards::{CompressedEdwardsY, EdwardsPoint},
     scalar::Scalar,
@@ -62,7 +63,7 @@ fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
 
 impl Ed25519PublicKey {
     /// The point that the key is.
-    fn point(&self) -> Result<EdwardsPoint, SignatureError> {
+    pub(super) fn point(&self) -> Result<EdwardsPoint, SignatureError> {
         let key = canonical_point(&self.0).ok_or(SignatureError::KeyEncoding)?;
         if key.is_small_order() {
             return Err(SignatureError::KeySmallOrder);
@@ -91,7 +92,28 @@ impl Ed25519PublicKey {
         message: &[&[u8]],
         signature: &Ed25519Signature,
     ) -> Result<Equation, SignatureError> {
-        let key = self.point()?;
+        self.equation_of(self.point()?, message, signature)
+    }
+
+    /// As [`Self::equation`], for a key that may have been decoded before.
+    ///
+    /// # Errors
+    /// The first rule that a part breaks.
+    pub fn equation_with(
+        &self,
+        keys: &mut DecodedKeys,
+        message: &[&[u8]],
+        signature: &Ed25519Signature,
+    ) -> Result<Equation, SignatureError> {
+        self.equation_of(keys.point(self)?, message, signature)
+    }
+
+    fn equation_of(
+        &self,
+        key: EdwardsPoint,
+        message: &[&[u8]],
+        signature: &Ed25519Signature,
+    ) -> Result<Equation, SignatureError> {
         let (nonce_bytes, scalar_bytes) = signature.halves();
         let scalar: Option<Scalar> = Scalar::from_canonical_bytes(scalar_bytes).into();
         let scalar = scalar.ok_or(SignatureError::ScalarEncoding)?;

@@ -13,6 +13,7 @@
 //! [`batch`] checks many ed25519 signatures at once.
 
 pub mod batch;
+mod decoded_keys;
 pub mod ecdsa;
 pub mod ed25519;
 pub mod multi_ed25519;
@@ -20,4 +21,5 @@ pub mod secp256k1;
 pub mod secp256r1;
 pub mod webauthn;
 
+pub use decoded_keys::DecodedKeys;
 pub use ed25519::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, SignatureError};

@@ -2,6 +2,7 @@
 
 use super::{FormError, Framework, Function, Signature};
 use crate::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
+use bytes::Bytes;
 use serde_json::Value;
 
 /// How much of what a client sent an error repeats, in characters.
@@ -133,23 +134,17 @@ impl Framework {
             .collect()
     }
 
-    /// The arguments of a call as JSON; those that cannot be decoded are hex strings.
-    pub fn arguments_to_json(&self, call: &EntryFunction) -> Vec<Value> {
+    /// The arguments of a call with their types, which only a function that the framework has gives.
+    pub fn arguments<'c>(
+        &self,
+        call: &'c EntryFunction,
+    ) -> impl Iterator<Item = (&'c Bytes, Option<TypeTag>)> {
         let declared = self.function(&call.module, &call.function);
-        let types: Vec<Option<TypeTag>> = declared
+        let mut types = declared
             .into_iter()
             .flat_map(Function::argument_types)
-            .map(|signature| signature.resolve(&call.type_args, &self.vendor))
-            .collect();
-        let hex_form = |bytes: &[u8]| Value::String(format!("0x{}", hex::encode(bytes)));
-        call.args
-            .iter()
-            .enumerate()
-            .map(|(i, bytes)| match types.get(i) {
-                Some(Some(tag)) => self.value_to_json(tag, bytes).unwrap_or_else(|_| hex_form(bytes)),
-                _ => hex_form(bytes),
-            })
-            .collect()
+            .map(|signature| signature.resolve(&call.type_args, &self.vendor));
+        call.args.iter().map(move |bytes| (bytes, types.next().flatten()))
     }
 }
 

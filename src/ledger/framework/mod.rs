@@ -11,7 +11,9 @@ mod call;
 pub(crate) mod declare;
 mod function;
 mod known;
+mod layout;
 pub mod modules;
+mod shown;
 pub(crate) mod signature;
 mod type_check;
 mod value;
@@ -20,6 +22,7 @@ pub use abort::{Category, ErrorConstant};
 pub use balance::{AssetType, balance};
 pub use declare::{Constraints, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
 pub use function::{Function, Inputs, Signer, Values};
+pub use shown::ShownValue;
 pub use signature::Signature;
 pub use type_check::TypeArgumentError;
 
@@ -36,6 +39,7 @@ pub struct Framework {
     group_path: bytes::Bytes,
     modules: BTreeMap<Identifier, ListedModule>,
     known: known::KnownStructs,
+    layouts: layout::KnownLayouts,
 }
 
 /// The newest version of the framework that this program has; what a new development chain starts
@@ -69,8 +73,10 @@ impl Framework {
             object_group,
             modules: modules.collect(),
             known: known::KnownStructs::default(),
+            layouts: layout::KnownLayouts::default(),
         };
         framework.known = known::KnownStructs::of(&framework);
+        framework.layouts = layout::KnownLayouts::of(&framework);
         framework
     }
 

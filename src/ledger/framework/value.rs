@@ -1,44 +1,22 @@
-//! Values of declared types between BCS and JSON (rest-behaviour section 4, "Encoding rules").
+//! Values of declared types from JSON to BCS (rest-behaviour section 4, "Encoding rules"); `shown.rs` has the way
+//! back.
 //!
-//! Both directions are total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and every
-//! element of a vector takes at least one byte of input, so that work follows the input's length.
+//! Total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and work follows the input's length.
 
-use super::{FormError, Framework, call::shortened};
+use super::{
+    FormError, Framework,
+    call::shortened,
+    layout::{Special, VALUE_DEPTH_MAX, special},
+};
 use crate::{AccountAddress, StructTag, TypeTag};
 use ethnum::{I256, U256};
-use serde_json::{Map, Number, Value};
-
-/// The deepest nesting of a value. Declared types nest far less; this stops hostile type arguments.
-const VALUE_DEPTH_MAX: usize = 32;
-
-/// The longest vector, the same bound as BCS has.
-const VECTOR_LENGTH_MAX: u64 = (1 << 31) - 1;
+use serde_json::{Number, Value};
 
 fn error(text: impl Into<String>) -> FormError {
     FormError(text.into())
 }
 
 impl Framework {
-    /// The JSON form of a BCS value.
-    ///
-    /// # Errors
-    /// When the type is not declared or the bytes are not exactly one value of it.
-    pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<Value, FormError> {
-        let mut reader = Reader {
-            framework: self,
-            bytes,
-        };
-        let value = reader.value(tag, VALUE_DEPTH_MAX)?;
-        if reader.bytes.is_empty() {
-            Ok(value)
-        } else {
-            Err(error(format!(
-                "{} bytes are left over after a {tag}",
-                reader.bytes.len()
-            )))
-        }
-    }
-
     /// The BCS form of a JSON value.
     ///
     /// # Errors
@@ -50,155 +28,6 @@ impl Framework {
         };
         writer.value(tag, value, VALUE_DEPTH_MAX)?;
         Ok(writer.bytes)
-    }
-
-    /// The fields of a struct with its type arguments put in.
-    fn fields(&self, tag: &StructTag) -> Result<Vec<(&'static str, TypeTag)>, FormError> {
-        let declared = self
-            .struct_declaration(tag)
-            .ok_or_else(|| error(format!("type {tag} is not declared")))?;
-        if declared.type_parameters.len() != tag.type_args.len() {
-            return Err(error(format!(
-                "type {tag} takes {} type arguments",
-                declared.type_parameters.len()
-            )));
-        }
-        let resolve = |(name, signature): &(&'static str, super::Signature)| {
-            let resolved = signature.resolve(&tag.type_args, &self.vendor);
-            resolved
-                .map(|field| (*name, field))
-                .ok_or_else(|| error(format!("type {tag} has an open field")))
-        };
-        declared.fields.iter().map(resolve).collect()
-    }
-}
-
-/// Types with a JSON form of their own.
-enum Special<'a> {
-    Text,
-    Optional(&'a TypeTag),
-    Object,
-}
-
-fn special(tag: &StructTag) -> Option<Special<'_>> {
-    match tag.type_args.as_slice() {
-        [] if tag.is_framework("string", "String") => Some(Special::Text),
-        [item] if tag.is_framework("option", "Option") => Some(Special::Optional(item)),
-        [_] if tag.is_framework("object", "Object") => Some(Special::Object),
-        _ => None,
-    }
-}
-
-struct Reader<'a> {
-    framework: &'a Framework,
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], FormError> {
-        let (head, rest) = self
-            .bytes
-            .split_at_checked(count)
-            .ok_or_else(|| error("the value ends too early"))?;
-        self.bytes = rest;
-        Ok(head)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], FormError> {
-        Ok(self.take(N)?.try_into().expect("N bytes were taken"))
-    }
-
-    fn bool(&mut self) -> Result<bool, FormError> {
-        match self.take(1)? {
-            [0] => Ok(false),
-            [1] => Ok(true),
-            _ => Err(error("a bool is 0 or 1")),
-        }
-    }
-
-    fn length(&mut self) -> Result<usize, FormError> {
-        let mut value = 0u64;
-        for shift in (0..35).step_by(7) {
-            let byte = self.take(1)?[0];
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                let canonical = shift == 0 || byte != 0;
-                if !canonical || value > VECTOR_LENGTH_MAX {
-                    break;
-                }
-                return Ok(value as usize);
-            }
-        }
-        Err(error("not a length"))
-    }
-
-    fn value(&mut self, tag: &TypeTag, depth: usize) -> Result<Value, FormError> {
-        let depth = depth
-            .checked_sub(1)
-            .ok_or_else(|| error("the value nests too deep"))?;
-        Ok(match tag {
-            TypeTag::Bool => self.bool()?.into(),
-            TypeTag::U8 => self.take(1)?[0].into(),
-            TypeTag::U16 => u16::from_le_bytes(self.array()?).into(),
-            TypeTag::U32 => u32::from_le_bytes(self.array()?).into(),
-            TypeTag::I8 => i8::from_le_bytes(self.array()?).into(),
-            TypeTag::I16 => i16::from_le_bytes(self.array()?).into(),
-            TypeTag::I32 => i32::from_le_bytes(self.array()?).into(),
-            TypeTag::U64 => u64::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::U128 => u128::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::U256 => U256::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::I64 => i64::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::I128 => i128::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::I256 => I256::from_le_bytes(self.array()?).to_string().into(),
-            TypeTag::Address | TypeTag::Signer => AccountAddress::new(self.array()?).to_string().into(),
-            TypeTag::Vector(item) if **item == TypeTag::U8 => {
-                let length = self.length()?;
-                format!("0x{}", hex::encode(self.take(length)?)).into()
-            }
-            TypeTag::Vector(item) => {
-                let length = self.length()?;
-                self.sequence(item, length, depth)?.into()
-            }
-            TypeTag::Struct(tag) => self.structure(tag, depth)?,
-            TypeTag::Function(never) => match *never {},
-        })
-    }
-
-    fn sequence(&mut self, item: &TypeTag, length: usize, depth: usize) -> Result<Vec<Value>, FormError> {
-        // No declared type is empty in BCS, so a longer vector cannot be in these bytes.
-        if length > self.bytes.len() {
-            return Err(error("the vector is longer than its bytes"));
-        }
-        (0..length).map(|_| self.value(item, depth)).collect()
-    }
-
-    fn structure(&mut self, tag: &StructTag, depth: usize) -> Result<Value, FormError> {
-        match special(tag) {
-            Some(Special::Text) => {
-                let length = self.length()?;
-                let bytes = self.take(length)?;
-                Ok(match std::str::from_utf8(bytes) {
-                    Ok(text) => text.into(),
-                    Err(_) => format!("Unparsable utf-8 0x{}", hex::encode(bytes)).into(),
-                })
-            }
-            Some(Special::Optional(item)) => {
-                let length = usize::from(self.bool()?);
-                let items = self.sequence(item, length, depth)?;
-                Ok(Map::from_iter([("vec".to_owned(), items.into())]).into())
-            }
-            Some(Special::Object) => {
-                let address = AccountAddress::new(self.array()?).to_string();
-                Ok(Map::from_iter([("inner".to_owned(), address.into())]).into())
-            }
-            None => {
-                let fields = self.framework.fields(tag)?;
-                let read = |(name, field): (&str, TypeTag)| Ok((name.to_owned(), self.value(&field, depth)?));
-                Ok(Value::Object(
-                    fields.into_iter().map(read).collect::<Result<_, FormError>>()?,
-                ))
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use ledger::{
     AccountAddress, Chain, CheckedTransaction, HashValue, Parameters, ReplayProtector, SignedTransaction,
     StructTag, Transaction, TypeTag, ValidationStatus, Vendor,
-    crypto::Ed25519PrivateKey,
+    crypto::{DecodedKeys, Ed25519PrivateKey},
     decode_signed_transaction,
     transaction::{Executable, Scheme, TransactionAuthenticator, authentication_key},
 };
@@ -348,7 +348,10 @@ fn many_transactions_together_have_the_same_verdicts() {
         .iter()
         .map(|transaction| CheckedTransaction::check(transaction.clone(), &chain()))
         .collect();
-    assert_eq!(CheckedTransaction::check_all(transactions, &chain()), alone);
+    assert_eq!(
+        CheckedTransaction::check_all(transactions, &chain(), &mut DecodedKeys::default()),
+        alone
+    );
 }
 
 /// Of every kind of signature: each bit is signed, is a signature, or is in a key that the account's must

@@ -205,7 +205,10 @@ fn calls_are_read_by_the_declaration() {
     let framework = framework();
     let call = |function: &str, arguments: Vec<Value>| framework.call_from_json(function, &[], &arguments);
     let good = call("0x1::aptos_account::transfer", vec![json!("0x2"), json!("7")]).unwrap();
-    assert_eq!(framework.arguments_to_json(&good), [json!("0x2"), json!("7")]);
+    let shown = framework
+        .arguments(&good)
+        .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());
+    assert_eq!(shown.collect::<Vec<_>>(), [json!("0x2"), json!("7")]);
     let text = |result: Result<_, ledger::FormError>| {
         result.map(|_: ledger::EntryFunction| ()).unwrap_err().to_string()
     };

@@ -1,7 +1,7 @@
 //! What a client signs and submits, its signing message and hash, and the proof that it was checked.
 
 use super::{TransactionAuthenticator, TransactionPayload, authenticator::check_all, payload::EntryFunction};
-use crate::{AccountAddress, Chain, Discard, HashValue, Vendor};
+use crate::{AccountAddress, Chain, Discard, HashValue, Vendor, crypto::DecodedKeys};
 use serde::{Deserialize, Serialize};
 
 /// How deep a submitted transaction may nest in BCS; the reference's limit.
@@ -95,7 +95,7 @@ impl SignedTransaction {
     /// # Panics
     /// Never: one transaction has one verdict.
     pub fn check(&self, chain: &Chain) -> Result<(), Discard> {
-        let mut verdicts = check_all(std::slice::from_ref(self), chain);
+        let mut verdicts = check_all(std::slice::from_ref(self), chain, &mut DecodedKeys::default());
         verdicts.pop().expect("one transaction has one verdict")
     }
 }
@@ -142,9 +142,14 @@ impl CheckedTransaction {
     }
 
     /// As [`Self::check`], for many at once, with the same verdicts: ed25519 signatures are checked
-    /// together, which costs about half as much for each.
-    pub fn check_all(transactions: Vec<SignedTransaction>, chain: &Chain) -> Vec<Result<Self, Discard>> {
-        let verdicts = check_all(&transactions, chain);
+    /// together, which costs about half as much for each. `keys` spares the
+    /// decoding of keys that were met before.
+    pub fn check_all(
+        transactions: Vec<SignedTransaction>,
+        chain: &Chain,
+        keys: &mut DecodedKeys,
+    ) -> Vec<Result<Self, Discard>> {
+        let verdicts = check_all(&transactions, chain, keys);
         let checked = transactions.into_iter().zip(verdicts);
         checked
             .map(|(transaction, verdict)| verdict.map(|()| Self::trusted(transaction, chain.vendor())))

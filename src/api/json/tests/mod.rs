@@ -13,7 +13,7 @@ use ledger::{
     execute::execute_block,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 
 /// A recipient with leading zeros, which JSON strips.

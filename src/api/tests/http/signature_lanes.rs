@@ -89,7 +89,9 @@ impl Holder {
                 handle.check_signatures(signed, lane).await.unwrap();
             };
             let mut check = check.boxed_local();
-            if check.poll_unpin(&mut Context::from_waker(&waker)).is_pending() {
+            // At first it looks who else is there, and wakes itself for that.
+            let looked = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
+            if looked.is_pending() && check.poll_unpin(&mut Context::from_waker(&waker)).is_pending() {
                 return Self {
                     held,
                     _go_on: go_on,

@@ -31,7 +31,10 @@ fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
     for function in &callables(framework) {
         let args = function.arguments(framework);
         let call = caller.chain.call(&function.name, &function.type_args(), args);
-        let arguments = framework.arguments_to_json(&call);
+        let shown = framework
+            .arguments(&call)
+            .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());
+        let arguments: Vec<_> = shown.collect();
         check(&caller, function, &call, &arguments);
     }
 }

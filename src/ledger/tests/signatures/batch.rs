@@ -8,7 +8,7 @@ use curve25519_dalek::{
 };
 use ledger::{
     CheckedTransaction,
-    crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch},
+    crypto::{DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch},
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
         MultiKey,
@@ -128,7 +128,7 @@ proptest! {
             .collect();
         let verdicts: Vec<bool> = alone.iter().map(Result::is_ok).collect();
         prop_assert_eq!(verdicts, expected);
-        prop_assert_eq!(CheckedTransaction::check_all(transactions, &chain), alone);
+        prop_assert_eq!(CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default()), alone);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     AccountAddress, Chain,
     crypto::{
-        Ed25519PublicKey, Ed25519Signature, SignatureError, batch,
+        DecodedKeys, Ed25519PublicKey, Ed25519Signature, SignatureError, batch,
         ecdsa::EcdsaError,
         ed25519::Equation,
         multi_ed25519::{self, MultiEd25519Error},
@@ -30,21 +30,31 @@ const BITMAP_BYTES_MAX: usize = MultiKey::KEYS_MAX / 8;
 /// Checks all signatures of all transactions: for each the verdict that it would have alone.
 ///
 /// A transaction's size is checked first, then its form, for what they bound is what the rest costs.
-pub fn check_all(transactions: &[SignedTransaction], chain: &Chain) -> Vec<Result<(), Discard>> {
-    let mut equations = Vec::new();
-    let gathered: Vec<Result<Claims<'_>, Discard>> = transactions
+pub fn check_all(
+    transactions: &[SignedTransaction],
+    chain: &Chain,
+    keys: &mut DecodedKeys,
+) -> Vec<Result<(), Discard>> {
+    let mut gathered = Gathered {
+        keys,
+        equations: Vec::new(),
+    };
+    let claims: Vec<Result<Claims<'_>, Discard>> = transactions
         .iter()
         .map(|transaction| {
             validate_size(chain, transaction.size_bytes())?;
             transaction.authenticator.check_form()?;
-            Claims::gather(transaction, chain, &mut equations)
+            Claims::gather(transaction, chain, &mut gathered)
         })
         .collect();
-    let holds = batch::check(&equations);
-    gathered
-        .into_iter()
-        .map(|claims| claims?.settle(&holds))
-        .collect()
+    let holds = batch::check(&gathered.equations);
+    claims.into_iter().map(|claims| claims?.settle(&holds)).collect()
+}
+
+/// The equations that are to be checked together.
+struct Gathered<'k> {
+    keys: &'k mut DecodedKeys,
+    equations: Vec<Equation>,
 }
 
 /// What is left to find out of one transaction.
@@ -70,17 +80,17 @@ impl<'a> Claims<'a> {
     fn gather(
         transaction: &'a SignedTransaction,
         chain: &Chain,
-        equations: &mut Vec<Equation>,
+        gathered: &mut Gathered<'_>,
     ) -> Result<Self, Discard> {
         let messages = Messages::of(transaction, chain.vendor());
-        let start = equations.len();
+        let start = gathered.equations.len();
         let claims: Result<Vec<_>, Discard> = signers(&transaction.authenticator)
-            .map(|signer| signer.claim(&messages, equations))
+            .map(|signer| signer.claim(&messages, gathered))
             .collect();
         match claims {
             Ok(claims) => Ok(Self { messages, claims }),
             Err(discard) => {
-                equations.truncate(start);
+                gathered.equations.truncate(start);
                 Err(discard)
             }
         }
@@ -194,29 +204,32 @@ impl<'a> From<&'a AccountAuthenticator> for Signature<'a> {
 
 impl<'a> Signer<'a> {
     /// Checks what is not ed25519, and adds what is to the batch.
-    fn claim(self, messages: &Messages, equations: &mut Vec<Equation>) -> Result<Claim<'a>, Discard> {
-        let start = equations.len();
+    fn claim(self, messages: &Messages, gathered: &mut Gathered<'_>) -> Result<Claim<'a>, Discard> {
+        let start = gathered.equations.len();
         let payer_unknown = match self.role {
             Role::Sender | Role::Secondary(_) => messages.payer_unknown.as_deref(),
             Role::FeePayer(_) => None,
         };
         // SDKs let the others sign before the fee payer is known, so that is what is tried first.
-        let or_main = payer_unknown.is_some_and(|message| self.gather(message, equations).is_ok());
+        let or_main = payer_unknown.is_some_and(|message| self.gather(message, gathered).is_ok());
         if !or_main {
-            self.gather(&messages.main, equations)?;
+            self.gather(&messages.main, gathered)?;
         }
         Ok(Claim {
             signer: self,
-            equations: start..equations.len(),
+            equations: start..gathered.equations.len(),
             or_main,
         })
     }
 
     /// Checks the signature over `message`, alone.
     fn verify(&self, message: &[u8]) -> Result<(), Discard> {
-        let mut equations = Vec::new();
-        self.gather(message, &mut equations)?;
-        if batch::check(&equations).iter().all(|&holds| holds) {
+        let mut gathered = Gathered {
+            keys: &mut DecodedKeys::default(),
+            equations: Vec::new(),
+        };
+        self.gather(message, &mut gathered)?;
+        if batch::check(&gathered.equations).iter().all(|&holds| holds) {
             Ok(())
         } else {
             Err(self.discard(&SignatureError::Mismatch.into()))
@@ -224,20 +237,21 @@ impl<'a> Signer<'a> {
     }
 
     /// Adds the equations of the signature over `message`, all of them or none.
-    fn gather(&self, message: &[u8], equations: &mut Vec<Equation>) -> Result<(), Discard> {
+    fn gather(&self, message: &[u8], gathered: &mut Gathered<'_>) -> Result<(), Discard> {
+        let Gathered { keys, equations } = gathered;
         let gathered = match self.signature {
             Signature::Ed25519(key, signature) => key
-                .equation(&[message], signature)
+                .equation_with(keys, &[message], signature)
                 .map(|equation| equations.push(equation))
                 .map_err(Fault::from),
             Signature::MultiEd25519(key, signature) => {
                 multi_ed25519(key, signature, message).map(|all| equations.extend(all))
             }
             Signature::SingleKey(key, signature) => {
-                single_key(key, signature, message).map(|equation| equations.extend(equation))
+                single_key(key, signature, message, keys).map(|equation| equations.extend(equation))
             }
-            Signature::MultiKey(keys, signatures, bitmap) => {
-                multi_key(keys, signatures, bitmap, message).map(|all| equations.extend(all))
+            Signature::MultiKey(set, signatures, bitmap) => {
+                multi_key(set, signatures, bitmap, message, keys).map(|all| equations.extend(all))
             }
             Signature::Absent => return Err(Discard::not_supported("a transaction without a signature")),
             Signature::Abstract => return Err(Discard::not_supported(AccountAuthenticator::ABSTRACT)),
@@ -268,10 +282,11 @@ fn single_key(
     key: &AnyPublicKey,
     signature: &AnySignature,
     message: &[u8],
+    keys: &mut DecodedKeys,
 ) -> Result<Option<Equation>, Fault> {
     match (key, signature) {
         (AnyPublicKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
-            return Ok(Some(key.equation(&[message], signature)?));
+            return Ok(Some(key.equation_with(keys, &[message], signature)?));
         }
         (AnyPublicKey::Secp256k1Ecdsa(key), AnySignature::Secp256k1Ecdsa(signature)) => {
             secp256k1::verify(key, &[message], signature)?;
@@ -293,6 +308,7 @@ fn multi_key(
     signatures: &[AnySignature],
     bitmap: &[u8],
     message: &[u8],
+    decoded: &mut DecodedKeys,
 ) -> Result<Vec<Equation>, Fault> {
     let (keys, required) = (&set.public_keys, usize::from(set.signatures_required));
     if keys.is_empty() || keys.len() > MultiKey::KEYS_MAX {
@@ -324,7 +340,7 @@ fn multi_key(
         check_key(key).map_err(|fault| fault.of_key(number))?;
     }
     let checked = signers.into_iter().zip(signatures).map(|(number, signature)| {
-        single_key(&keys[number], signature, message).map_err(|fault| fault.of_key(number))
+        single_key(&keys[number], signature, message, decoded).map_err(|fault| fault.of_key(number))
     });
     let equations: Vec<Option<Equation>> = checked.collect::<Result<_, _>>()?;
     Ok(equations.into_iter().flatten().collect())
