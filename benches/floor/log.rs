@@ -40,8 +40,8 @@ struct Queue {
     /// How many transactions were ever appended.
     appended: u64,
     recent: Recent,
-    /// Whether someone waits for what is appended and not durable.
-    awaited: bool,
+    /// The highest number that someone has waited for.
+    awaited: u64,
     /// Whether the thread sleeps.
     asleep: bool,
 }
@@ -108,7 +108,7 @@ impl Log {
             None => Standing::Unknown,
             Some(number) if number <= self.durable() => Standing::Durable(number),
             Some(number) => {
-                queue.awaited = true;
+                queue.awaited = queue.awaited.max(number);
                 self.wake(queue);
                 Standing::Appended(number)
             }
@@ -144,7 +144,7 @@ impl Writer {
     fn run(mut self) {
         let mut group = Vec::new();
         loop {
-            let (appended, awaited) = self.next_group(&mut group);
+            let appended = self.next_group(&mut group);
             if let Err(error) = self.file.write_all(&group).and_then(|()| self.file.sync_data()) {
                 // What was answered with 202 cannot be kept: nothing that follows would count.
                 let _ = writeln!(io::stderr(), "cannot write the log: {error}");
@@ -152,23 +152,29 @@ impl Writer {
             }
             group.clear();
             self.last_sync = Instant::now();
-            self.log.durable.store(appended, Ordering::Release);
-            if awaited {
-                let bells = self.log.bells.lock().unwrap_or_else(PoisonError::into_inner);
-                bells.iter().for_each(|bell| bell.ring());
-            }
+            self.publish(appended);
         }
     }
 
-    /// Waits for transactions and puts them into `group`; says how many were ever appended, and whether
-    /// someone waits.
-    fn next_group(&self, group: &mut Vec<u8>) -> (u64, bool) {
+    /// Says that so many are durable, to all who wait for one that was not: also to those who came while
+    /// it was synced.
+    fn publish(&self, appended: u64) {
+        let before = self.log.durable.swap(appended, Ordering::AcqRel);
+        // Who looks after this sees what is durable; who has looked before has left its number.
+        if self.log.lock().awaited > before {
+            let bells = self.log.bells.lock().unwrap_or_else(PoisonError::into_inner);
+            bells.iter().for_each(|bell| bell.ring());
+        }
+    }
+
+    /// Waits for transactions and puts them into `group`; says how many were ever appended.
+    fn next_group(&self, group: &mut Vec<u8>) -> u64 {
         let mut queue = self.log.lock();
         loop {
             let pause = self.pause(&queue);
             if pause == Some(Duration::ZERO) {
                 mem::swap(group, &mut queue.bytes);
-                return (queue.appended, mem::take(&mut queue.awaited));
+                return queue.appended;
             }
             queue.asleep = true;
             queue = match pause {
@@ -187,8 +193,8 @@ impl Writer {
         if queue.bytes.is_empty() {
             return None;
         }
-        let waiting = queue.appended - self.log.durable();
-        if queue.awaited || waiting < GROUP_MIN {
+        let durable = self.log.durable();
+        if queue.awaited > durable || queue.appended - durable < GROUP_MIN {
             return Some(Duration::ZERO);
         }
         Some(GROUP_INTERVAL.saturating_sub(self.last_sync.elapsed()))
@@ -220,21 +226,42 @@ mod tests {
         assert_eq!((log.durable(), log.standing(&hash(9))), (3, Standing::Unknown));
     }
 
-    #[test]
-    fn a_group_is_gathered_only_while_nobody_waits_for_it() {
+    /// A log whose thread the test is.
+    fn idle(last_sync: Instant) -> Writer {
         let log = Log {
             queue: Mutex::default(),
             work: Condvar::new(),
             durable: AtomicU64::new(0),
             bells: Mutex::default(),
         };
-        let log = Arc::new(log);
-        let writer = Writer {
-            log: Arc::clone(&log),
+        Writer {
+            log: Arc::new(log),
             file: tempfile::tempfile().unwrap(),
-            // In the future, so that the time that the test takes does not matter.
-            last_sync: Instant::now() + Duration::from_secs(3_600),
-        };
+            last_sync,
+        }
+    }
+
+    #[actix_web::test]
+    async fn who_comes_to_wait_while_it_is_synced_hears_the_bell() {
+        let writer = idle(Instant::now());
+        let bell = Arc::new(Bell::default());
+        writer.log.ring(Arc::clone(&bell));
+        writer.log.append([(hash(1), &b"x"[..])].into_iter());
+        let appended = writer.next_group(&mut Vec::new());
+        assert_eq!(writer.log.standing(&hash(1)), Standing::Appended(1));
+        writer.publish(appended);
+        assert!(bell.has_rung().await);
+        // Nobody waits for the next one.
+        writer.log.append([(hash(2), &b"x"[..])].into_iter());
+        writer.publish(writer.next_group(&mut Vec::new()));
+        assert!(!bell.has_rung().await);
+    }
+
+    #[test]
+    fn a_group_is_gathered_only_while_nobody_waits_for_it() {
+        // In the future, so that the time that the test takes does not matter.
+        let writer = idle(Instant::now() + Duration::from_secs(3_600));
+        let log = Arc::clone(&writer.log);
         let pause = || writer.pause(&log.lock());
         assert_eq!(pause(), None, "nothing to write");
         let many = u8::try_from(GROUP_MIN).unwrap();

@@ -13,6 +13,16 @@ impl Bell {
     pub fn ring(&self) {
         self.0.notify_one();
     }
+
+    /// Whether it has rung since it was heard last.
+    #[cfg(test)]
+    pub async fn has_rung(&self) -> bool {
+        tokio::select! {
+            biased;
+            () = self.0.notified() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
 }
 
 /// A request, by the number that it waits for.

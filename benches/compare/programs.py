@@ -1,0 +1,178 @@
+"""The programs that are measured: how each is started, driven and stopped."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+
+TARGET = machine.ROOT / "target" / "release"
+PEER = machine.ROOT / "benches" / "peer"
+# How long a program may take to answer or to stop, in seconds.
+PATIENCE_SECONDS = 30
+
+
+class Directory:
+    """A directory that goes away with all that was written there."""
+
+    def __init__(self, parent):
+        self.parent = parent
+
+    def __enter__(self):
+        self.parent.mkdir(parents=True, exist_ok=True)
+        self.path = pathlib.Path(tempfile.mkdtemp(dir=self.parent))
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def fresh(self):
+        """An empty directory in it; what was in the one before is gone."""
+        path = self.path / "run"
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir()
+        return path
+
+
+class Process:
+    """A program under way."""
+
+    def __init__(self, command, directory):
+        self.log = open(directory / "log", "w+")
+        self.command = [str(word) for word in command]
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def addresses(self):
+        """What its ready line says."""
+        for line in self.process.stdout:
+            if line.startswith("ready "):
+                return dict(field.split("=", 1) for field in line.split()[1:])
+        return self.fail()
+
+    def answers_at(self, port):
+        """Waits until it listens there."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                return socket.create_connection(("127.0.0.1", port)).close()
+            except ConnectionRefusedError:
+                time.sleep(0.02)
+        return self.fail()
+
+    def cpu_seconds(self):
+        """Processor time it has used so far."""
+        try:
+            fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        # The fourteenth and fifteenth field of the line; the third is the first behind the name.
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def fail(self):
+        self.process.kill()
+        self.log.seek(0)
+        sys.exit(f"{self.command[0]} did not start: {self.log.read()}")
+
+
+def report(program, command):
+    """Runs a generator and reads what it measured; adds how many cores others used meanwhile."""
+    command = [str(word) for word in command]
+    begin, busy, ours = time.monotonic(), machine.busy_seconds(), program.cpu_seconds() + children_seconds()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    ours = program.cpu_seconds() + children_seconds() - ours
+    others = (machine.busy_seconds() - busy - ours) / (time.monotonic() - begin)
+    return {**json.loads(done.stdout), "cores_of_others": max(others, 0.0)}
+
+
+def children_seconds():
+    """Processor time of the programs that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Ledger:
+    """The node or the floor, which `ledger-node bench` drives."""
+
+    def __init__(self, name, command, *load):
+        self.name = name
+        self.command = command
+        self.load = load
+
+    def run(self, row, options, directory):
+        """Starts it, drives it as the row says, and gives the generator's report."""
+        fresh = directory.fresh()
+        with Process(self.command(options, fresh / "data"), fresh) as program:
+            addresses = program.addresses()
+            target = ["--url", addresses["api"], "--faucet", addresses["faucet"], "--pid", program.pid]
+            load = [*row.load(options), "--warm-up", options.warm_up, *self.load]
+            return report(program, [options.generator, "bench", *target, "--output", "json", *load])
+
+
+def node_command(options, data):
+    command = [options.node, "run", "--data-dir", data]
+    settings = ["api.listen=127.0.0.1:0", "faucet.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0", *options.set]
+    return command + [word for setting in settings for word in ("--set", setting)]
+
+
+def floor_command(options, data):
+    return [options.floor, "--data-dir", data]
+
+
+class Anvil:
+    """The peer, in one of its modes. What it holds is in memory only."""
+
+    # Room for more transfers in a block than come in its time.
+    FLAGS = ("--silent", "--gas-limit", "1000000000", "--no-request-size-limit")
+
+    def __init__(self, name, *mode):
+        self.name = name
+        self.mode = mode
+
+    def run(self, row, options, directory):
+        fresh = directory.fresh()
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = unused.getsockname()[1]
+        command = [options.anvil, "--host", "127.0.0.1", "--port", port, *self.FLAGS, *self.mode]
+        with Process(command, fresh) as program:
+            program.answers_at(port)
+            target = ["--address", f"127.0.0.1:{port}", "--pid", program.pid]
+            return report(program, [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up])
+
+
+def anvil_path():
+    """Where `npm ci` puts it, if it has been asked to."""
+    found = sorted(PEER.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
+    return found[0] if found else None
+
+
+NODE = Ledger("node", node_command)
+NODE_JSON = Ledger("node, JSON", node_command, "--format", "json")
+FLOOR = Ledger("floor", floor_command)
+ANVIL_100_MS = Anvil("anvil, 100 ms blocks", "--block-time", "0.1")
+ANVIL_10_MS = Anvil("anvil, 10 ms blocks", "--block-time", "0.01")
+ANVIL_AUTOMINE = Anvil("anvil, automine")
+PEERS = (ANVIL_100_MS, ANVIL_10_MS, ANVIL_AUTOMINE)

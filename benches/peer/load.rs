@@ -1,0 +1,230 @@
+//! The load: accounts that are given balances, transfers that are signed, connections that send them.
+
+use crate::{
+    Arguments, Mode,
+    connection::Connection,
+    process::Usage,
+    report::{Measured, Report},
+    rpc,
+    tally::Tally,
+    transfer::Account,
+};
+use serde_json::{Value, json};
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    error::Error,
+    num::NonZero,
+    rc::Rc,
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::{runtime, task::LocalSet, time::sleep_until};
+
+/// How many calls are in one request while the load is prepared.
+const CALLS_PER_REQUEST: usize = 200;
+/// How long what was taken may go on being mined after the load.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The time between two looks at that.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// More than any account spends, in wei.
+const BALANCE: &str = "0xffffffffffffffffffff";
+
+/// What the connections share.
+struct Load {
+    mode: Mode,
+    measured_from: Instant,
+    end: Instant,
+    tally: RefCell<Tally>,
+    accepted: Cell<u64>,
+    accepted_measured: Cell<u64>,
+    ran_out: Cell<bool>,
+}
+
+/// Prepares the peer, drives it, and tells what it did.
+///
+/// # Errors
+/// When the peer does not answer as one does.
+pub fn run(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut peer = Peer {
+        connection: Connection::new(arguments.address.clone()),
+        host: arguments.address.clone(),
+        accounts: (0..arguments.accounts.get() as u64).map(Account::new).collect(),
+    };
+    let chain_id = runtime.block_on(peer.prepare())?;
+    let requests = sign_all(arguments, &peer.accounts, chain_id);
+    Ok(LocalSet::new().block_on(&runtime, measure(arguments, &mut peer, requests))?)
+}
+
+async fn measure(
+    arguments: &Arguments,
+    peer: &mut Peer,
+    requests: Vec<VecDeque<Vec<u8>>>,
+) -> Result<Report, String> {
+    let begin = Instant::now();
+    let measured_from = begin + arguments.warm_up();
+    let load = Rc::new(Load {
+        mode: arguments.mode,
+        measured_from,
+        end: measured_from + arguments.duration(),
+        tally: RefCell::default(),
+        accepted: Cell::new(0),
+        accepted_measured: Cell::new(0),
+        ran_out: Cell::new(false),
+    });
+    let connections: Vec<_> = requests
+        .into_iter()
+        .map(|requests| {
+            let connection = Connection::new(arguments.address.clone());
+            tokio::task::spawn_local(drive(Rc::clone(&load), connection, requests))
+        })
+        .collect();
+    sleep_until(measured_from.into()).await;
+    let before = (
+        Instant::now(),
+        peer.mined().await?,
+        Usage::now(Some(arguments.pid)),
+    );
+    sleep_until(load.end.into()).await;
+    let after = (
+        Instant::now(),
+        peer.mined().await?,
+        Usage::now(Some(arguments.pid)),
+    );
+    for connection in connections {
+        connection.await.map_err(|error| error.to_string())?;
+    }
+    let mut mined = peer.mined().await?;
+    while mined < load.accepted.get() && load.end.elapsed() < PATIENCE {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+        mined = peer.mined().await?;
+    }
+    let measured = Measured {
+        seconds: after.0 - before.0,
+        accepted: load.accepted_measured.get(),
+        committed: after.1.saturating_sub(before.1),
+        uncommitted: load.accepted.get().saturating_sub(mined),
+        ran_out: load.ran_out.get(),
+        usage: [before.2, after.2],
+    };
+    Ok(Report::new(&measured, &load.tally.borrow()))
+}
+
+/// One connection.
+async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDeque<Vec<u8>>) {
+    loop {
+        let due = Instant::now();
+        if due >= load.end {
+            return;
+        }
+        let Some(request) = requests.pop_front() else {
+            return load.ran_out.set(true);
+        };
+        let outcome = match connection.ask(&request).await {
+            Ok(answer) => rpc::outcome(&answer),
+            Err(_) => None,
+        };
+        load.count(due, outcome);
+    }
+}
+
+impl Load {
+    fn count(&self, due: Instant, outcome: Option<rpc::Outcome>) {
+        let mut tally = self.tally.borrow_mut();
+        let measured = due >= self.measured_from;
+        match outcome {
+            None => tally.error("no answer".to_owned()),
+            Some(rpc::Outcome {
+                error: Some(fault), ..
+            }) => {
+                tally.error(format!("{} {}", fault.code, fault.message));
+            }
+            Some(rpc::Outcome { result, .. }) => {
+                self.accepted.set(self.accepted.get() + 1);
+                if measured {
+                    self.accepted_measured.set(self.accepted_measured.get() + 1);
+                    match self.mode {
+                        Mode::Submit => tally.submit.record(due.elapsed()),
+                        Mode::Await => tally.commit.record(due.elapsed()),
+                    }
+                }
+                if self.mode == Mode::Await && result["status"] != "0x1" {
+                    tally.failed += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The peer, and the accounts on it.
+struct Peer {
+    connection: Connection,
+    host: String,
+    accounts: Vec<Account>,
+}
+
+impl Peer {
+    /// Gives the accounts balances; says the chain's id.
+    async fn prepare(&mut self) -> Result<u64, String> {
+        self.of_all("anvil_setBalance", BALANCE).await?;
+        let calls = vec![rpc::call("eth_chainId", &json!([]))];
+        let results = rpc::all(&mut self.connection, &self.host, calls).await?;
+        let id = results.first().and_then(rpc::number);
+        id.ok_or_else(|| "the peer tells no chain id".to_owned())
+    }
+
+    /// How many transfers of all accounts are in blocks.
+    async fn mined(&mut self) -> Result<u64, String> {
+        let nonces = self.of_all("eth_getTransactionCount", "latest").await?;
+        Ok(nonces.iter().filter_map(rpc::number).sum())
+    }
+
+    /// A call about each account.
+    async fn of_all(&mut self, method: &str, parameter: &str) -> Result<Vec<Value>, String> {
+        let mut results = Vec::with_capacity(self.accounts.len());
+        for accounts in self.accounts.chunks(CALLS_PER_REQUEST) {
+            let calls = accounts
+                .iter()
+                .map(|account| rpc::call(method, &json!([account.address(), parameter])));
+            results.extend(rpc::all(&mut self.connection, &self.host, calls.collect()).await?);
+        }
+        Ok(results)
+    }
+}
+
+/// The requests of each connection, which takes its accounts in turns.
+fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<VecDeque<Vec<u8>>> {
+    let connections = arguments.connections.get().min(accounts.len());
+    let each = arguments.pre_signed.get().div_ceil(connections);
+    let method = match arguments.mode {
+        Mode::Submit => "eth_sendRawTransaction",
+        Mode::Await => "eth_sendRawTransactionSync",
+    };
+    let sign = |connection: usize| -> VecDeque<Vec<u8>> {
+        let own: Vec<_> = (connection..accounts.len()).step_by(connections).collect();
+        let transfers = (0..each).map(|number| {
+            let sender = own[number % own.len()];
+            let recipient = &accounts[(sender + 1) % accounts.len()];
+            let nonce = (number / own.len()) as u64;
+            let signed = accounts[sender].sign(chain_id, nonce, recipient);
+            let signed = format!("0x{}", hex::encode(signed));
+            rpc::request(&arguments.address, &rpc::call(method, &json!([signed])))
+        });
+        transfers.collect()
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..threads)
+            .map(|part| {
+                let of_part = (part * connections / threads)..((part + 1) * connections / threads);
+                let sign = &sign;
+                scope.spawn(move || of_part.map(sign).collect::<Vec<_>>())
+            })
+            .collect();
+        let signed = parts
+            .into_iter()
+            .map(|part| part.join().expect("signing does not panic"));
+        signed.flatten().collect()
+    })
+}

@@ -1,0 +1,86 @@
+//! The report, with the names that `ledger-node bench` has for the same things.
+
+use crate::{process::Usage, quantiles::Quantiles, tally::Tally};
+use serde::Serialize;
+use std::{collections::BTreeMap, time::Duration};
+
+/// See `src/commands/bench/report.rs`.
+const BUSY_SHARE_MAX: f64 = 0.9;
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    pub seconds: Duration,
+    pub accepted: u64,
+    pub committed: u64,
+    pub uncommitted: u64,
+    /// Whether there were not enough signed transfers.
+    pub ran_out: bool,
+    pub usage: [Usage; 2],
+}
+
+/// The report.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    seconds: f64,
+    accepted: u64,
+    committed: u64,
+    committed_per_second: f64,
+    uncommitted: u64,
+    failed: u64,
+    submit_latency: Quantiles,
+    commit_latency: Quantiles,
+    errors: BTreeMap<String, u64>,
+    generator: Generator,
+    node: Peer,
+}
+
+#[derive(Debug, Serialize)]
+struct Generator {
+    threads: usize,
+    cpu_us_per_transfer: f64,
+    busy_share: f64,
+    was_the_limit: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Peer {
+    cpu_us_per_transfer: f64,
+    cores: f64,
+    resident_bytes: u64,
+}
+
+impl Report {
+    /// The report of a run.
+    pub fn new(measured: &Measured, tally: &Tally) -> Self {
+        let seconds = measured.seconds.as_secs_f64();
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / measured.committed.max(1) as f64;
+        let [before, after] = measured.usage;
+        let own = after.own.saturating_sub(before.own);
+        let (before, after) = (before.node.unwrap_or_default(), after.node.unwrap_or_default());
+        let peer = after.cpu.saturating_sub(before.cpu);
+        let busy_share = own.as_secs_f64() / seconds;
+        Self {
+            seconds,
+            accepted: measured.accepted,
+            committed: measured.committed,
+            committed_per_second: measured.committed as f64 / seconds,
+            uncommitted: measured.uncommitted,
+            failed: tally.failed,
+            submit_latency: (&tally.submit).into(),
+            commit_latency: (&tally.commit).into(),
+            errors: tally.errors().clone(),
+            generator: Generator {
+                threads: 1,
+                cpu_us_per_transfer: each(own),
+                busy_share,
+                was_the_limit: measured.ran_out || busy_share >= BUSY_SHARE_MAX,
+            },
+            node: Peer {
+                cpu_us_per_transfer: each(peer),
+                cores: peer.as_secs_f64() / seconds,
+                resident_bytes: after.resident_bytes,
+            },
+        }
+    }
+}
