@@ -34,11 +34,11 @@ def svg(results):
     for row in results["rows"]:
         lines.append(f'<text x="20" y="{y}" font-weight="bold">{escape(row["title"])}, {escape(row["unit"])}</text>')
         y += 10
-        largest = max(program["figure"]["max"] for program in row["programs"].values())
+        largest = max(program["figure"]["max"] for program in row["programs"].values()) or 1
         for name, program in row["programs"].items():
             ratio = row["ratios"].get(name)
             note = f", {row['first']} : it {ratio['median']:.2f}" if ratio else ""
-            colour = OTHER_COLOUR if ratio else FIRST_COLOUR
+            colour = FIRST_COLOUR if name == row["first"] else OTHER_COLOUR
             lines += bar(y, name, program["figure"], note, largest, colour)
             y += BAR_HEIGHT + 4
         y += ROW_GAP

@@ -110,6 +110,9 @@ def remarks(row, name, reports, busy_share_min):
     limited = sum(report["generator"]["was_the_limit"] for report in reports)
     if limited:
         yield f"{name}: the generator was the limit in {limited} {of}"
+    nothing = sum(not row.figure(report) for report in reports)
+    if nothing:
+        yield f"{name}: nothing was committed in {nothing} {of}"
     faulty = [report for report in reports if report["errors"] or report["failed"] or report["uncommitted"]]
     if faulty:
         worst = max(faulty, key=lambda report: report["uncommitted"])
@@ -145,7 +148,10 @@ def summary(row, rounds, options):
     mine = [row.figure(report) for report in reports[names[0]]]
     ratios = {}
     for name in names[1:]:
-        ratios[name] = spread([own / row.figure(other) for own, other in zip(mine, reports[name])])
+        others = [row.figure(report) for report in reports[name]]
+        # Against a program that did nothing there is no ratio; `remarks` says so.
+        if all(others):
+            ratios[name] = spread([own / other for own, other in zip(mine, others)])
     return {
         "first": names[0],
         "programs": {name: of_program(row, reports[name]) for name in names},
