@@ -56,10 +56,7 @@ impl NodeHandle {
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Result<CheckedTransaction, SubmitError> {
-        self.0
-            .signatures
-            .check_soon(&self.0.chain, transaction, lane)
-            .await
+        self.0.signatures.check(&self.0.chain, transaction, lane).await
     }
 
     /// Checks a transaction against the newest state and hands it to the pool.

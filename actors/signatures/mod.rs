@@ -145,12 +145,12 @@ impl SignatureChecks {
         (checks, queues)
     }
 
-    /// As [`Self::check`], on this thread where the transaction is a trusted client's with a plain
-    /// signature and nothing else is being checked.
+    /// Has the signatures of a transaction checked: on this thread where it is a trusted client's with a
+    /// plain signature and nothing else is being checked, by the threads otherwise.
     ///
     /// # Errors
-    /// As [`Self::check`].
-    pub(crate) async fn check_soon(
+    /// Why the transaction does not pass; or that the lane is full or the node stopping.
+    pub(crate) async fn check(
         &self,
         chain: &Chain,
         transaction: SignedTransaction,
@@ -160,7 +160,7 @@ impl SignatureChecks {
             transaction.authenticator,
             TransactionAuthenticator::Ed25519 { .. }
         );
-        let in_hand = InHand::new(&self.in_hand);
+        let in_hand = self.in_hand();
         if lane == Lane::Trusted && is_plain {
             // Others whose submissions are here already come to this point first, and are seen.
             tokio::task::yield_now().await;
@@ -175,19 +175,11 @@ impl SignatureChecks {
         self.queue(transaction, lane, in_hand).await
     }
 
-    /// Has the signatures of a transaction checked by the threads.
-    ///
-    /// # Errors
-    /// Why the transaction does not pass; or that the lane is full or the node stopping.
-    pub(crate) async fn check(
-        &self,
-        transaction: SignedTransaction,
-        lane: Lane,
-    ) -> Result<CheckedTransaction, SubmitError> {
-        let in_hand = InHand::new(&self.in_hand);
-        self.queue(transaction, lane, in_hand).await
+    fn in_hand(&self) -> InHand<'_> {
+        InHand::new(&self.in_hand)
     }
 
+    /// Has the signatures of a transaction checked by the threads.
     async fn queue(
         &self,
         transaction: SignedTransaction,

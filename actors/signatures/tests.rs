@@ -115,7 +115,7 @@ impl Fixture {
             answered: self.answered.0.clone(),
             go_on: go_on.map(Mutex::new),
         }));
-        let mut waiting: Waiting<'a> = Box::pin(checks.check(transaction, lane));
+        let mut waiting: Waiting<'a> = Box::pin(checks.queue(transaction, lane, checks.in_hand()));
         match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(verdict) => Err(Box::new(verdict)),
             Poll::Pending => Ok(waiting),
@@ -240,9 +240,11 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     let (checks, queues) = one_thread(1);
     let [first, second, third] = [fixture.good(), fixture.good(), fixture.good()];
     let waiting = [fixture.ask(&checks, 0, first, Lane::Suspect)];
-    assert!(is_overloaded(&answer(Box::pin(
-        checks.check(second, Lane::Suspect)
-    ))));
+    assert!(is_overloaded(&answer(Box::pin(checks.queue(
+        second,
+        Lane::Suspect,
+        checks.in_hand()
+    )))));
     let waiting = waiting
         .into_iter()
         .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
@@ -344,7 +346,11 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
     assert!(answer(first).is_ok(), "its check was under way");
     assert!(waiting.into_iter().all(|waiting| is_stopping(&answer(waiting))));
     let late = fixture.good();
-    assert!(is_stopping(&answer(Box::pin(checks.check(late, Lane::Trusted)))));
+    assert!(is_stopping(&answer(Box::pin(checks.queue(
+        late,
+        Lane::Trusted,
+        checks.in_hand()
+    )))));
 }
 
 /// The threads may have looked for the last time before it came.
@@ -354,7 +360,11 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
     let (checks, _queues) = one_thread(10);
     checks.stopped.store(true, SeqCst);
     let late = fixture.good();
-    assert!(is_stopping(&answer(Box::pin(checks.check(late, Lane::Trusted)))));
+    assert!(is_stopping(&answer(Box::pin(checks.queue(
+        late,
+        Lane::Trusted,
+        checks.in_hand()
+    )))));
 }
 
 /// No thread is started, so what is answered was checked by who asked.
@@ -365,7 +375,7 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
     let [first, beside, suspect, alone] = [fixture.good(), fixture.good(), fixture.good(), fixture.good()];
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
     let asked = |transaction, lane| -> Option<Verdict> {
-        let mut waiting: Waiting<'_> = Box::pin(checks.check_soon(&chain, transaction, lane));
+        let mut waiting: Waiting<'_> = Box::pin(checks.check(&chain, transaction, lane));
         // It looks who else is there before it is checked.
         (0..2).find_map(|_| polled(&mut waiting))
     };
@@ -392,9 +402,8 @@ fn those_who_come_at_once_share_a_check() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
     let chain = fixture.chain.clone();
-    let mut asked = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
-        Box::pin(checks.check_soon(&chain, transaction, Lane::Trusted))
-    });
+    let mut asked = [fixture.good(), fixture.good()]
+        .map(|transaction| -> Waiting<'_> { Box::pin(checks.check(&chain, transaction, Lane::Trusted)) });
     for _ in 0..2 {
         assert!(asked.iter_mut().all(|waiting| polled(waiting).is_none()));
     }
