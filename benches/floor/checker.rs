@@ -5,7 +5,7 @@ use crate::log::Log;
 use actix_web::web::Bytes;
 use ledger::{
     Chain, HashValue,
-    crypto::{batch, ed25519::Equation},
+    crypto::{DecodedKeys, batch, ed25519::Equation},
     decode_signed_transaction,
     transaction::TransactionAuthenticator,
 };
@@ -39,6 +39,7 @@ pub struct Checker {
     chain: Rc<Chain>,
     log: Arc<Log>,
     jobs: Rc<RefCell<Vec<(Equation, Job)>>>,
+    keys: Rc<RefCell<DecodedKeys>>,
 }
 
 impl Checker {
@@ -48,6 +49,7 @@ impl Checker {
             chain: Rc::new(chain),
             log: Arc::clone(log),
             jobs: Rc::default(),
+            keys: Rc::default(),
         }
     }
 
@@ -71,7 +73,11 @@ impl Checker {
         let seed = self.chain.vendor().seeds().raw_transaction;
         // The encoding is canonical, so what came is what was signed.
         let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
-        let equation = public_key.equation(&[seed.as_bytes(), signed], signature);
+        let equation = public_key.equation_with(
+            &mut self.keys.borrow_mut(),
+            &[seed.as_bytes(), signed],
+            signature,
+        );
         let equation = equation.map_err(|_| Refusal::Signature)?;
         let (verdict, answer) = oneshot::channel();
         let is_first = {
