@@ -73,11 +73,8 @@ impl Checker {
         let seed = self.chain.vendor().seeds().raw_transaction;
         // The encoding is canonical, so what came is what was signed.
         let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
-        let equation = public_key.equation_with(
-            &mut self.keys.borrow_mut(),
-            &[seed.as_bytes(), signed],
-            signature,
-        );
+        let equation =
+            public_key.equation_with(&mut self.keys.borrow_mut(), &[seed.as_bytes(), signed], signature);
         let equation = equation.map_err(|_| Refusal::Signature)?;
         let (verdict, answer) = oneshot::channel();
         let is_first = {
