@@ -1,11 +1,14 @@
 //! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
-//! validation, execution in blocks of several sizes. `cargo bench --bench stages`.
+//! validation, execution in blocks of several sizes; and of a hash alone and among others.
+//! `cargo bench -p ledger --bench stages`.
 
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, OrderedBlock,
-    Parameters, RawTransaction, SignedTransaction, StateKey, StateView, TransactionFacts, Vendor,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, HashValue,
+    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateKey, StateView, TransactionFacts,
+    Vendor,
+    accumulator::root_of,
     crypto::Ed25519PrivateKey,
     decode_signed_transaction,
     execute::{execute_block, validate_for_admission},
@@ -124,6 +127,28 @@ fn hash_and_size(bencher: Bencher) {
     bencher
         .with_inputs(|| transaction.clone())
         .bench_values(|transaction| CheckedTransaction::trusted(transaction, fixture.chain.vendor()));
+}
+
+/// Two hashes under a prefix: a node of a tree, one permutation of SHA-3.
+#[divan::bench]
+fn node_alone(bencher: Bencher) {
+    let vendor = Vendor::default();
+    let seed = vendor.seeds().transaction_accumulator;
+    bencher.bench(|| seed.hash(&[&[1; 32], &[2; 32]]));
+}
+
+/// The same, of all nodes of a tree: those of a level are hashed side by side.
+#[divan::bench]
+fn node_among_others(bencher: Bencher) {
+    const LEAVES: u64 = 1_024;
+    let vendor = Vendor::default();
+    let seed = vendor.seeds().transaction_accumulator;
+    let leaves: Vec<_> = (0..LEAVES)
+        .map(|n| HashValue::sha3_of(&[&n.to_le_bytes()]))
+        .collect();
+    bencher
+        .counter(ItemsCount::new(LEAVES - 1))
+        .bench(|| root_of(leaves.iter().copied(), &seed));
 }
 
 #[divan::bench]

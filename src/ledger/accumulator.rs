@@ -23,11 +23,6 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// How many leaves were appended.
-    pub fn leaf_count(&self) -> u64 {
-        self.leaf_count
-    }
-
     /// Appends leaves, and gives the root after each of them.
     pub fn extend(&mut self, leaves: Vec<HashValue>, seed: &Seed) -> Vec<HashValue> {
         let count = leaves.len() as u64;

@@ -1,7 +1,6 @@
 //! What a transaction changes in the state: each key at most once, in ascending order.
 
 use super::StateKey;
-use crate::{HashValue, Vendor};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -66,10 +65,5 @@ impl WriteSet {
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The state change hash of a transaction with these changes.
-    pub fn hash(&self, vendor: &Vendor) -> HashValue {
-        vendor.seeds().write_set.hash_bcs(self)
     }
 }
