@@ -41,6 +41,16 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     (chain, node.await.unwrap())
 }
 
+/// Fails unless a transaction that was accepted is committed; gives the newest version then.
+async fn check_committed(node: &Node, hash: ledger::HashValue, after: Fault) -> u64 {
+    let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
+    assert!(
+        matches!(lookup, Lookup::Committed(_)),
+        "after {after:?}, accepted and forgotten: {lookup:?}"
+    );
+    info.version
+}
+
 impl Broken {
     async fn new() -> Self {
         let disk = Disk::default();
@@ -156,16 +166,9 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             "{fault:?}: what was accepted is kept where that is possible"
         );
 
-        let repaired = Disk::new(disk.written());
-        let (_, node) = start(&repaired, directory.path()).await;
-        let (info, lookup) = node.handle().wait_for_commit(told).await.unwrap();
-        assert!(matches!(lookup, Lookup::Committed(_)), "{fault:?}");
-        assert!(info.version >= durable.version);
-        let (_, lookup) = node.handle().wait_for_commit(pending).await.unwrap();
-        assert!(
-            matches!(lookup, Lookup::Committed(_)),
-            "{fault:?}: accepted and forgotten: {lookup:?}"
-        );
+        let (_, node) = start(&Disk::new(disk.written()), directory.path()).await;
+        assert!(check_committed(&node, told, fault).await >= durable.version);
+        check_committed(&node, pending, fault).await;
         node.stop().await.unwrap();
     }
 }
@@ -244,13 +247,8 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
         panic!("stopped as if nothing were");
     };
     assert_eq!((error.kind, error.thread), (FailureKind::Disk, "executor"));
-    let repaired = Disk::new(disk.synced());
-    let (_, node) = start(&repaired, directory.path()).await;
-    let (_, lookup) = node.handle().wait_for_commit(pending).await.unwrap();
-    assert!(
-        matches!(lookup, Lookup::Committed(_)),
-        "accepted and forgotten: {lookup:?}"
-    );
+    let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
+    check_committed(&node, pending, Fault::Reads { after: 0 }).await;
     node.stop().await.unwrap();
 }
 

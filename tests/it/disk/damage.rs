@@ -2,6 +2,7 @@
 //!
 //! The damage comes while the node runs: builds for tests look at every page at the start, release builds do not.
 
+use super::check_message;
 use crate::kit::{Account, TestNode};
 use reqwest::Method;
 use std::{
@@ -42,22 +43,14 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
     };
     let log = node.log();
     assert_eq!(ended.code(), Some(1), "{log}");
-    let messages: Vec<_> = log
-        .lines()
-        .filter(|line| line.starts_with("ledger-node: "))
-        .collect();
-    let [message] = messages[..] else {
-        panic!("{} messages: {log}", messages.len());
-    };
     let directory = data.to_str().unwrap();
-    for words in [
+    let words = [
         directory,
         "is damaged: ",
         "thread store-reader",
         "restore the directory from a copy",
-    ] {
-        assert!(message.contains(words), "no {words:?} in {message:?}");
-    }
+    ];
+    check_message(&log, &words);
     assert!(!log.contains("panicked"), "{log}");
     assert!(fs::exists(data.join("ledger.redb")).unwrap());
 }

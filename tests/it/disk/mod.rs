@@ -12,6 +12,20 @@ use std::{
     process::Command,
 };
 
+/// Fails unless a node that ended by itself said one thing, with all these words.
+fn check_message(log: &str, words: &[&str]) {
+    let messages: Vec<_> = log
+        .lines()
+        .filter(|line| line.starts_with("ledger-node: "))
+        .collect();
+    let [message] = messages[..] else {
+        panic!("{} messages: {log}", messages.len());
+    };
+    for word in words {
+        assert!(message.contains(word), "no {word:?} in {message:?}");
+    }
+}
+
 /// A file system in memory over a directory, until it is dropped.
 struct Tmpfs(PathBuf);
 

@@ -1,6 +1,6 @@
 //! A node that is started on a directory it cannot use says which and what to do, and changes nothing.
 
-use super::Tmpfs;
+use super::{Tmpfs, check_message};
 use crate::kit::{Account, TestNode};
 use std::{
     fs,
@@ -28,16 +28,7 @@ fn check_refusal(mut command: Command, words: &[&str]) {
     let log = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{log}");
     assert!(!log.contains("panicked"), "{log}");
-    let messages: Vec<_> = log
-        .lines()
-        .filter(|line| line.starts_with("ledger-node: "))
-        .collect();
-    let [message] = messages[..] else {
-        panic!("{} messages: {log}", messages.len());
-    };
-    for word in words {
-        assert!(message.contains(word), "no {word:?} in {message:?}");
-    }
+    check_message(&log, words);
 }
 
 /// Starts a node in `directory`, which must refuse its data with these words.
