@@ -211,8 +211,8 @@ impl Clients {
         let transaction = draft.checked(&self.judge.fixture.chain);
         let sequence_number = self.judge.model().accounts[draft.sender].sequence_number;
         let (judge, mempool) = (Rc::clone(&self.judge), node.mailboxes.mempool.clone());
-        let ledger_info = *node.handle.head().ledger_info();
-        let latest_secs = now_secs.max(ledger_info.timestamp_usecs / 1_000_000);
+        let handle = node.handle.clone();
+        let latest_secs = now_secs.max(handle.head().ledger_info().timestamp_usecs / 1_000_000);
         let is_checked = matches!(draft.once, Once::Number(_)) && draft.expiration_secs > latest_secs;
         if !is_checked {
             return;
@@ -220,6 +220,8 @@ impl Clients {
         self.start(scheduler, format!("submit late {draft:?}"), None, async move {
             let (reply, answer) = oneshot::channel();
             let mut asked = judge.ask_to_submit(draft, &transaction);
+            // After it is asked, as in a submission that is checked: pruning goes on before this runs.
+            let ledger_info = *handle.head().ledger_info();
             asked.at = judge.room.missing_since().unwrap_or(asked.at);
             asked.is_unwritable = false;
             mempool.tell(Submit {

@@ -67,8 +67,8 @@ impl Fixture {
         );
         let block = genesis.block(&chain);
         let disk = Disk::default();
-        let mut store =
-            Store::open_backend_with_secret(disk.clone(), &STORE_OPTIONS, SECRET).expect("a new store");
+        let mut store = Store::open_backend_with_secret(disk.clone(), disk.log(), &STORE_OPTIONS, SECRET)
+            .expect("a new store");
         store.initialize(&genesis, &block).expect("a working disk");
         drop(store);
         let writes = block

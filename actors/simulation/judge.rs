@@ -180,7 +180,8 @@ impl Judge {
     /// What the Head shows survives a power failure at this moment.
     fn look_at_disk(&self, head: &Head, disk: &Disk) {
         self.count("looks at the synced disk");
-        let store = Store::open_backend(Disk::new(disk.synced()), &STORE_OPTIONS);
+        let disk = Disk::new(disk.synced());
+        let store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS);
         let verdict = store.map(|store| store.height());
         self.hold(
             properties::COMMITTED_IS_DURABLE,

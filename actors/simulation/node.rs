@@ -61,7 +61,7 @@ impl StartUp<'_> {
             has_quick_index,
         } = self;
         let chain = &fixture.chain;
-        let mut store = Store::open_backend(disk.clone(), &STORE_OPTIONS)?;
+        let mut store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS)?;
         if has_quick_index {
             store.hasten_index();
         }

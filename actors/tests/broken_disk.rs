@@ -33,7 +33,7 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     let options = StoreOptions {
         cache_bytes: CACHE_BYTES,
     };
-    let (chain, store) = initialized(Store::open_backend(disk.clone(), &options).unwrap());
+    let (chain, store) = initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
     let mut config = NodeConfig::default();
     // Longer than any test: who waits is told, and does not wait for this.
     config.wait.timeout_ms = 3_600_000;

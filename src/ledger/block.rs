@@ -88,7 +88,7 @@ impl DiscardedTransaction {
 }
 
 /// A committed transaction with everything it did.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExecutedTransaction {
     /// The transaction.
     pub transaction: Transaction,
@@ -138,7 +138,7 @@ pub struct ChainTip {
 }
 
 /// An executed block: the whole of what is stored for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExecutedBlock {
     /// What the block hash covers.
     pub header: BlockHeader,

@@ -6,7 +6,7 @@
 //! The digests of the state keys of one address begin with the same bytes, so that its slots stand
 //! together in the index and can be listed; which address that is, the row decides.
 
-use crate::StoreError;
+use crate::{StoreError, log::LogKey};
 use ledger::{AccountAddress, EventKey, StateKey};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
@@ -109,6 +109,12 @@ impl DigestKey {
     /// The prefix of an event stream.
     pub(crate) fn stream(&self, key: &EventKey) -> [u8; PREFIX_BYTES] {
         self.prefix(&[key.account_address.as_bytes(), &key.creation_number.to_be_bytes()])
+    }
+
+    /// The secret of the block log. What is hashed begins with a byte that begins no state key, and is shorter
+    /// than what stands for a stream.
+    pub(crate) fn of_log(&self) -> LogKey {
+        LogKey(self.digest(&[&[u8::MAX], b"block log"]))
     }
 
     /// The digest of an event stream among the entries below the window. What is hashed begins with a

@@ -7,7 +7,9 @@ use std::{fs, io, path::Path, sync::Arc};
 
 /// The file of the ledger in its directory.
 pub(crate) const FILE_NAME: &str = "ledger.redb";
-/// Its name until it is whole.
+/// The block log beside it.
+pub(crate) const LOG_NAME: &str = "ledger.log";
+/// The name of the ledger's file until it is whole.
 pub(crate) const NEW_FILE_NAME: &str = "ledger.redb.new";
 /// What a freshly made file system has at its root.
 const LOST_AND_FOUND: &str = "lost+found";

@@ -29,14 +29,16 @@ pub enum StoreError {
     },
     /// The directory was written by an older program.
     #[error(
-        "{directory} has format {found}, this program reads {known} only; go on with the program that wrote it, or name an empty directory to start anew"
+        "{directory} has format {found}, this program reads {oldest} to {known}; go on with the program that wrote it, or name an empty directory to start anew"
     )]
     OlderFormat {
         /// The directory.
         directory: PathBuf,
         /// The format it has.
         found: u64,
-        /// The format that this program knows.
+        /// The oldest format that this program reads.
+        oldest: u64,
+        /// The newest format that this program knows.
         known: u64,
     },
     /// The directory is open already, in this process or another.
@@ -45,7 +47,7 @@ pub enum StoreError {
         /// The directory.
         directory: PathBuf,
     },
-    /// The file in the directory is no whole database.
+    /// The files in the directory are no whole ledger.
     #[error(
         "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
     )]

@@ -2,12 +2,14 @@
 //!
 //! Synchronous, no actors: one [`StoreWriter`] for one thread, as many [`StoreReader`]s as wanted.
 //! Every commit is atomic and durable when it returns, and visible to snapshots only then.
+//! It is durable by the block log or by the database, whichever costs less; a start brings them together.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | opening a directory, and what is refused; pages in use | `store`, `open`, `directory`, `lock`, `usage` |
 //! | tables and rows | `schema` |
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
+//! | what makes a commit durable; what a start makes of it | `log`; `replay` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
 //! | a disk that fails; how often it syncs | `shield`, `syncs` |
 //! | the window's lower end | `prune`, `base` |
@@ -28,11 +30,13 @@ pub mod fuzzing;
 mod index;
 mod listings;
 mod lock;
+mod log;
 mod numbered;
 mod open;
 mod prune;
 mod query;
 mod reader;
+mod replay;
 mod schema;
 mod shield;
 mod slots;
@@ -49,6 +53,7 @@ mod testing;
 mod tests;
 
 pub use error::StoreError;
+pub use index::merge::LOG_BYTES_MAX;
 pub use listings::TransactionSummary;
 pub use numbered::Take;
 pub use prune::Pruned;

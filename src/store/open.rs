@@ -4,12 +4,13 @@ use crate::{
     StoreError, StoreOptions, StoreWriter,
     base::decode_write,
     digest::DigestKey,
-    directory::{FILE_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
+    directory::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
     index::{Catalog, Kind, entry::Gathered},
     lock::DirectoryLock,
+    log::BlockLog,
     schema::{
-        BLOCKS, EVENTS, FORMAT, Head, META, META_CATALOG, META_DIGEST_KEY, META_FORMAT, META_HEAD, RUNS,
-        TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
+        BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, Head, LogState, META, META_CATALOG, META_DIGEST_KEY,
+        META_FORMAT, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
     },
     shield::{Disk, Shield},
     usage::FileSize,
@@ -33,7 +34,7 @@ pub(crate) fn open_file(
     directory: &Path,
     options: &StoreOptions,
     check_bytes_max: u64,
-) -> Result<(Database, Disk, DirectoryLock), StoreError> {
+) -> Result<((Database, Disk), DirectoryLock), StoreError> {
     let failed = |error: io::Error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),
@@ -50,15 +51,15 @@ pub(crate) fn open_file(
     sync_names(directory).map_err(failed)?;
     let backend = file_backend(directory)?;
     check_format(directory, options)?;
-    let (database, disk) = open_shielded(backend, directory, options)?;
-    Ok((database, disk, lock))
+    let database = open_shielded(backend, directory, options)?;
+    Ok((database, lock))
 }
 
 /// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
 /// does. One that was not closed as it should be can be read after its repair only, and is judged then.
 fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     match builder(options).open_read_only(directory.join(FILE_NAME)) {
-        Ok(database) => digest_key(&database.begin_read()?, directory).map(drop),
+        Ok(database) => identity(&database.begin_read()?, directory).map(drop),
         Err(DatabaseError::RepairAborted) => Ok(()),
         Err(error) => Err(database_error(directory, error)),
     }
@@ -162,7 +163,7 @@ pub(crate) fn open_backend(
 }
 
 /// Stands for a directory where there is none.
-pub(crate) const BACKEND: &str = "the storage backend";
+const BACKEND: &str = "the storage backend";
 
 fn builder(options: &StoreOptions) -> Builder {
     let mut builder = Builder::new();
@@ -170,7 +171,7 @@ fn builder(options: &StoreOptions) -> Builder {
     builder
 }
 
-fn damaged(directory: &Path, reason: impl Into<String>) -> StoreError {
+pub(crate) fn damaged(directory: &Path, reason: impl Into<String>) -> StoreError {
     StoreError::Damaged {
         directory: directory.to_owned(),
         reason: reason.into(),
@@ -193,16 +194,27 @@ fn database_error(directory: &Path, error: DatabaseError) -> StoreError {
     }
 }
 
+/// What a database says of itself.
+struct Identity {
+    digests: DigestKey,
+    format: u64,
+    log: LogState,
+}
+
 /// Checks the format of an opened database, or makes the tables of an empty one.
-pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<DigestKey, StoreError> {
-    match digest_key(&database.begin_read()?, directory)? {
-        Some(key) => Ok(key),
-        None => create_tables(database, DigestKey::random()?),
+fn prepare(database: &Database, directory: &Path) -> Result<Identity, StoreError> {
+    match identity(&database.begin_read()?, directory)? {
+        Some(identity) => Ok(identity),
+        None => Ok(Identity {
+            digests: create_tables(database, DigestKey::random()?)?,
+            format: FORMAT,
+            log: LogState::default(),
+        }),
     }
 }
 
 /// Checks the format; `None` where there are no tables yet.
-fn digest_key(transaction: &ReadTransaction, directory: &Path) -> Result<Option<DigestKey>, StoreError> {
+fn identity(transaction: &ReadTransaction, directory: &Path) -> Result<Option<Identity>, StoreError> {
     let meta = match transaction.open_table(META) {
         Ok(meta) => meta,
         Err(TableError::TableDoesNotExist(_)) => {
@@ -214,8 +226,8 @@ fn digest_key(transaction: &ReadTransaction, directory: &Path) -> Result<Option<
             }
             return Ok(None);
         }
-        Err(TableError::Storage(error)) => return Err(damaged(directory, error.to_string())),
-        Err(_) => return Err(foreign(directory, FILE_NAME)),
+        // A table of this name that is of another kind is damage too: no other program names file and table so.
+        Err(error) => return Err(damaged(directory, error.to_string())),
     };
     let Some(format) = meta.get(META_FORMAT)? else {
         return Err(damaged(directory, "it names no format"));
@@ -227,18 +239,24 @@ fn digest_key(transaction: &ReadTransaction, directory: &Path) -> Result<Option<
             found,
             known: FORMAT,
         }),
-        Some(found) if (1..FORMAT).contains(&found) => Err(StoreError::OlderFormat {
+        Some(found) if (1..FORMAT_OLDEST).contains(&found) => Err(StoreError::OlderFormat {
             directory: directory.to_owned(),
             found,
+            oldest: FORMAT_OLDEST,
             known: FORMAT,
         }),
-        Some(FORMAT) => {
+        Some(format @ FORMAT_OLDEST..=FORMAT) => {
             let key = meta.get(META_DIGEST_KEY)?;
             let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());
-            bytes
+            let digests = bytes
                 .map(DigestKey::from_bytes)
-                .map(Some)
-                .ok_or_else(|| damaged(directory, "it has no digest key"))
+                .ok_or_else(|| damaged(directory, "it has no digest key"))?;
+            let log = match meta.get(META_LOG)? {
+                Some(log) => decode(log.value(), "the state of the block log")
+                    .map_err(|error| damaged(directory, error.to_string()))?,
+                None => LogState::default(),
+            };
+            Ok(Some(Identity { digests, format, log }))
         }
         _ => Err(damaged(directory, "it names an unknown format")),
     }
@@ -269,14 +287,79 @@ fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, Store
     Ok(key)
 }
 
-/// The writer of a prepared database; its newest moment is published unless the ledger is empty.
-pub(crate) fn load(
-    (database, disk): (Database, Disk),
-    lock: Option<DirectoryLock>,
-    directory: &Path,
-) -> Result<StoreWriter, StoreError> {
-    let digests = prepare(&database, directory)?;
+/// Makes a database of an older format one of the newest.
+fn upgrade(database: &Database) -> Result<(), StoreError> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_quick_repair(true);
+    transaction
+        .open_table(META)?
+        .insert(META_FORMAT, FORMAT.to_le_bytes().as_slice())?;
+    Ok(transaction.commit()?)
+}
+
+/// Where a store is.
+pub(crate) enum Place<'a> {
+    /// In a directory that is ours.
+    Directory(&'a Path, DirectoryLock),
+    /// Nowhere; this is its log.
+    Backend(Arc<dyn StorageBackend>),
+}
+
+impl Place<'_> {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Directory(directory, _) => directory,
+            Self::Backend(_) => Path::new(BACKEND),
+        }
+    }
+
+    /// The file of the block log; made where there is none and none is needed.
+    fn log(self, is_needed: bool) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
+        match self {
+            Self::Directory(directory, lock) => Ok((Arc::new(log_file(directory, is_needed)?), Some(lock))),
+            Self::Backend(log) => Ok((log, None)),
+        }
+    }
+}
+
+fn log_file(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError> {
+    let failed = |error: io::Error| StoreError::Directory {
+        directory: directory.to_owned(),
+        source: Arc::new(error),
+    };
+    let path = directory.join(LOG_NAME);
+    let is_there = path.try_exists().map_err(failed)?;
+    if !is_there && is_needed {
+        let reason = format!("{LOG_NAME} is missing, which has the newest blocks");
+        return Err(damaged(directory, reason));
+    }
+    let mut options = fs::File::options();
+    let file = options
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path);
+    let file = file.map_err(failed)?;
+    if !is_there {
+        sync_names(directory).map_err(failed)?;
+    }
+    FileBackend::new(file).map_err(|error| database_error(directory, error))
+}
+
+/// The writer of a prepared database, in which all is that the log had; its newest moment is published unless
+/// the ledger is empty.
+pub(crate) fn load((database, disk): (Database, Disk), place: Place<'_>) -> Result<StoreWriter, StoreError> {
+    let directory = &place.path().to_owned();
+    let identity = prepare(&database, directory)?;
+    if identity.format < FORMAT {
+        upgrade(&database)?;
+    }
     disk.check().map_err(|error| unusable(directory, error))?;
+    let (digests, state) = (identity.digests, identity.log);
+    let (file, lock) = place.log(state.is_open)?;
+    let log = BlockLog::new(file, digests.of_log(), state.generation, disk.syncs());
+    let log = log.map_err(|error| unusable(directory, error))?;
     let published = Published::default();
     let transaction = database.begin_read()?;
     if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
@@ -286,7 +369,15 @@ pub(crate) fn load(
     })? {
         published.set(view);
     }
-    Ok(StoreWriter::new((database, disk), lock, digests, published))
+    drop(transaction);
+    let log = (log, state.is_open);
+    let mut writer = StoreWriter::new((database, disk), log, lock, digests, published);
+    if state.is_open {
+        writer
+            .replay(directory)
+            .map_err(|error| unusable(directory, error))?;
+    }
+    Ok(writer)
 }
 
 fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option<View>, StoreError> {

@@ -11,8 +11,10 @@ use crate::{
         Catalog, Kind,
         merge::{Workplace, work, write_run},
     },
+    log::redo,
     schema::{BLOCKS, EVENTS, Head, RUNS, TRANSACTIONS, WRITES},
     view::View,
+    writer::Durable,
 };
 use redb::WriteTransaction;
 use std::sync::Arc;
@@ -70,22 +72,47 @@ impl StoreWriter {
             oldest_block_height: step.1,
             done: step.0 >= target.0,
         };
-        let old = &view.head;
-        if step.0 <= old.oldest_version {
+        if step.0 <= view.head.oldest_version {
             return Ok(pruned);
         }
-        let head = Head {
-            oldest_version: step.0,
-            oldest_block_height: step.1,
-            ..old.clone()
-        };
-        let transaction = self.begin()?;
-        let catalog = self.move_base(view, &head, &transaction)?;
-        delete_rows(&transaction, old, &head)?;
-        let view = self.make_durable(transaction, head, Arc::new(catalog), true, view.recent.clone())?;
+        let durable = self.log_record(view, |out| redo::write_prune(step.0, out))?;
+        let view = self.prune_to(view, step, durable)?;
         tell(&pruned);
         self.published.set(view);
         Ok(pruned)
+    }
+
+    /// Makes a version the oldest that is the first of the block of that height; gives the new moment.
+    fn prune_to(&mut self, view: &View, start: (u64, u64), durable: Durable) -> Result<View, StoreError> {
+        let old = &view.head;
+        let head = Head {
+            oldest_version: start.0,
+            oldest_block_height: start.1,
+            ..old.clone()
+        };
+        let transaction = self.begin(durable)?;
+        let catalog = self.move_base(view, &head, &transaction)?;
+        delete_rows(&transaction, old, &head)?;
+        let transaction = (transaction, durable);
+        self.finish_moment(transaction, head, (Arc::new(catalog), true), view.recent.clone())
+    }
+
+    /// Does a step again that the log tells of, unless the database has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] when no step can have ended at that version; else when the database fails.
+    pub(crate) fn prune_again(&mut self, view: &View, oldest_version: u64) -> Result<(), StoreError> {
+        if oldest_version <= view.head.oldest_version {
+            return Ok(());
+        }
+        let start = block_start(view, oldest_version)?;
+        if start.0 != oldest_version {
+            let reason = format!("version {oldest_version} was pruned to, and begins no block");
+            return Err(StoreError::Inconsistent(reason));
+        }
+        let view = self.prune_to(view, start, Durable::ByLog)?;
+        self.published.set(view);
+        Ok(())
     }
 
     /// Moves into the base what is kept of the versions that go, and drops runs that go with them.

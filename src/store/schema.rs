@@ -12,9 +12,11 @@ use ledger::{
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The one format that this program reads and writes. Since 2 the digests of the state keys of an address
-/// begin alike.
-pub(crate) const FORMAT: u64 = 2;
+/// The format that this program writes. Since 2 the digests of the state keys of an address begin alike. Since 3
+/// the newest blocks may be in the block log only, so that a program that does not know it would lose them.
+pub(crate) const FORMAT: u64 = 3;
+/// The oldest format that this program reads. It has no log, and becomes the newest when it is opened.
+pub(crate) const FORMAT_OLDEST: u64 = 2;
 
 /// A place among the events or writes: version, then number within the transaction.
 pub(crate) type Position = (u64, u32);
@@ -25,7 +27,7 @@ pub(crate) type PositionTable = ReadOnlyTable<Position, &'static [u8]>;
 /// The table of runs.
 pub(crate) type RunTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
-/// Single values: format, genesis, digest key, head, catalog.
+/// Single values: format, genesis, digest key, head, catalog, state of the log.
 pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 /// Version to the height of its block, then the [`TransactionRow`].
 pub(crate) const TRANSACTIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("transactions");
@@ -48,6 +50,17 @@ pub(crate) const META_DIGEST_KEY: &str = "digest_key";
 pub(crate) const META_HEAD: &str = "head";
 /// `META` key of the catalog of runs.
 pub(crate) const META_CATALOG: &str = "catalog";
+/// `META` key of the [`LogState`]; absent where there never was a log.
+pub(crate) const META_LOG: &str = "log";
+
+/// What the newest checkpoint knows of the block log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct LogState {
+    /// Only records of this generation hold blocks that come after the checkpoint.
+    pub generation: u64,
+    /// Whether there may be any. Not after a stop.
+    pub is_open: bool,
+}
 
 /// Where the ledger begins and ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -148,7 +161,7 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err gives it by value")]
-fn no_form(error: bcs::Error) -> StoreError {
+pub(crate) fn no_form(error: bcs::Error) -> StoreError {
     StoreError::Inconsistent(format!("a value has no BCS form: {error}"))
 }
 

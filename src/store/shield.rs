@@ -3,9 +3,13 @@
 //! After a failed write or sync redb also refuses to read what it does not have in memory. So the database
 //! never hears of one: from the first failure on nothing more goes to the disk, what the database still
 //! writes is kept in memory for it, and the writer, which asks [`Disk::check`] after every commit, says that
-//! the commit failed and takes no more. Moments that were shown before are on the disk, and their pages are
-//! not written again while they are shown, so reading them goes on. What the disk holds is what a crash at
-//! the moment of the failure would have left.
+//! the commit failed and takes no more. Moments that were shown before are on the disk or in memory, and their
+//! pages are not written again while they are shown, so reading them goes on. What the disk holds is what a
+//! crash at the moment of the failure would have left.
+//!
+//! Between two checkpoints pages of moments that are shown are written and not synced. After a failure the system
+//! may drop them from its memory, and what is read then is what stood there before. So they are read back at once
+//! and kept. (The block log has what they hold: the next start needs none of them.)
 //!
 //! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
 //! reads no more then, except from memory, until it is opened anew.
@@ -13,11 +17,11 @@
 use crate::{StoreError, Syncs};
 use redb::{BackendError, StorageBackend};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, ErrorKind},
     ops::Bound,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -27,6 +31,8 @@ const PAGE_BYTES: u64 = 4096;
 /// How much is kept after a failure: what is left of one commit. Beyond it the database hears of the
 /// failure after all, and reads no more.
 const KEPT_PAGES_MAX: usize = 65_536;
+/// How many of them may be pages that were written before and not synced.
+const READ_BACK_PAGES_MAX: usize = KEPT_PAGES_MAX / 2;
 /// The memory that this takes at most, in bytes.
 pub const KEPT_BYTES_MAX: u64 = KEPT_PAGES_MAX as u64 * PAGE_BYTES;
 /// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
@@ -45,8 +51,16 @@ struct State {
     has_failed: AtomicBool,
     /// The length that was seen last: a disk that fails may not tell it any more.
     length: AtomicU64,
+    /// Pages that are written and not synced, by number.
+    unsynced: Mutex<BTreeSet<u64>>,
     syncs: Syncs,
     after: RwLock<Option<After>>,
+}
+
+impl State {
+    fn unsynced(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What there is after a failure.
@@ -90,6 +104,19 @@ impl Disk {
 impl After {
     fn error(&self) -> io::Error {
         io::Error::new(self.kind, self.cause.clone())
+    }
+
+    /// Keeps what can be read of these pages.
+    fn read_back(&mut self, backend: &impl StorageBackend, pages: &BTreeSet<u64>) {
+        for &number in pages.iter().take(READ_BACK_PAGES_MAX) {
+            let mut page = Box::new([0; PAGE_BYTES as usize]);
+            if self
+                .read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())
+                .is_ok()
+            {
+                self.pages.insert(number, page);
+            }
+        }
     }
 
     fn set_length(&mut self, length: u64) {
@@ -227,12 +254,16 @@ impl<B: StorageBackend> Shield<B> {
             .len()
             .unwrap_or_else(|_| seen.load(Ordering::Acquire));
         let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
-        after.get_or_insert_with(|| After {
-            kind: error.kind(),
-            cause: format!("{doing} the file of the ledger: {error}"),
-            length,
-            disk_length: length,
-            pages: BTreeMap::new(),
+        after.get_or_insert_with(|| {
+            let mut after = After {
+                kind: error.kind(),
+                cause: format!("{doing} the file of the ledger: {error}"),
+                length,
+                disk_length: length,
+                pages: BTreeMap::new(),
+            };
+            after.read_back(&self.backend, &std::mem::take(&mut *self.disk.0.unsynced()));
+            after
         });
         self.disk.0.has_failed.store(true, Ordering::Release);
     }
@@ -275,7 +306,14 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let sync = |disk: &B| self.disk.0.syncs.time(|| disk.sync_data());
+        let sync = |disk: &B| {
+            let written = std::mem::take(&mut *self.disk.0.unsynced());
+            let synced = self.disk.0.syncs.time(|| disk.sync_data());
+            if synced.is_err() {
+                self.disk.0.unsynced().extend(written);
+            }
+            synced
+        };
         self.change("syncing", sync, |_| Ok(()))
     }
 
@@ -286,6 +324,8 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
                 disk.write(offset, data)?;
                 let end = offset.saturating_add(data.len() as u64);
                 self.disk.0.length.fetch_max(end, Ordering::AcqRel);
+                let pages = parts(offset, data.len()).map(|(number, ..)| number);
+                self.disk.0.unsynced().extend(pages);
                 Ok(())
             },
             |after| after.write(&self.backend, offset, data),

@@ -4,12 +4,13 @@ use crate::{
     StoreError, StoreReader, StoreWriter,
     digest::DigestKey,
     index::merge::Pace,
-    open,
+    open::{self, Place},
     schema::{META, META_GENESIS},
+    writer::Durable,
 };
 use ledger::{ExecutedBlock, Genesis, HashValue};
 use redb::ReadableDatabase;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ impl Store {
     /// Opens the ledger in `directory`, which is created if absent.
     ///
     /// # Errors
-    /// When the directory holds something else, a newer format, damage, or is open already, here
+    /// When the directory holds something else, another format, damage, or is open already, here
     /// or in another process.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         Self::open_checked(directory, options, 0)
@@ -49,21 +50,22 @@ impl Store {
         options: &StoreOptions,
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
-        let (database, disk, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open::load((database, disk), Some(lock), directory)?;
+        let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
+        let writer = open::load(database, Place::Directory(directory, lock))?;
         Ok(Self { writer })
     }
 
-    /// Opens the ledger that `backend` holds.
+    /// Opens the ledger that `backend` holds, with its block log in `log`.
     ///
     /// # Errors
     /// As [`Store::open`].
     pub fn open_backend(
         backend: impl redb::StorageBackend,
+        log: impl redb::StorageBackend,
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open::load(database, None, Path::new(open::BACKEND))?;
+        let writer = open::load(database, Place::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -75,12 +77,13 @@ impl Store {
     /// As [`Store::open_backend`].
     pub fn open_backend_with_secret(
         backend: impl redb::StorageBackend,
+        log: impl redb::StorageBackend,
         options: &StoreOptions,
         secret: [u8; 16],
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         open::create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
-        let writer = open::load(database, None, Path::new(open::BACKEND))?;
+        let writer = open::load(database, Place::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -147,7 +150,7 @@ impl Store {
         }
         let json = genesis_json(genesis)?;
         self.writer.poison_on_error(|writer| {
-            let transaction = writer.begin()?;
+            let transaction = writer.begin(Durable::ByCheckpoint)?;
             transaction
                 .open_table(META)?
                 .insert(META_GENESIS, json.as_slice())?;

@@ -1,4 +1,8 @@
-//! The one writer: appends blocks and prunes, each in one durable commit.
+//! The one writer: appends blocks and prunes.
+//!
+//! A group of blocks is durable when it is in the block log ([`crate::log`]); the database has it right after, in a
+//! commit without a sync. What does not go into the log is a checkpoint: a durable commit of all that the database
+//! has, after which the log begins anew.
 
 use crate::{
     StoreError, Syncs,
@@ -10,22 +14,26 @@ use crate::{
         merge::{Upkeep, Workplace, flush, work},
     },
     lock::DirectoryLock,
+    log::{BlockLog, redo},
     schema::{
-        BLOCKS, EVENTS, Head, META, META_CATALOG, META_HEAD, RUNS, TRANSACTIONS, Tables, WRITES, encode,
-        encode_block, encode_transaction,
+        BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables,
+        WRITES, encode, encode_block, encode_transaction,
     },
     shield::Disk,
     view::{Published, View, no_recent},
 };
 use ledger::ExecutedBlock;
-use redb::{Database, ReadableDatabase, Table, WriteTransaction};
-use std::{borrow::Borrow, ops::Bound, sync::Arc};
+use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};
+use std::{borrow::Borrow, io, ops::Bound, sync::Arc};
 
 /// Writes blocks; there is exactly one of a store.
 #[derive(Debug)]
 pub struct StoreWriter {
     pub(crate) database: Database,
     disk: Disk,
+    pub(crate) log: BlockLog,
+    /// Whether the newest checkpoint says that the log has to be read at the next start.
+    is_log_open: bool,
     pub(crate) published: Published,
     pub(crate) digests: DigestKey,
     pub(crate) upkeep: Upkeep,
@@ -34,9 +42,19 @@ pub struct StoreWriter {
     _lock: Option<DirectoryLock>,
 }
 
+/// By what a write is durable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Durable {
+    /// It is in the log already.
+    ByLog,
+    /// It is a checkpoint.
+    ByCheckpoint,
+}
+
 impl StoreWriter {
     pub(crate) fn new(
         (database, disk): (Database, Disk),
+        (log, is_log_open): (BlockLog, bool),
         lock: Option<DirectoryLock>,
         digests: DigestKey,
         published: Published,
@@ -44,6 +62,8 @@ impl StoreWriter {
         Self {
             database,
             disk,
+            log,
+            is_log_open,
             published,
             digests,
             upkeep: Upkeep::default(),
@@ -58,7 +78,7 @@ impl StoreWriter {
     }
 
     /// Commits consecutive blocks together; all of them are durable and visible to new snapshots
-    /// when it returns.
+    /// when it returns, and not before they are durable.
     ///
     /// # Errors
     /// [`StoreError::Gap`] and [`StoreError::Inconsistent`] when the blocks do not follow the
@@ -75,8 +95,26 @@ impl StoreWriter {
         for block in blocks {
             check_consistent(block)?;
         }
-        let mut head = view.head.clone();
-        self.poison_on_error(|writer| writer.append(Some(&view), &mut head, blocks, |_| Ok(())))
+        self.poison_on_error(|writer| {
+            let durable = writer.log_record(&view, |out| redo::write_blocks(blocks, out))?;
+            writer.append((Some(&view), durable), view.head.clone(), blocks, |_| Ok(()))
+        })
+    }
+
+    /// Writes a record to the log, behind the moment `view`, if it fits; gives by what the write that it stands
+    /// for has to be durable then.
+    pub(crate) fn log_record(
+        &mut self,
+        view: &View,
+        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+    ) -> Result<Durable, StoreError> {
+        let bytes_max = self.upkeep.pace.log_bytes_max;
+        let height = view.head.tip.height;
+        if self.is_log_open && self.log.append(bytes_max, height, content)? {
+            Ok(Durable::ByLog)
+        } else {
+            Ok(Durable::ByCheckpoint)
+        }
     }
 
     /// Commits the first block, and what `also` writes, on an empty database.
@@ -88,13 +126,13 @@ impl StoreWriter {
     ) -> Result<(), StoreError> {
         self.check_usable()?;
         check_consistent(block)?;
-        let mut head = Head {
+        let head = Head {
             chain_id,
             tip: block.tip.clone(),
             oldest_version: block.first_version,
             oldest_block_height: block.height(),
         };
-        self.poison_on_error(|writer| writer.append(None, &mut head, &[block], also))
+        self.poison_on_error(|writer| writer.append((None, Durable::ByCheckpoint), head, &[block], also))
     }
 
     pub(crate) fn check_usable(&self) -> Result<(), StoreError> {
@@ -116,14 +154,15 @@ impl StoreWriter {
         result
     }
 
-    fn append<B: Borrow<ExecutedBlock>>(
+    /// Appends blocks behind the moment `view`, of which `head` is the head.
+    pub(crate) fn append<B: Borrow<ExecutedBlock>>(
         &mut self,
-        view: Option<&View>,
-        head: &mut Head,
+        (view, durable): (Option<&View>, Durable),
+        mut head: Head,
         blocks: &[B],
         also: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let transaction = self.begin()?;
+        let transaction = self.begin(durable)?;
         also(&transaction)?;
         let mut gathered = Gathered::new(self.digests);
         append_rows(&transaction, blocks, &mut gathered)?;
@@ -166,21 +205,24 @@ impl StoreWriter {
             Arc::new(catalog)
         };
         let is_same = view.is_some_and(|view| Arc::ptr_eq(&view.catalog, &catalog));
-        let view = self.make_durable(transaction, head.clone(), catalog, !is_same, recent)?;
+        let view = self.finish_moment((transaction, durable), head, (catalog, !is_same), recent)?;
         self.published.set(view);
         Ok(())
     }
 
-    /// Begins a durable write.
-    pub(crate) fn begin(&self) -> Result<WriteTransaction, StoreError> {
+    /// Begins a write.
+    pub(crate) fn begin(&self, durable: Durable) -> Result<WriteTransaction, StoreError> {
         let mut transaction = self.database.begin_write()?;
-        // Keeps the page allocator's state beside the data: a node that was killed opens at once,
-        // instead of reading the whole file.
-        transaction.set_quick_repair(true);
+        match durable {
+            Durable::ByLog => transaction.set_durability(Durability::None)?,
+            // Keeps the page allocator's state beside the data: a node that was killed opens at once,
+            // instead of reading the whole file.
+            Durable::ByCheckpoint => transaction.set_quick_repair(true),
+        }
         Ok(transaction)
     }
 
-    /// Makes a write durable. The database does not hear of a disk that failed, so it is asked about here,
+    /// Ends a write. The database does not hear of a disk that failed, so it is asked about here,
     /// before anybody is told or shown anything.
     pub(crate) fn finish(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
         transaction.commit()?;
@@ -188,12 +230,11 @@ impl StoreWriter {
     }
 
     /// Writes the head and commits; gives the new moment, which readers are to be shown.
-    pub(crate) fn make_durable(
+    pub(crate) fn finish_moment(
         &mut self,
-        transaction: WriteTransaction,
+        (transaction, durable): (WriteTransaction, Durable),
         head: Head,
-        catalog: Arc<Catalog>,
-        is_catalog_new: bool,
+        (catalog, is_catalog_new): (Arc<Catalog>, bool),
         recent: [Recent; 4],
     ) -> Result<View, StoreError> {
         {
@@ -203,7 +244,10 @@ impl StoreWriter {
                 meta.insert(META_CATALOG, encode(&*catalog)?.as_slice())?;
             }
         }
-        self.finish(transaction)?;
+        match durable {
+            Durable::ByLog => self.finish(transaction)?,
+            Durable::ByCheckpoint => self.checkpoint(transaction, true)?,
+        }
         let tables = Tables::open(&self.database.begin_read()?)?;
         Ok(View {
             head,
@@ -212,6 +256,42 @@ impl StoreWriter {
             recent,
             digests: self.digests,
         })
+    }
+}
+
+impl StoreWriter {
+    /// Ends a write that is durable by itself, with all before it; the log begins anew.
+    fn checkpoint(&mut self, transaction: WriteTransaction, is_log_open: bool) -> Result<(), StoreError> {
+        let state = LogState {
+            generation: self.log.generation() + 1,
+            is_open: is_log_open,
+        };
+        transaction
+            .open_table(META)?
+            .insert(META_LOG, encode(&state)?.as_slice())?;
+        self.finish(transaction)?;
+        self.log.restart(state.generation);
+        self.is_log_open = is_log_open;
+        Ok(())
+    }
+
+    /// Leaves everything in the database, and the log empty.
+    fn close(&mut self) -> Result<(), StoreError> {
+        let transaction = self.begin(Durable::ByCheckpoint)?;
+        self.checkpoint(transaction, false)?;
+        self.log.empty()
+    }
+}
+
+impl Drop for StoreWriter {
+    fn drop(&mut self) {
+        // After a failure what is on the disk stays as it is: the next start reads the log.
+        if !self.is_log_open || self.poisoned.is_some() || std::thread::panicking() {
+            return;
+        }
+        if let Err(error) = self.close() {
+            tracing::warn!(%error, "the ledger is not closed: the next start reads the block log");
+        }
     }
 }
 

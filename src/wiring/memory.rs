@@ -12,11 +12,12 @@
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
 //! | blocks on their way to the disk | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, sixteen times |
 //! | pages of the database | `storage.cache_bytes` |
+//! | a record of the block log | 32 MiB |
 //! | pages that a failed disk did not take | 256 MiB |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
 use crate::config::Settings;
-use ledger_store::KEPT_BYTES_MAX;
+use ledger_store::{KEPT_BYTES_MAX, LOG_BYTES_MAX};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -62,7 +63,10 @@ pub fn bytes_max(settings: &Settings) -> u64 {
             EXECUTED.saturating_mul(sequencer.block_bytes_max as u64),
         ),
         (settings.storage.cache_bytes, 1),
-        (1, LARGE_ANSWERS + COMPRESSORS + KEPT_BYTES_MAX + REST),
+        (
+            1,
+            LARGE_ANSWERS + COMPRESSORS + LOG_BYTES_MAX + KEPT_BYTES_MAX + REST,
+        ),
     ];
     let sizes = products
         .into_iter()

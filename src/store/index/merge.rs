@@ -29,6 +29,8 @@ pub(crate) struct Pace {
     /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
     /// block does alone: they are sorted in memory, beside the commits.
     pub prune_bytes_max: usize,
+    /// How long the block log becomes before a checkpoint takes its place, in bytes.
+    pub log_bytes_max: u64,
 }
 
 impl Pace {
@@ -37,6 +39,7 @@ impl Pace {
         flush_after: 6,
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
+        log_bytes_max: 64 * 1024,
     };
 }
 
@@ -48,6 +51,10 @@ pub(crate) struct Upkeep {
     owed: [usize; Kind::ALL.len()],
 }
 
+/// The longest block log, in bytes: a start after a crash makes that much anew (about a third of a second of
+/// transfers), and one record of it is made in memory.
+pub const LOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
 impl Default for Upkeep {
     fn default() -> Self {
         Self {
@@ -55,6 +62,7 @@ impl Default for Upkeep {
                 flush_after: 65_536,
                 step_entries_min: 2_048,
                 prune_bytes_max: 64 * 1024 * 1024,
+                log_bytes_max: LOG_BYTES_MAX,
             },
             owed: [0; Kind::ALL.len()],
         }

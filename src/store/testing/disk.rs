@@ -1,7 +1,8 @@
 //! A disk in memory that fails like a real one: what was written is kept apart from what was synced, and
 //! a crash leaves either all that was written (the process was killed), only what was synced, or that and
 //! any part of the rest (the power failed). After a failed sync later ones do not bring what it did not, as
-//! the system forgets then which pages are dirty. Used by the tests of the store, and of the actors above it.
+//! the system forgets then which pages are dirty. It holds two files: the database, which the disk itself is to
+//! its users, and the block log, [`Disk::log`]; a sync is of one of them. Used by the tests of the store, and of the actors above it.
 
 use std::{
     fmt,
@@ -17,20 +18,33 @@ const PAGE_BYTES: usize = 4096;
 /// Picks a number below its argument.
 pub type Pick<'a> = &'a mut dyn FnMut(usize) -> usize;
 
-/// All bytes of a disk at a moment. A clone shares its pages.
-#[derive(Clone, Default)]
+/// The files of a disk at a moment. A clone shares their pages.
+#[derive(Clone, Debug, Default)]
 pub struct Image {
+    files: [Bytes; FILES],
+}
+
+/// How many files a disk has.
+const FILES: usize = 2;
+/// The number of the database's.
+const DATABASE: usize = 0;
+/// The number of the block log's.
+const LOG: usize = 1;
+
+/// All bytes of a file at a moment.
+#[derive(Clone, Default)]
+struct Bytes {
     pages: Vec<Arc<[u8; PAGE_BYTES]>>,
     length: usize,
 }
 
-impl fmt::Debug for Image {
+impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Image({} bytes)", self.length)
+        write!(f, "{} bytes", self.length)
     }
 }
 
-impl Image {
+impl Bytes {
     fn set_length(&mut self, length: usize) {
         if length < self.length {
             // What is behind the end reads as zero should it grow again.
@@ -78,7 +92,7 @@ enum Change {
 }
 
 impl Change {
-    fn apply(&self, image: &mut Image) {
+    fn apply(&self, image: &mut Bytes) {
         match self {
             Self::Write(offset, data) => image.write(*offset, data),
             Self::SetLength(length) => image.set_length(*length),
@@ -86,7 +100,7 @@ impl Change {
     }
 
     /// As a power failure may leave it: of a write any sectors, and the length as it is or was.
-    fn apply_torn(&self, image: &mut Image, pick: Pick<'_>) {
+    fn apply_torn(&self, image: &mut Bytes, pick: Pick<'_>) {
         match self {
             Self::Write(offset, data) => {
                 for (i, sector) in data.chunks(SECTOR_BYTES).enumerate() {
@@ -145,11 +159,42 @@ pub enum Fault {
 /// Called by every sync before it takes effect.
 type OnSync = Arc<dyn Fn() + Send + Sync>;
 
+/// A file of a disk.
+#[derive(Default)]
+struct File {
+    written: Bytes,
+    synced: Bytes,
+    unsynced: Vec<Change>,
+    /// Whether something of `written` is neither synced nor in `unsynced`.
+    has_forgotten: bool,
+}
+
+impl File {
+    fn sync(&mut self) {
+        let unsynced = std::mem::take(&mut self.unsynced);
+        if self.has_forgotten {
+            for change in &unsynced {
+                change.apply(&mut self.synced);
+            }
+        } else {
+            self.synced = self.written.clone();
+        }
+    }
+
+    /// Some of what is not synced can still be read, and no sync brings it any more.
+    fn forget_dirty(&mut self, keeps: u64) {
+        let mut bit = 0;
+        self.unsynced.retain(|_| {
+            bit += 1;
+            keeps.rotate_right(bit) & 1 == 1
+        });
+        self.has_forgotten = true;
+    }
+}
+
 #[derive(Default)]
 struct Platter {
-    written: Image,
-    synced: Image,
-    unsynced: Vec<Change>,
+    files: [File; FILES],
     /// Writes and syncs so far.
     operations: usize,
     writes: usize,
@@ -165,8 +210,6 @@ struct Platter {
     /// How many operations failed because of a fault.
     failures: usize,
     failed_reads: usize,
-    /// Whether something of `written` is neither synced nor in `unsynced`.
-    has_forgotten: bool,
     on_sync: Option<OnSync>,
 }
 
@@ -185,8 +228,11 @@ impl Disk {
     /// A disk that works and holds `image`.
     pub fn new(image: Image) -> Self {
         Self(Arc::new(Mutex::new(Platter {
-            written: image.clone(),
-            synced: image,
+            files: image.files.map(|bytes| File {
+                written: bytes.clone(),
+                synced: bytes,
+                ..File::default()
+            }),
             ..Platter::default()
         })))
     }
@@ -217,14 +263,14 @@ impl Disk {
 
     /// Whether something is written and not synced.
     pub fn has_unsynced(&self) -> bool {
-        self.with(|platter| !platter.unsynced.is_empty())
+        self.with(|platter| platter.files.iter().any(|file| !file.unsynced.is_empty()))
     }
 
     /// Has `fault` happen.
     pub fn inject(&self, fault: Fault) {
         self.with(|platter| match fault {
             Fault::Gone { after } => platter.gone_from = Some(platter.operations + after),
-            Fault::Full { more_bytes } => platter.length_max = Some(platter.written.length + more_bytes),
+            Fault::Full { more_bytes } => platter.length_max = Some(platter.length() + more_bytes),
             Fault::Write { after } => platter.failing_write = Some(platter.writes + after),
             Fault::Sync { after, keeps } => platter.failing_sync = Some((platter.syncs + after, keeps)),
             Fault::Read { after } => platter.failing_read = Some(platter.reads + after),
@@ -239,32 +285,60 @@ impl Disk {
 
     /// All that was written: what is found when the process was killed.
     pub fn written(&self) -> Image {
-        self.with(|platter| platter.written.clone())
+        self.with(|platter| platter.image(|file| file.written.clone()))
     }
 
     /// What was synced: the least that is found when the power failed.
     pub fn synced(&self) -> Image {
-        self.with(|platter| platter.synced.clone())
+        self.with(|platter| platter.image(|file| file.synced.clone()))
     }
 
     /// What was synced and any part of the rest.
     pub fn torn(&self, pick: Pick<'_>) -> Image {
         self.with(|platter| {
-            let mut torn = platter.synced.clone();
-            for change in &platter.unsynced {
-                change.apply_torn(&mut torn, pick);
-            }
-            torn
+            platter.image(|file| {
+                let mut torn = file.synced.clone();
+                for change in &file.unsynced {
+                    change.apply_torn(&mut torn, pick);
+                }
+                torn
+            })
         })
     }
 
-    fn change(&self, change: Change) -> io::Result<()> {
+    /// The block log on this disk.
+    pub fn log(&self) -> LogFile {
+        LogFile(self.clone())
+    }
+
+    fn change(&self, number: usize, change: Change) -> io::Result<()> {
         self.with(|platter| {
-            platter.begin_write(&change)?;
-            change.apply(&mut platter.written);
-            platter.unsynced.push(change);
+            platter.begin_write(number, &change)?;
+            let file = &mut platter.files[number];
+            change.apply(&mut file.written);
+            file.unsynced.push(change);
             Ok(())
         })
+    }
+
+    fn read_file(&self, number: usize, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.with(|platter| {
+            platter.begin_read()?;
+            platter.files[number].written.read(offset as usize, out)
+        })
+    }
+
+    fn sync_file(&self, number: usize) -> io::Result<()> {
+        // Not under the lock: others may use the disk meanwhile.
+        let on_sync = self.with(|platter| platter.on_sync.clone());
+        if let Some(on_sync) = on_sync {
+            on_sync();
+        }
+        self.with(|platter| platter.sync(number))
+    }
+
+    fn length_of(&self, number: usize) -> u64 {
+        self.with(|platter| platter.files[number].written.length) as u64
     }
 }
 
@@ -282,7 +356,18 @@ impl Platter {
         Ok(())
     }
 
-    fn begin_write(&mut self, change: &Change) -> io::Result<()> {
+    fn image(&self, bytes: impl FnMut(&File) -> Bytes) -> Image {
+        Image {
+            files: self.files.each_ref().map(bytes),
+        }
+    }
+
+    /// Of all files.
+    fn length(&self) -> usize {
+        self.files.iter().map(|file| file.written.length).sum()
+    }
+
+    fn begin_write(&mut self, number: usize, change: &Change) -> io::Result<()> {
         self.begin_operation()?;
         self.writes += 1;
         if self.failing_write.is_some_and(|failing| self.writes > failing) {
@@ -293,39 +378,23 @@ impl Platter {
             Change::Write(offset, data) => offset + data.len(),
             Change::SetLength(length) => *length,
         };
-        let has_room = length <= self.written.length || self.length_max.is_none_or(|max| length <= max);
+        let more = length.saturating_sub(self.files[number].written.length);
+        let has_room = more == 0 || self.length_max.is_none_or(|max| self.length() + more <= max);
         if has_room {
             return Ok(());
         }
         Err(self.fail(ErrorKind::StorageFull, "the disk is full"))
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&mut self, number: usize) -> io::Result<()> {
         self.begin_operation()?;
         self.syncs += 1;
         if let Some((_, keeps)) = self.failing_sync.take_if(|(failing, _)| self.syncs > *failing) {
-            self.forget_dirty(keeps);
+            self.files[number].forget_dirty(keeps);
             return Err(self.fail(ErrorKind::Other, "the disk failed to sync"));
         }
-        let unsynced = std::mem::take(&mut self.unsynced);
-        if self.has_forgotten {
-            for change in &unsynced {
-                change.apply(&mut self.synced);
-            }
-        } else {
-            self.synced = self.written.clone();
-        }
+        self.files[number].sync();
         Ok(())
-    }
-
-    /// Some of what is not synced can still be read, and no sync brings it any more.
-    fn forget_dirty(&mut self, keeps: u64) {
-        let mut bit = 0;
-        self.unsynced.retain(|_| {
-            bit += 1;
-            keeps.rotate_right(bit) & 1 == 1
-        });
-        self.has_forgotten = true;
     }
 
     fn begin_read(&mut self) -> io::Result<()> {
@@ -343,30 +412,48 @@ impl Platter {
 
 impl redb::StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.with(|platter| platter.written.length) as u64)
+        Ok(self.length_of(DATABASE))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.with(|platter| {
-            platter.begin_read()?;
-            platter.written.read(offset as usize, out)
-        })
+        self.read_file(DATABASE, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.change(Change::SetLength(length as usize))
+        self.change(DATABASE, Change::SetLength(length as usize))
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.change(Change::Write(offset as usize, data.to_vec()))
+        self.change(DATABASE, Change::Write(offset as usize, data.to_vec()))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        // Not under the lock: others may use the disk meanwhile.
-        let on_sync = self.with(|platter| platter.on_sync.clone());
-        if let Some(on_sync) = on_sync {
-            on_sync();
-        }
-        self.with(Platter::sync)
+        self.sync_file(DATABASE)
+    }
+}
+
+/// The block log of a disk.
+#[derive(Clone, Debug)]
+pub struct LogFile(Disk);
+
+impl redb::StorageBackend for LogFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.length_of(LOG))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_file(LOG, offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.0.change(LOG, Change::SetLength(length as usize))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.change(LOG, Change::Write(offset as usize, data.to_vec()))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_file(LOG)
     }
 }

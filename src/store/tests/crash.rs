@@ -52,7 +52,7 @@ struct Progress {
 /// Does the script until something fails; tells how far it came.
 fn run(disk: &Disk, workload: &Workload) -> Progress {
     let mut progress = Progress::default();
-    let Ok(store) = Store::open_backend(disk.clone(), &OPTIONS) else {
+    let Ok(store) = Store::open_backend(disk.clone(), disk.log(), &OPTIONS) else {
         return progress;
     };
     let mut store = with_pace(store, FAST);
@@ -97,7 +97,7 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
 /// Opens what is left, checks every answer, and goes on writing if that is wanted.
 fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: bool) {
     let disk = Disk::new(image);
-    let store = match Store::open_backend(disk, &OPTIONS) {
+    let store = match Store::open_backend(disk.clone(), disk.log(), &OPTIONS) {
         Ok(store) => store,
         // The database was still being made. A file has another name until it is whole.
         Err(error) => {

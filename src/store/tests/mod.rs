@@ -5,11 +5,13 @@ mod damage;
 mod kit;
 mod model;
 mod refusals;
+mod replay;
 mod shield;
 mod slots;
 mod workload;
 
 use crate::{Store, StoreOptions, index::merge::Pace};
+pub(crate) use workload::Random;
 
 /// Little memory for pages, so that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {

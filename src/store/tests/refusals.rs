@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Snapshot, Store, StoreError,
-    schema::{FORMAT, META, META_FORMAT},
+    schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
 use ledger::FrameworkUpgrade;
 use redb::Database;
@@ -102,10 +102,14 @@ fn another_format() {
     assert!(
         matches!(newer, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
     );
-    let older = refusal_of_format(FORMAT - 1);
-    assert!(
-        matches!(older, StoreError::OlderFormat { found, known, .. } if found == FORMAT - 1 && known == FORMAT)
-    );
+    let older = refusal_of_format(FORMAT_OLDEST - 1);
+    let StoreError::OlderFormat {
+        found, oldest, known, ..
+    } = older
+    else {
+        panic!("{older}");
+    };
+    assert_eq!((found, oldest, known), (FORMAT_OLDEST - 1, FORMAT_OLDEST, FORMAT));
     let text = older.to_string();
     assert!(
         text.contains("the program that wrote it, or name an empty directory"),
@@ -218,7 +222,7 @@ fn what_an_interrupted_start_left_is_no_obstacle() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     names.sort();
-    assert_eq!(names, ["ledger.lock", "ledger.redb"]);
+    assert_eq!(names, ["ledger.lock", "ledger.log", "ledger.redb"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 /// A disk of which a part fails.
 #[derive(Debug, Default)]
 struct Partly {
-    memory: InMemoryBackend,
+    memory: Arc<InMemoryBackend>,
     faults: Arc<Faults>,
 }
 
@@ -104,6 +104,27 @@ fn what_is_kept_after_a_failure_needs_no_disk() {
     shield.write(PAGE as u64, &[3; 2]).unwrap();
     let both = page(&shield, 1).unwrap();
     assert_eq!((&both[..2], &both[2..]), (&[3; 2][..], &[1; PAGE - 2][..]));
+}
+
+/// After a failed sync the system may forget what was written: then the disk's own bytes are read.
+#[test]
+fn what_was_written_and_not_synced_is_kept_after_a_failure() {
+    let partly = Partly::default();
+    let (faults, memory) = (Arc::clone(&partly.faults), Arc::clone(&partly.memory));
+    let (shield, _) = Shield::new(partly);
+    shield.set_len(3 * PAGE as u64).unwrap();
+    shield.write(0, &[1; 3 * PAGE]).unwrap();
+    shield.sync_data().unwrap();
+    shield.write(PAGE as u64, &[2; PAGE]).unwrap();
+    faults.changes.store(true, SeqCst);
+    shield.sync_data().unwrap();
+    memory.write(0, &[0; 3 * PAGE]).unwrap();
+    assert_eq!(page(&shield, 1).unwrap(), [2; PAGE]);
+    assert_eq!(
+        page(&shield, 0).unwrap(),
+        [0; PAGE],
+        "it was synced, and the disk has it"
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Directories that earlier programs wrote, `tests/formats/`: those of this format must open and give the
-//! answers that they gave when they were made; older ones are refused, with the way out.
+//! Directories that earlier programs wrote, `tests/formats/`: those of the formats that this program reads must
+//! open and give the answers that they gave when they were made; older ones are refused, with the way out.
 //!
 //! After a change of the format (`FORMAT` of `src/store/schema.rs`, or that of `mempool.bcs`) the fixture of
 //! the new one is made, and committed, by
@@ -25,7 +25,9 @@ use std::{
 use tempfile::TempDir;
 
 /// The format that this program writes.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
+/// The oldest that it reads.
+const OLDEST: u64 = 2;
 /// How well the file is packed: it is nearly empty, and made once.
 const ZSTD_LEVEL: i32 = 19;
 /// The largest file of a fixture, unpacked.
@@ -72,13 +74,13 @@ fn unpack(format: u64) -> Arc<TempDir> {
     Arc::new(directory)
 }
 
-fn known() -> Known {
-    serde_json::from_slice(&fs::read(fixture(FORMAT).join("answers.json")).unwrap()).unwrap()
+fn known(format: u64) -> Known {
+    serde_json::from_slice(&fs::read(fixture(format).join("answers.json")).unwrap()).unwrap()
 }
 
 #[test]
-fn a_directory_of_the_previous_format_is_refused() {
-    let directory = unpack(FORMAT - 1);
+fn a_directory_of_a_format_that_is_not_read_is_refused() {
+    let directory = unpack(OLDEST - 1);
     let file = directory.path().join("data/ledger.redb");
     let before = fs::read(&file).unwrap();
     // The second time as the first: the refusal has not made anything else of it.
@@ -88,7 +90,7 @@ fn a_directory_of_the_previous_format_is_refused() {
         assert_eq!(output.status.code(), Some(1), "{message}");
         for part in [
             "has format 1",
-            "reads 2 only",
+            "reads 2 to 3",
             "program that wrote it",
             "an empty directory",
         ] {
@@ -103,16 +105,27 @@ fn a_directory_of_the_previous_format_is_refused() {
 }
 
 #[tokio::test]
-async fn a_directory_of_this_format_gives_the_answers_it_gave() {
-    let known = known();
-    let node = TestNode::start_in(unpack(FORMAT), Vec::new());
-    for (path, answer) in &known.answers {
-        assert_eq!(&answer_to(&node, path).await, answer, "{path}");
+async fn a_directory_of_each_format_gives_the_answers_it_gave() {
+    for format in OLDEST..=FORMAT {
+        let known = known(format);
+        let mut node = TestNode::start_in(unpack(format), Vec::new());
+        // The second time it is one of this program's.
+        for _ in 0..2 {
+            for (path, answer) in &known.answers {
+                assert_eq!(&answer_to(&node, path).await, answer, "{path} of format {format}");
+            }
+            let Item { path, body, answer } = &known.item;
+            assert_eq!(
+                &item(&node, path, body).await,
+                answer,
+                "{path} of format {format}"
+            );
+            node.kill();
+            node = node.restart();
+        }
+        // It goes on.
+        node.fund(&Account::from_seed(9), 1).await;
     }
-    let Item { path, body, answer } = &known.item;
-    assert_eq!(&item(&node, path, body).await, answer, "{path}");
-    // It goes on.
-    node.fund(&Account::from_seed(9), 1).await;
 }
 
 /// The answer to GET of a path, which must have one.
@@ -131,26 +144,31 @@ async fn item(node: &TestNode, path: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn a_pool_of_this_format_is_taken_in() {
-    let known = known();
-    let directory = unpack(FORMAT);
-    let data = directory.path().join("data");
-    actix_web::rt::System::new().block_on(async {
-        let options = StoreOptions {
-            cache_bytes: 1024 * 1024,
-        };
-        let store = Store::open(&data, &options).unwrap();
-        let chain = store.genesis().unwrap().unwrap().chain().unwrap();
-        let made_at_usecs = known.made_at_usecs;
-        // What waited then has expired long since.
-        let clock = Clock::new(move || made_at_usecs);
-        let node = Node::start_with_clock(chain, store, Some(&data), NodeConfig::default(), clock);
-        let node = node.await.unwrap();
-        let hash: HashValue = known.pending.parse().unwrap();
-        let (_, found) = node.handle().transaction_by_hash(hash).await.unwrap();
-        assert!(matches!(found, Lookup::Pending(_)), "{found:?}");
-        node.stop().await.unwrap();
-    });
+fn a_pool_of_each_format_is_taken_in() {
+    for format in OLDEST..=FORMAT {
+        let known = known(format);
+        let directory = unpack(format);
+        let data = directory.path().join("data");
+        actix_web::rt::System::new().block_on(takes_in(&data, known));
+    }
+}
+
+/// A node on `data` has the transaction that waits.
+async fn takes_in(data: &Path, known: Known) {
+    let options = StoreOptions {
+        cache_bytes: 1024 * 1024,
+    };
+    let store = Store::open(data, &options).unwrap();
+    let chain = store.genesis().unwrap().unwrap().chain().unwrap();
+    let made_at_usecs = known.made_at_usecs;
+    // What waited then has expired long since.
+    let clock = Clock::new(move || made_at_usecs);
+    let node = Node::start_with_clock(chain, store, Some(data), NodeConfig::default(), clock);
+    let node = node.await.unwrap();
+    let hash: HashValue = known.pending.parse().unwrap();
+    let (_, found) = node.handle().transaction_by_hash(hash).await.unwrap();
+    assert!(matches!(found, Lookup::Pending(_)), "{found:?}");
+    node.stop().await.unwrap();
 }
 
 /// Calls a function of multisig accounts; gives the committed transaction.

@@ -23,11 +23,14 @@ impl FileUsage {
         let told = node.http.get(&format!("{}/storage", node.admin)).await;
         assert_eq!(told.status, 200, "{}", told.text);
         let copy = tempfile::tempdir_in(node.directory()).unwrap();
-        let file = node.directory().join("data/ledger.redb");
+        let data = node.directory().join("data");
         node.signal("STOP");
-        let copied = fs::copy(&file, copy.path().join("ledger.redb"));
+        let copied =
+            ["ledger.redb", "ledger.log"].map(|name| fs::copy(data.join(name), copy.path().join(name)));
         node.signal("CONT");
-        copied.unwrap();
+        for copied in copied {
+            copied.unwrap();
+        }
         let options = StoreOptions {
             cache_bytes: 64 * 1024 * 1024,
         };

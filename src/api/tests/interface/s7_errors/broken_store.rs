@@ -77,7 +77,8 @@ async fn broken() -> Broken {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
     let chain = genesis.chain().unwrap();
     // Nothing of what was read stays in memory.
-    let mut store = Store::open_backend(backend, &StoreOptions { cache_bytes: 0 }).unwrap();
+    let log = redb::backends::InMemoryBackend::new();
+    let mut store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
     store.initialize(&genesis, &genesis.block(&chain)).unwrap();
     let node = Node::start(chain.clone(), store, None, NodeConfig::default())
         .await

@@ -1,0 +1,201 @@
+//! The block log: what makes blocks durable with one write and one sync, before the database has them on disk.
+//!
+//! A group of blocks is one record: all that the writer was given, so that the same rows can be made of it
+//! again without executing anything. So is a step of pruning: where it ended. The database takes the blocks right behind, without a sync. A *checkpoint* is a
+//! durable commit of the database; after it nothing in the log is needed, and the log begins anew at its first
+//! byte, over what stands there: so it does not grow, and a sync of it changes no metadata of the file. The
+//! checkpoint says in the database which generation of the log comes after it; records of any other are stale.
+//!
+//! What does not fit into the log goes into the database as a checkpoint, which costs no more than any other.
+
+mod record;
+pub(crate) mod redo;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use record::LogKey;
+pub(crate) use scan::{Scan, Stop};
+
+use crate::{StoreError, Syncs};
+use record::{HEADER_BYTES, Header, PAGE_BYTES};
+use redb::{StorageBackend, StorageError};
+use std::{io, sync::Arc};
+
+/// The file grows by this much at a time, with zeros: while records are written into what is there, a sync has no
+/// metadata to write.
+const GROWTH_BYTES: u64 = 256 * 1024;
+/// A buffer that became larger than this by a large group is not kept.
+const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
+
+/// A log that is written.
+#[derive(Debug)]
+pub(crate) struct BlockLog {
+    file: Arc<dyn StorageBackend>,
+    key: LogKey,
+    generation: u64,
+    /// The number of the next record.
+    number: u64,
+    /// Where the next record begins.
+    end: u64,
+    /// How long the file is.
+    length: u64,
+    buffer: Vec<u8>,
+    syncs: Syncs,
+}
+
+impl BlockLog {
+    /// A log in `file` whose records of `generation` are not needed, or are none; `syncs` counts what it syncs.
+    ///
+    /// # Errors
+    /// When the disk does not tell how long the file is.
+    pub(crate) fn new(
+        file: Arc<dyn StorageBackend>,
+        key: LogKey,
+        generation: u64,
+        syncs: Syncs,
+    ) -> Result<Self, StoreError> {
+        let length = file.len().map_err(|error| failed("reading", &error))?;
+        Ok(Self {
+            file,
+            key,
+            generation,
+            number: 0,
+            end: 0,
+            length,
+            buffer: Vec::new(),
+            syncs,
+        })
+    }
+
+    /// The generation of the records that are written now.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Reads the records of the generation.
+    ///
+    /// # Errors
+    /// When the disk does not tell how long the file is.
+    pub(crate) fn scan(&self) -> io::Result<Scan> {
+        Scan::new(Arc::clone(&self.file), self.key, self.generation)
+    }
+
+    /// Begins the log anew: nothing that stands in it is needed any more.
+    pub(crate) fn restart(&mut self, generation: u64) {
+        (self.generation, self.number, self.end) = (generation, 0, 0);
+    }
+
+    /// Appends a record, durable when this returns, if it ends within the first `bytes_max` bytes of the log;
+    /// gives whether it does. `height` is that of the ledger before it, `content` writes what the record holds.
+    ///
+    /// # Errors
+    /// When the disk fails; what is in the log from here on is not known then.
+    pub(crate) fn append(
+        &mut self,
+        bytes_max: u64,
+        height: u64,
+        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        let room = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        if !self.fill(room, height, content)? {
+            return Ok(false);
+        }
+        let written = self.buffer.len() as u64;
+        self.grow_ahead(bytes_max);
+        self.file
+            .write(self.end, &self.buffer)
+            .map_err(|error| failed("writing", &error))?;
+        self.syncs
+            .time(|| self.file.sync_data())
+            .map_err(|error| failed("syncing", &error))?;
+        self.length = self.length.max(self.end + self.buffer.len() as u64);
+        self.end += written;
+        self.number += 1;
+        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
+            self.buffer = Vec::new();
+        }
+        Ok(true)
+    }
+
+    /// Makes the next record in the buffer, if it takes no more than `room` bytes.
+    fn fill(
+        &mut self,
+        room: usize,
+        height: u64,
+        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        self.buffer.clear();
+        self.buffer.resize(HEADER_BYTES, 0);
+        let mut bounded = Bounded {
+            buffer: &mut self.buffer,
+            bytes_max: room,
+            is_full: room < HEADER_BYTES,
+        };
+        let filled = if bounded.is_full {
+            Ok(())
+        } else {
+            content(&mut bounded)
+        };
+        if bounded.is_full {
+            self.buffer = Vec::new();
+            return Ok(false);
+        }
+        filled?;
+        let content = &self.buffer[HEADER_BYTES..];
+        let header = Header::of(content, &self.key, (self.generation, self.number), height);
+        self.buffer[..HEADER_BYTES].copy_from_slice(&header.encode(&self.key));
+        let whole = self.buffer.len().next_multiple_of(PAGE_BYTES as usize);
+        self.buffer.resize(whole, 0);
+        Ok(true)
+    }
+
+    /// Appends zeros to a record that makes the file longer.
+    fn grow_ahead(&mut self, bytes_max: u64) {
+        let end = self.end + self.buffer.len() as u64;
+        if end > self.length {
+            let length = end.next_multiple_of(GROWTH_BYTES).min(bytes_max).max(end);
+            let ahead = usize::try_from(length - end).unwrap_or_default();
+            self.buffer.resize(self.buffer.len() + ahead, 0);
+        }
+    }
+
+    /// Gives the room of a log back that is not needed until the next start.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(crate) fn empty(&mut self) -> Result<(), StoreError> {
+        self.file.set_len(0).map_err(|error| failed("emptying", &error))?;
+        self.length = 0;
+        Ok(())
+    }
+}
+
+/// Writes into a buffer up to a bound.
+struct Bounded<'a> {
+    buffer: &'a mut Vec<u8>,
+    bytes_max: usize,
+    is_full: bool,
+}
+
+impl io::Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.bytes_max - self.buffer.len() {
+            self.is_full = true;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A failure of the disk, as the database would tell it.
+pub(crate) fn failed(doing: &str, error: &io::Error) -> StoreError {
+    let cause = io::Error::new(error.kind(), format!("{doing} the block log: {error}"));
+    StorageError::from(cause).into()
+}

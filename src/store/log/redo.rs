@@ -1,0 +1,54 @@
+//! What a record of the log holds: the blocks of a group as the writer was given them, or what a step of pruning
+//! left.
+//!
+//! Not the ordered blocks, which are smaller: a start would have to execute them, with the state as it was, and with
+//! the program that executed them first. Not the rows, which are as large: the index entries that come with them are
+//! made of what is in the blocks.
+
+use crate::{
+    StoreError,
+    schema::{decode, no_form},
+};
+use ledger::ExecutedBlock;
+use serde::{Deserialize, Serialize};
+use std::{io, sync::Arc};
+
+/// What is to be done again, as it is written.
+#[derive(Serialize)]
+enum RedoRef<'a> {
+    Commit(Vec<&'a ExecutedBlock>),
+    Prune(u64),
+}
+
+/// What is to be done again, as it is read.
+#[derive(Deserialize)]
+pub(crate) enum Redo {
+    /// These blocks follow.
+    Commit(Vec<ExecutedBlock>),
+    /// This version is the oldest from now on.
+    Prune(u64),
+}
+
+fn write(redo: &RedoRef<'_>, out: &mut dyn io::Write) -> Result<(), StoreError> {
+    bcs::serialize_into(out, redo).map_err(no_form)
+}
+
+/// Writes the record of a group.
+pub(crate) fn write_blocks(blocks: &[Arc<ExecutedBlock>], out: &mut dyn io::Write) -> Result<(), StoreError> {
+    write(&RedoRef::Commit(blocks.iter().map(AsRef::as_ref).collect()), out)
+}
+
+/// Writes the record of a step of pruning.
+pub(crate) fn write_prune(oldest_version: u64, out: &mut dyn io::Write) -> Result<(), StoreError> {
+    write(&RedoRef::Prune(oldest_version), out)
+}
+
+impl Redo {
+    /// What a record holds.
+    ///
+    /// # Errors
+    /// When that is nothing known.
+    pub(crate) fn read(content: &[u8]) -> Result<Self, StoreError> {
+        decode(content, "a record of the block log")
+    }
+}

@@ -1,0 +1,263 @@
+//! The block log as the store uses it: what costs a sync, what a start brings back, and what it refuses.
+
+use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
+use crate::{
+    Store, StoreError, StoreReader, StoreWriter,
+    index::merge::Pace,
+    schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
+    testing::disk::{Disk, Fault, Image},
+};
+use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
+use std::{fs, path::Path};
+use tempfile::TempDir;
+
+const BLOCKS: u64 = 30;
+/// Room for all groups of one block.
+const LARGE: Pace = Pace {
+    log_bytes_max: 1024 * 1024,
+    ..FAST
+};
+/// Room for some groups of one block, and for none of forty.
+const SMALL: Pace = Pace {
+    log_bytes_max: 8 * 4096,
+    ..FAST
+};
+
+fn open(image: Image) -> (StoreWriter, StoreReader) {
+    let disk = Disk::new(image);
+    with_pace(
+        Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap(),
+        FAST,
+    )
+    .split()
+}
+
+/// A store with genesis on a disk.
+fn initialized(disk: &Disk, pace: Pace, workload: &Workload) -> (StoreWriter, StoreReader) {
+    let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
+    let mut store = with_pace(store, pace);
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    store.split()
+}
+
+#[test]
+fn a_group_costs_one_sync_and_is_there_after_any_end() {
+    let mut workload = Workload::new(5);
+    let blocks = workload.grow(BLOCKS);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+    for (height, block) in (1..).zip(blocks) {
+        let syncs = disk.syncs();
+        writer.commit(&[block]).unwrap();
+        assert_eq!(disk.syncs() - syncs, 1, "of block {height}");
+        let info = workload.info(height, 0);
+        assert_eq!(reader.snapshot().unwrap().ledger_info(), &info, "it is shown");
+        for image in [disk.synced(), disk.written()] {
+            let (_writer, reader) = open(image);
+            if height % 10 == 0 {
+                workload.check(&reader.snapshot().unwrap(), &info).unwrap();
+            }
+            assert_eq!(reader.snapshot().unwrap().ledger_info(), &info);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
+    let mut workload = Workload::new(6);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, SMALL, &workload);
+    let (mut checkpoints, mut height) = (0, 0);
+    for count in [1, 1, 1, 40, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40, 1] {
+        let generation = writer.log.generation();
+        let blocks = workload.grow(count);
+        writer.commit(&blocks).unwrap();
+        height += count;
+        let is_checkpoint = writer.log.generation() > generation;
+        assert!(is_checkpoint || count == 1, "a large group went into the log");
+        checkpoints += u64::from(is_checkpoint);
+        assert!(disk.log().len().unwrap() <= SMALL.log_bytes_max);
+        let (_writer, reader) = open(disk.synced());
+        workload
+            .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
+            .unwrap();
+    }
+    assert!(checkpoints > 2, "{checkpoints} checkpoints");
+    drop((writer, reader));
+}
+
+#[test]
+fn a_stop_needs_no_log_and_leaves_it_empty() {
+    let mut workload = Workload::new(7);
+    let blocks = workload.grow(BLOCKS);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+    for block in blocks {
+        writer.commit(&[block]).unwrap();
+    }
+    assert!(disk.log().len().unwrap() > 0);
+    drop((writer, reader));
+    assert_eq!(disk.log().len().unwrap(), 0);
+    let without = Disk::new(disk.synced());
+    let store = Store::open_backend(without, InMemoryBackend::new(), &OPTIONS).unwrap();
+    let (_writer, reader) = store.split();
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
+        .unwrap();
+}
+
+/// A copy of a directory as a killed process leaves it, with records in its log; and its blocks.
+fn killed() -> (TempDir, Workload) {
+    let mut workload = Workload::new(8);
+    let blocks = workload.grow(BLOCKS);
+    let (directory, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut store = Store::open(directory.path(), &OPTIONS).unwrap();
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    let (mut writer, reader) = store.split();
+    for block in blocks {
+        writer.commit(&[block]).unwrap();
+    }
+    for name in ["ledger.redb", "ledger.log"] {
+        fs::copy(directory.path().join(name), copy.path().join(name)).unwrap();
+    }
+    drop((writer, reader));
+    (copy, workload)
+}
+
+/// What opening says of a directory that is damaged, whose files it leaves as they are.
+fn damage(directory: &Path) -> String {
+    let names = ["ledger.redb", "ledger.log"];
+    let read = || names.map(|name| fs::read(directory.join(name)).ok());
+    let before = read();
+    // The second time as the first.
+    for _ in 0..2 {
+        let error = Store::open(directory, &OPTIONS).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&directory.display().to_string()), "{text}");
+        assert!(text.contains("restore the directory from a copy"), "{text}");
+    }
+    assert!(read()[1] == before[1], "the log was changed");
+    Store::open(directory, &OPTIONS).unwrap_err().to_string()
+}
+
+#[test]
+fn a_killed_process_leaves_its_blocks_in_the_log() {
+    let (directory, workload) = killed();
+    let store = Store::open(directory.path(), &OPTIONS).unwrap();
+    let (writer, reader) = store.split();
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
+        .unwrap();
+    drop((writer, reader));
+}
+
+/// The database makes what it has durable when it is dropped, also after the log has failed.
+#[test]
+fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
+    let mut workload = Workload::new(11);
+    let blocks = workload.grow(BLOCKS);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+    for block in &blocks[..10] {
+        writer.commit(std::slice::from_ref(block)).unwrap();
+    }
+    disk.inject(Fault::Sync { after: 0, keeps: 0 });
+    let error = writer.commit(&blocks[10..11]).unwrap_err();
+    assert!(error.is_failed_io(), "{error}");
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(10, 0))
+        .unwrap();
+    drop((writer, reader));
+    // What was written is read again; of what failed nobody was told, and it may be there.
+    for (image, height) in [(disk.synced(), 10), (disk.written(), 11)] {
+        let (mut writer, reader) = open(image);
+        workload
+            .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
+            .unwrap();
+        writer.commit(&blocks[height as usize..]).unwrap();
+        workload
+            .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_step_of_pruning_costs_one_sync_and_is_done_again() {
+    let mut workload = Workload::new(10);
+    let blocks = workload.grow(BLOCKS);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+    for (height, block) in (1..).zip(blocks) {
+        writer.commit(&[block]).unwrap();
+        let oldest_height = height - height % 5;
+        if oldest_height == height {
+            let syncs = disk.syncs();
+            let bound = workload.blocks[height as usize].first_version;
+            assert!(writer.prune(bound, u64::MAX).unwrap().done);
+            assert_eq!(disk.syncs() - syncs, 1);
+        }
+        let info = workload.info(height, oldest_height);
+        let (_writer, again) = open(disk.synced());
+        for reader in [&reader, &again] {
+            workload.check(&reader.snapshot().unwrap(), &info).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_log_that_is_needed_and_is_gone() {
+    let (directory, _) = killed();
+    fs::remove_file(directory.path().join("ledger.log")).unwrap();
+    let text = damage(directory.path());
+    assert!(text.contains("ledger.log is missing"), "{text}");
+}
+
+#[test]
+fn a_log_with_damage_before_its_last_record() {
+    let (directory, _) = killed();
+    let path = directory.path().join("ledger.log");
+    let mut log = fs::read(&path).unwrap();
+    // In the third record: each of these takes a page, and a few more.
+    log[2 * 4096 + 100] ^= 1;
+    fs::write(&path, log).unwrap();
+    let text = damage(directory.path());
+    assert!(text.contains("the block log: record"), "{text}");
+}
+
+#[test]
+fn a_directory_of_the_format_without_a_log_becomes_one_with_it() {
+    let mut workload = Workload::new(9);
+    let blocks = workload.grow(BLOCKS);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.redb");
+    let mut store = Store::open(directory.path(), &OPTIONS).unwrap();
+    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+    let (mut writer, reader) = store.split();
+    writer.commit(&blocks[..10]).unwrap();
+    drop((writer, reader));
+    let database = Database::create(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut meta = transaction.open_table(META).unwrap();
+        meta.insert(META_FORMAT, FORMAT_OLDEST.to_le_bytes().as_slice())
+            .unwrap();
+        meta.remove(META_LOG).unwrap();
+    }
+    transaction.commit().unwrap();
+    drop(database);
+    fs::remove_file(directory.path().join("ledger.log")).unwrap();
+
+    let (mut writer, reader) = Store::open(directory.path(), &OPTIONS).unwrap().split();
+    for block in &blocks[10..] {
+        writer.commit(std::slice::from_ref(block)).unwrap();
+    }
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
+        .unwrap();
+    drop((writer, reader));
+    let database = Database::create(&path).unwrap();
+    let meta = database.begin_read().unwrap().open_table(META).unwrap();
+    let format = meta.get(META_FORMAT).unwrap().unwrap();
+    assert_eq!(format.value(), (FORMAT_OLDEST + 1).to_le_bytes());
+}
