@@ -31,6 +31,8 @@ pub struct Log {
     /// How many transactions are on the disk.
     durable: AtomicU64,
     bells: Mutex<Vec<Arc<Bell>>>,
+    /// Nothing is written before so many transactions were appended.
+    hold: u64,
 }
 
 /// What is not written yet, and what was of late.
@@ -56,17 +58,19 @@ pub enum Standing {
 }
 
 impl Log {
-    /// Opens the log and starts its thread, which ends with the process.
+    /// Opens the log and starts its thread, which ends with the process. Its first group has `hold`
+    /// transactions at least.
     ///
     /// # Errors
     /// When the file cannot be opened or the thread not be started.
-    pub fn open(path: &Path) -> io::Result<Arc<Self>> {
+    pub fn open(path: &Path, hold: u64) -> io::Result<Arc<Self>> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let log = Arc::new(Self {
             queue: Mutex::default(),
             work: Condvar::new(),
             durable: AtomicU64::new(0),
             bells: Mutex::default(),
+            hold,
         });
         let writer = Writer {
             log: Arc::clone(&log),
@@ -188,9 +192,9 @@ impl Writer {
         }
     }
 
-    /// How long to gather; `None` while there is nothing.
+    /// How long to gather; `None` while there is nothing to write.
     fn pause(&self, queue: &Queue) -> Option<Duration> {
-        if queue.bytes.is_empty() {
+        if queue.bytes.is_empty() || queue.appended < self.log.hold {
             return None;
         }
         let durable = self.log.durable();
@@ -213,7 +217,7 @@ mod tests {
     fn what_is_durable_is_in_the_file_in_its_order() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
-        let log = Log::open(&path).unwrap();
+        let log = Log::open(&path, 0).unwrap();
         let bodies: [&[u8]; 3] = [b"first", b"second", b""];
         for (number, body) in (0..).zip(bodies) {
             log.append([(hash(number), body)].into_iter());
@@ -227,12 +231,13 @@ mod tests {
     }
 
     /// A log whose thread the test is.
-    fn idle(last_sync: Instant) -> Writer {
+    fn idle(last_sync: Instant, hold: u64) -> Writer {
         let log = Log {
             queue: Mutex::default(),
             work: Condvar::new(),
             durable: AtomicU64::new(0),
             bells: Mutex::default(),
+            hold,
         };
         Writer {
             log: Arc::new(log),
@@ -243,7 +248,7 @@ mod tests {
 
     #[actix_web::test]
     async fn who_comes_to_wait_while_it_is_synced_hears_the_bell() {
-        let writer = idle(Instant::now());
+        let writer = idle(Instant::now(), 0);
         let bell = Arc::new(Bell::default());
         writer.log.ring(Arc::clone(&bell));
         writer.log.append([(hash(1), &b"x"[..])].into_iter());
@@ -260,7 +265,7 @@ mod tests {
     #[test]
     fn a_group_is_gathered_only_while_nobody_waits_for_it() {
         // In the future, so that the time that the test takes does not matter.
-        let writer = idle(Instant::now() + Duration::from_secs(3_600));
+        let writer = idle(Instant::now() + Duration::from_secs(3_600), 0);
         let log = Arc::clone(&writer.log);
         let pause = || writer.pause(&log.lock());
         assert_eq!(pause(), None, "nothing to write");
@@ -271,5 +276,16 @@ mod tests {
         assert_eq!(pause(), Some(GROUP_INTERVAL), "many are gathered");
         assert_eq!(log.standing(&hash(1)), Standing::Appended(1));
         assert_eq!(pause(), Some(Duration::ZERO), "someone waits");
+    }
+    #[test]
+    fn what_is_held_back_is_written_when_all_of_it_has_come() {
+        let writer = idle(Instant::now(), 2);
+        let log = Arc::clone(&writer.log);
+        let pause = || writer.pause(&log.lock());
+        log.append([(hash(1), &b"x"[..])].into_iter());
+        assert_eq!(log.standing(&hash(1)), Standing::Appended(1));
+        assert_eq!(pause(), None, "although someone waits");
+        log.append([(hash(2), &b"x"[..])].into_iter());
+        assert_eq!(pause(), Some(Duration::ZERO));
     }
 }

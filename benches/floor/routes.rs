@@ -5,6 +5,7 @@ use crate::{
     checker::{Checker, Refusal},
     log::{Log, Standing},
     parked::Parked,
+    polling::Polling,
 };
 use actix_web::{
     HttpResponse,
@@ -21,6 +22,8 @@ const CHAIN_ID: u8 = 4;
 const CHAIN_ID_HEADER: (&str, &str) = ("x-node-chain-id", "4");
 /// The largest submission, in bytes: many times a transfer's.
 const BODY_BYTES_MAX: usize = 64 * 1024;
+/// The largest answer of `/bytes`: several times a page of a hundred transactions.
+const ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// What every account owns: more than anyone asks for.
 const BALANCE: u64 = u64::MAX;
 /// What a gas unit costs, for those who compute fees.
@@ -30,19 +33,34 @@ const GAS_UNIT_PRICE: u64 = 100;
 pub struct Worker {
     checker: Checker,
     parked: Parked,
+    /// Where requests are not woken, but look for themselves.
+    polling: Option<Polling>,
     log: Arc<Log>,
 }
 
 impl Worker {
     /// For one more thread.
-    pub fn new(log: &Arc<Log>) -> Self {
+    pub fn new(log: &Arc<Log>, polling: Option<Polling>) -> Self {
         let parked = Parked::default();
         log.ring(parked.bell());
         let chain = Chain::new(CHAIN_ID, Vendor::default(), Parameters::default());
         Self {
             checker: Checker::new(chain, log),
             parked,
+            polling,
             log: Arc::clone(log),
+        }
+    }
+
+    /// Waits until the transaction of this number is durable; false where it was not waited for.
+    async fn wait(&self, number: u64) -> bool {
+        let log = Arc::clone(&self.log);
+        match &self.polling {
+            Some(polling) => polling.wait(|| number <= log.durable()).await,
+            None => {
+                self.parked.wait(number, move || log.durable()).await;
+                true
+            }
         }
     }
 }
@@ -53,7 +71,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .app_data(PayloadConfig::new(BODY_BYTES_MAX))
         .route("/v1/transactions", web::post().to(submit))
         .route("/v1/transactions/wait_by_hash/{hash}", web::get().to(wait))
-        .route("/v1/transactions/by_hash/{hash}", web::get().to(wait))
+        .route("/v1/transactions/by_hash/{hash}", web::get().to(look))
         .route("/v1", web::get().to(ledger))
         .route("/v1/estimate_gas_price", web::get().to(gas_price))
         .route("/v1/accounts/{address}", web::get().to(account))
@@ -73,18 +91,34 @@ async fn submit(worker: Data<Worker>, body: Bytes) -> HttpResponse {
 }
 
 async fn wait(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
-    let Ok(hash) = hash.parse::<HashValue>() else {
-        return refused("web_framework_error");
-    };
-    let number = match worker.log.standing(&hash) {
-        Standing::Unknown => return HttpResponse::NotFound().finish(),
-        Standing::Durable(number) => number,
-        Standing::Appended(number) => {
-            let log = Arc::clone(&worker.log);
-            worker.parked.wait(number, move || log.durable()).await;
-            number
-        }
-    };
+    match standing(&worker, &hash) {
+        Ok(Standing::Appended(number)) if worker.wait(number).await => durable(number),
+        standing => answer(standing),
+    }
+}
+
+async fn look(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
+    answer(standing(&worker, &hash))
+}
+
+fn standing(worker: &Worker, hash: &str) -> Result<Standing, HttpResponse> {
+    let hash = hash.parse::<HashValue>();
+    let hash = hash.map_err(|_| refused("web_framework_error"))?;
+    Ok(worker.log.standing(&hash))
+}
+
+fn answer(standing: Result<Standing, HttpResponse>) -> HttpResponse {
+    match standing {
+        Err(refusal) => refusal,
+        Ok(Standing::Unknown) => HttpResponse::NotFound().finish(),
+        Ok(Standing::Appended(_)) => HttpResponse::Ok()
+            .content_type(ContentType::json())
+            .body("{\"type\":\"pending_transaction\"}"),
+        Ok(Standing::Durable(number)) => durable(number),
+    }
+}
+
+fn durable(number: u64) -> HttpResponse {
     HttpResponse::Ok().content_type(ContentType::json()).body(format!(
         "{{\"type\":\"user_transaction\",\"version\":\"{number}\",\"success\":true,\
          \"vm_status\":\"Executed successfully\",\"gas_used\":\"0\"}}"
@@ -117,7 +151,7 @@ async fn fund() -> HttpResponse {
 
 /// An answer of so many bytes: what a read is measured against.
 async fn bytes(count: Path<usize>) -> HttpResponse {
-    let count = count.into_inner().min(BODY_BYTES_MAX);
+    let count = count.into_inner().min(ANSWER_BYTES_MAX);
     HttpResponse::Ok()
         .content_type(ContentType::json())
         .body(vec![b' '; count])
@@ -173,9 +207,9 @@ mod tests {
     async fn good_signatures_are_taken_and_awaited_and_bad_ones_refused_within_one_batch() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
-        let log = Log::open(&path).unwrap();
+        let log = Log::open(&path, 0).unwrap();
         let app = App::new()
-            .app_data(Data::new(Worker::new(&log)))
+            .app_data(Data::new(Worker::new(&log, None)))
             .configure(configure);
         let app = test::init_service(app).await;
         let post = |transaction: &SignedTransaction| {
@@ -214,9 +248,9 @@ mod tests {
     #[actix_web::test]
     async fn what_is_no_transaction_is_refused() {
         let directory = tempfile::tempdir().unwrap();
-        let log = Log::open(&directory.path().join("log")).unwrap();
+        let log = Log::open(&directory.path().join("log"), 0).unwrap();
         let app = App::new()
-            .app_data(Data::new(Worker::new(&log)))
+            .app_data(Data::new(Worker::new(&log, None)))
             .configure(configure);
         let app = test::init_service(app).await;
         for body in [&b""[..], b"no transaction", &[0; 200]] {

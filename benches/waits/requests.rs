@@ -1,0 +1,105 @@
+//! What is asked, as bytes on the wire: transfers of one account to another, and waits for them.
+
+use crate::signing::{self, ChainIdentity, Signer, Terms};
+use ledger::{AccountAddress, HashValue, ReplayProtector, Vendor, crypto::Ed25519PrivateKey};
+use std::time::Duration;
+
+/// The chain that a node makes by itself.
+const CHAIN_ID: u8 = 4;
+/// What that chain asks for a gas unit at least, in the coin's smallest unit.
+const GAS_UNIT_PRICE: u64 = 100;
+/// The gas units that a transfer allows itself: many times what one uses.
+const MAX_GAS_AMOUNT: u64 = 2_000;
+/// What each account gets: the fees of a million transfers.
+const GRANT: u64 = 1_000_000 * GAS_UNIT_PRICE * 200;
+/// When a transfer expires: long after it was waited for.
+const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
+/// What the accounts' keys are made from.
+const SENDER_SEED: [u8; 32] = [1; 32];
+const RECIPIENT_SEED: [u8; 32] = [2; 32];
+
+/// Requests of one account.
+#[derive(Debug)]
+pub struct Requests {
+    chain: ChainIdentity,
+    sender: Signer,
+    recipient: AccountAddress,
+    address: String,
+    faucet: String,
+}
+
+/// A transfer, signed.
+#[derive(Debug)]
+pub struct Transfer {
+    pub hash: HashValue,
+    pub submission: Vec<u8>,
+}
+
+impl Requests {
+    /// For the node at `address` and its faucet, both `HOST:PORT`.
+    pub fn new(address: &str, faucet: &str) -> Self {
+        let signer = |seed| Signer::new(Ed25519PrivateKey::from_seed(seed));
+        Self {
+            chain: ChainIdentity {
+                id: CHAIN_ID,
+                vendor: Vendor::default(),
+            },
+            sender: signer(&SENDER_SEED),
+            recipient: signer(&RECIPIENT_SEED).address(),
+            address: address.to_owned(),
+            faucet: faucet.to_owned(),
+        }
+    }
+
+    /// Who pays.
+    pub fn sender(&self) -> AccountAddress {
+        self.sender.address()
+    }
+
+    /// What makes the two accounts.
+    pub fn fundings(&self) -> [Vec<u8>; 2] {
+        [self.sender(), self.recipient].map(|account| {
+            let body = serde_json::json!({ "address": account.to_long_hex(), "amount": GRANT });
+            let body = body.to_string();
+            post(&self.faucet, "/fund", "application/json", body.as_bytes())
+        })
+    }
+
+    /// The account's first transfer, and `count` that follow it.
+    pub fn transfers(&self, count: usize) -> (Transfer, Vec<Transfer>) {
+        let following = (1..=count as u64).map(|number| self.transfer(number));
+        (self.transfer(0), following.collect())
+    }
+
+    fn transfer(&self, sequence_number: u64) -> Transfer {
+        let terms = Terms {
+            max_gas_amount: MAX_GAS_AMOUNT,
+            gas_unit_price: GAS_UNIT_PRICE,
+            expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+        };
+        let vendor = &self.chain.vendor;
+        let call = signing::transfer(vendor, self.recipient, 1);
+        let protector = ReplayProtector::SequenceNumber(sequence_number);
+        let signed = self.sender.sign(&self.chain, protector, call, terms);
+        let body = bcs::to_bytes(&signed).expect("a transaction has a BCS form");
+        let media_type = format!("application/x.{}.signed_transaction+bcs", vendor.lower());
+        Transfer {
+            hash: signed.hash(vendor),
+            submission: post(&self.address, "/v1/transactions", &media_type, &body),
+        }
+    }
+
+    /// The long poll for a transaction.
+    pub fn wait(&self, hash: &HashValue) -> Vec<u8> {
+        let host = &self.address;
+        format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: {host}\r\n\r\n").into()
+    }
+}
+
+fn post(host: &str, path: &str, media_type: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
