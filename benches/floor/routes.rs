@@ -92,7 +92,7 @@ async fn submit(worker: Data<Worker>, body: Bytes) -> HttpResponse {
 
 async fn wait(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
     match standing(&worker, &hash) {
-        Ok(Standing::Appended(number)) if worker.wait(number).await => durable(number),
+        Some(Standing::Appended(number)) if worker.wait(number).await => durable(number),
         standing => answer(standing),
     }
 }
@@ -101,20 +101,19 @@ async fn look(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
     answer(standing(&worker, &hash))
 }
 
-fn standing(worker: &Worker, hash: &str) -> Result<Standing, HttpResponse> {
-    let hash = hash.parse::<HashValue>();
-    let hash = hash.map_err(|_| refused("web_framework_error"))?;
-    Ok(worker.log.standing(&hash))
+/// `None` for what is no hash.
+fn standing(worker: &Worker, hash: &str) -> Option<Standing> {
+    Some(worker.log.standing(&hash.parse().ok()?))
 }
 
-fn answer(standing: Result<Standing, HttpResponse>) -> HttpResponse {
+fn answer(standing: Option<Standing>) -> HttpResponse {
     match standing {
-        Err(refusal) => refusal,
-        Ok(Standing::Unknown) => HttpResponse::NotFound().finish(),
-        Ok(Standing::Appended(_)) => HttpResponse::Ok()
+        None => refused("web_framework_error"),
+        Some(Standing::Unknown) => HttpResponse::NotFound().finish(),
+        Some(Standing::Appended(_)) => HttpResponse::Ok()
             .content_type(ContentType::json())
             .body("{\"type\":\"pending_transaction\"}"),
-        Ok(Standing::Durable(number)) => durable(number),
+        Some(Standing::Durable(number)) => durable(number),
     }
 }
 
