@@ -3,15 +3,17 @@ reaches.
 
     python3 benches/compare [ROW...] [--rounds 3] [--seconds 8] [--json FILE] [--chart FILE.svg]
 
-All programs are driven by `ledger-node bench`, each in a process and a directory of its own that are new for
-every run, and in turns: a figure means something only beside the others of its round. Build them first:
+Each program has a process and a directory of its own that are new for every run, and takes turns with the others:
+a figure means something only beside the others of its round. Build them first:
 
-    cargo build --release && cargo build --release -p ledger-floor -p ledger-peer-load
+    cargo build --release && cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
     npm ci --prefix benches/peer       for the peer; without it the rows have none
+    apt-get install wrk                which reads, for the row `reads`
 
 A run of the floor counts only if the floor and the generator together kept the machine as busy as
 `--busy-share` says: otherwise something else was the limit, and the node would be held against too little.
-Leave the machine alone meanwhile: a round of all rows takes about four minutes.
+Leave the machine alone meanwhile. A round of the rows of a load takes about four minutes, one of `million` two;
+`start` prepares its ledger once; `long` has one round only and is run only where it is named.
 """
 
 import argparse
@@ -35,16 +37,18 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="benches/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; all by default")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; by default all but the last")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=8, help="that are measured of each run")
     parser.add_argument("--warm-up", type=int, default=2, help="seconds before that")
+    parser.add_argument("--transfers", type=int, help="of million, start (1,000,000) and long (10,000,000)")
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")
     parser.add_argument("--floor", type=program, default=programs.TARGET / "ledger-floor")
     parser.add_argument("--generator", type=program, help="a node's program whose bench is used; default: --node")
     parser.add_argument("--anvil", type=program, default=programs.anvil_path())
     parser.add_argument("--peer-load", type=program, default=programs.TARGET / "ledger-peer-load")
+    parser.add_argument("--wait-load", type=program, default=programs.TARGET / "ledger-wait-load")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the node")
     parser.add_argument("--work-dir", type=pathlib.Path, default=programs.TARGET.parent / "compare")
     parser.add_argument("--json", type=pathlib.Path, help="writes every figure of every run there")
@@ -55,32 +59,33 @@ def arguments():
         parser.error(f"no row {', '.join(sorted(unknown))}")
     if options.rounds < 1 or options.seconds < 1:
         parser.error("--rounds and --seconds are at least 1")
+    if options.transfers is not None and options.transfers < 1_000:
+        parser.error("--transfers is at least 1000")
     options.generator = options.generator or options.node
+    options.rows = options.rows or rows.BY_DEFAULT
     return options
 
 
 def main():
     options = arguments()
-    needed = [options.node, options.generator, options.floor, *([options.anvil, options.peer_load] if options.anvil else [])]
+    needed = [options.node, options.generator, options.floor, options.wait_load]
+    needed += [options.anvil, options.peer_load] if options.anvil else []
     for path in needed:
         if not path.exists():
             sys.exit(f"{path} is missing; --help says how it is built")
-    chosen = [row for row in rows.ALL if not options.rows or row.name in options.rows]
-    results = {"machine": machine.describe(options.work_dir), "options": rows.described(options), "rows": []}
-    for row in chosen:
-        results["rows"].append({"name": row.name, "title": row.title, "unit": row.unit, "rounds": []})
+    chosen = [row for row in rows.ALL if row.name in options.rows]
+    results = {"machine": machine.describe(options.work_dir), "options": rows.described(options)}
+    measured = [[] for _ in chosen]
     with programs.Directory(options.work_dir) as directory:
         for number in range(options.rounds):
-            for row, result in zip(chosen, results["rows"]):
-                # Who begins changes, so that a machine that slows down or quickens favours nobody.
-                contenders = row.contenders(options)
-                runs = {}
-                for contender in contenders if number % 2 == 0 else reversed(contenders):
-                    runs[contender.name] = run = contender.run(row, options, directory)
-                    table.progress(number, row, contender, run)
-                result["rounds"].append(runs)
-    for row, result in zip(chosen, results["rows"]):
-        result.update(rows.summary(row, result["rounds"], options))
+            for row, rounds in zip(chosen, measured):
+                if number < (row.rounds_max or options.rounds):
+                    rounds.append(row.measure(number, options, directory))
+    results["rows"] = [
+        {**result, "rounds": rounds}
+        for row, rounds in zip(chosen, measured)
+        for result in row.summaries(rounds, options)
+    ]
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
     if options.chart:

@@ -40,6 +40,14 @@ class Directory:
         path.mkdir()
         return path
 
+    def kept(self, name, make):
+        """A directory in it that stays: `make` fills it when it is asked for first."""
+        path = self.path / name
+        if not path.exists():
+            path.mkdir()
+            make(path)
+        return path
+
 
 class Process:
     """A program under way."""
@@ -80,6 +88,15 @@ class Process:
                 time.sleep(0.02)
         return self.fail()
 
+    def resident_bytes(self):
+        """Memory that it has in use."""
+        return int(machine.of_proc(f"/proc/{self.pid}/status", "VmRSS").removesuffix("kB")) * 1024
+
+    def kill(self):
+        """Ends it in the middle of what it does."""
+        self.process.kill()
+        self.process.wait()
+
     def cpu_seconds(self):
         """Processor time it has used so far."""
         try:
@@ -95,16 +112,40 @@ class Process:
         sys.exit(f"{self.command[0]} did not start: {self.log.read()}")
 
 
-def report(program, command):
-    """Runs a generator and reads what it measured; adds how many cores others used meanwhile."""
+class Watch:
+    """How many cores are used while it is open: by a program, by what it is driven with, and by others."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def used(self):
+        return time.monotonic(), self.program.cpu_seconds(), children_seconds(), machine.busy_seconds()
+
+    def __enter__(self):
+        self.before = self.used()
+        return self
+
+    def __exit__(self, *_):
+        seconds, program, children, all_programs = (now - then for now, then in zip(self.used(), self.before))
+        self.program_cores = program / seconds
+        self.generator_cores = children / seconds
+        self.cores_of_others = max((all_programs - program - children) / seconds, 0.0)
+
+
+def output_of(command):
+    """What a program prints that must succeed."""
     command = [str(word) for word in command]
-    begin, busy, ours = time.monotonic(), machine.busy_seconds(), program.cpu_seconds() + children_seconds()
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr}")
-    ours = program.cpu_seconds() + children_seconds() - ours
-    others = (machine.busy_seconds() - busy - ours) / (time.monotonic() - begin)
-    return {**json.loads(done.stdout), "cores_of_others": max(others, 0.0)}
+    return done.stdout
+
+
+def report(program, command):
+    """Runs a generator and reads what it measured; adds how many cores others used meanwhile."""
+    with Watch(program) as watch:
+        printed = output_of(command)
+    return {**json.loads(printed), "cores_of_others": watch.cores_of_others}
 
 
 def children_seconds():
@@ -125,20 +166,29 @@ class Ledger:
         """Starts it, drives it as the row says, and gives the generator's report."""
         fresh = directory.fresh()
         with Process(self.command(options, fresh / "data"), fresh) as program:
-            addresses = program.addresses()
-            target = ["--url", addresses["api"], "--faucet", addresses["faucet"], "--pid", program.pid]
             load = [*row.load(options), "--warm-up", options.warm_up, *self.load]
-            return report(program, [options.generator, "bench", *target, "--output", "json", *load])
+            return report(program, bench_command(options, program, program.addresses(), *load))
 
 
-def node_command(options, data):
+def bench_command(options, program, addresses, *load):
+    target = ["--url", addresses["api"], "--faucet", addresses["faucet"], "--pid", program.pid]
+    return [options.generator, "bench", *target, "--output", "json", *load]
+
+
+def node_command(options, data, *of_row):
+    """The node, with the settings of a row and those of the options, which win."""
     command = [options.node, "run", "--data-dir", data]
-    settings = ["api.listen=127.0.0.1:0", "faucet.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0", *options.set]
-    return command + [word for setting in settings for word in ("--set", setting)]
+    listen = ["api.listen=127.0.0.1:0", "faucet.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0"]
+    return command + [word for setting in (*listen, *of_row, *options.set) for word in ("--set", setting)]
 
 
-def floor_command(options, data):
-    return [options.floor, "--data-dir", data]
+def floor_command(options, data, *of_row):
+    return [options.floor, "--data-dir", data, *of_row]
+
+
+def polling_floor_command(options, data):
+    """As the reference waits: at most 100 requests at once, each of which looks every 20 ms."""
+    return floor_command(options, data, "--poll-ms", "20", "--parked-max", "100")
 
 
 class Anvil:
@@ -172,6 +222,7 @@ def anvil_path():
 NODE = Ledger("node", node_command)
 NODE_JSON = Ledger("node, JSON", node_command, "--format", "json")
 FLOOR = Ledger("floor", floor_command)
+FLOOR_POLLING = Ledger("floor, 100 polls of 20 ms", polling_floor_command)
 ANVIL_100_MS = Anvil("anvil, 100 ms blocks", "--block-time", "0.1")
 ANVIL_10_MS = Anvil("anvil, 10 ms blocks", "--block-time", "0.01")
 ANVIL_AUTOMINE = Anvil("anvil, automine")

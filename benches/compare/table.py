@@ -1,18 +1,5 @@
 """The table, for people."""
 
-import sys
-
-
-def progress(number, row, contender, run):
-    """One line for a run that is over, on standard error."""
-    print(
-        f"round {number + 1}  {row.name:8} {contender.name:22} {row.figure(run):12,.2f} {row.unit:12}"
-        f" {run['node']['cpu_us_per_transfer']:8.1f} us each"
-        f" + {run['generator']['cpu_us_per_transfer']:5.1f} us of the generator",
-        file=sys.stderr,
-        flush=True,
-    )
-
 
 def number(value):
     """With as many digits as mean something."""
@@ -23,6 +10,18 @@ def with_spread(spread):
     return f"{number(spread['median'])} ({number(spread['min'])} to {number(spread['max'])})"
 
 
+def latency(program):
+    return f"{program['p50_ms']:.2f} / {program['p99_ms']:.2f}" if "p50_ms" in program else ""
+
+
+def cost(program):
+    return f"{program['cpu_us']:.0f} + {program['generator_cpu_us']:.0f}" if "cpu_us" in program else ""
+
+
+def busy(program):
+    return f"{program['busy_share']:.0%}" if "busy_share" in program else ""
+
+
 def lines_of(row):
     """A line for each program of a row."""
     for name, program in row["programs"].items():
@@ -31,8 +30,7 @@ def lines_of(row):
             f"| {row['title'] if name == row['first'] else ''} | {name}"
             f" | {with_spread(program['figure'])} {row['unit']}"
             f" | {'**' + with_spread(ratio) + '**' if ratio else ''}"
-            f" | {program['p50_ms']:.2f} / {program['p99_ms']:.2f}"
-            f" | {program['cpu_us']:.0f} + {program['generator_cpu_us']:.0f} | {program['busy_share']:.0%} |"
+            f" | {latency(program)} | {cost(program)} | {busy(program)} | {program.get('note', '')} |"
         )
 
 
@@ -45,8 +43,8 @@ def text(results):
         f" {options['rounds']} rounds of {options['seconds']} s after {options['warm_up']} s of warm-up,"
         f" node: {' '.join(options['set']) or 'built-in settings'}. Medians (least to most).",
         "",
-        "| load | program | figure | node / it | p50 / p99 ms | CPU us each + generator's | of the machine |",
-        "|---|---|---|---|---|---|---|",
+        "| load | program | figure | first / it | p50 / p99 ms | CPU us each + generator's | of the machine | |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     remarks = []
     for row in results["rows"]:

@@ -1,0 +1,75 @@
+"""The row `block`: one block commits many awaited transactions; how long their answers take.
+
+Every transaction is awaited on a connection of its own when the one that all depend on is submitted. The figure is
+the time from the first answer to the last, as their reader sees it: what comes before the first (for the node a
+block that is executed and written, for the floor a write and its sync) is the business of other rows, and is told
+beside it. The floor wakes bare oneshots and answers a line; the node answers the committed transaction in JSON.
+"""
+
+import figures
+import node_api
+import parked
+import programs
+import waits
+
+WAITS = 10_000
+# A reader that is so busy is what the time is spent on.
+BUSY_SHARE_MAX = 0.9
+
+
+class Block:
+    name = "block"
+    title = f"one block commits {WAITS:,} awaited transactions: first to last answer"
+    unit = "ms"
+    rounds_max = None
+
+    def measure(self, number, options, directory):
+        waits.allow_connections(WAITS)
+        runs = {}
+        for name in figures.in_turns(number, (parked.NODE, parked.FLOOR)):
+            fresh = directory.fresh()
+            with programs.Process(parked.command(name, options, fresh / "data", WAITS), fresh) as program:
+                runs[name] = run = release(program, options)
+            span = run["last_ms"] - run["first_ms"]
+            figures.progress(number, self.name, name, f"{span:12,.1f} ms, the first after {run['first_ms']:.1f}")
+        return runs
+
+    def summaries(self, rounds, options):
+        names = (parked.NODE, parked.FLOOR)
+        spans = {name: [runs[name]["last_ms"] - runs[name]["first_ms"] for runs in rounds] for name in names}
+        result = figures.result(self.name, self.title, self.unit, spans)
+        for name in names:
+            reports = [runs[name] for runs in rounds]
+            first, size = (figures.median(run[key] for run in reports) for key in ("first_ms", "body_bytes"))
+            note = f"first answer {first:.0f} ms after the release, {size:,.0f} bytes each"
+            result["programs"][name]["note"] = note
+            result["remarks"] += remarks(name, reports)
+        return [result]
+
+
+def remarks(name, reports):
+    of = f"of {len(reports)} runs"
+    faulty = sum(run["committed"] != WAITS for run in reports)
+    if faulty:
+        yield f"{name}: {faulty} {of} DO NOT COUNT, not all were answered as committed"
+    limited = sum(run["busy_share"] >= BUSY_SHARE_MAX for run in reports)
+    if limited:
+        yield f"{name}: the reader was the limit in {limited} {of}"
+    several = sum(run["blocks"] > 1 for run in reports)
+    if several:
+        yield f"{name}: more than one block in {several} {of}"
+
+
+def release(program, options):
+    addresses = program.addresses()
+    with waits.Waits(options, addresses, WAITS) as load:
+        load.reached("submitted")
+        load.go_on()
+        load.reached("parked")
+        height = node_api.height(addresses["api"])
+        load.go_on()
+        report = load.report()
+        return {**report, "blocks": node_api.height(addresses["api"]) - height}
+
+
+ROWS = [Block()]
