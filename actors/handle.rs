@@ -5,9 +5,9 @@
 //! When a block is durable the committer publishes the Head, then tells the mempool, then those who
 //! wait. A look-up goes the other way: the mempool first, then the Head and the storage. So a look
 //! into the mempool that misses a committed transaction comes after the Head had it. Whoever waits
-//! subscribes first and looks up after the committer has confirmed that: if the committer had told
-//! the waiters before, it had told the mempool before that, and the look-up finds the block; if
-//! not, it will tell this waiter.
+//! is subscribed first, and then the committer asks the mempool, which answers only if the transaction is not
+//! pending: if the committer had told the waiters before, it had told the mempool before that, so that the
+//! waiter is sent to look into Head and store and finds the block there; if not, it will tell this waiter.
 
 mod admission;
 
@@ -209,22 +209,18 @@ impl NodeHandle {
         };
         let deadline = Instant::now() + Duration::from_millis(self.0.config.wait.timeout_ms);
         let (end, ended) = oneshot::channel();
-        ask(&self.0.mailboxes.committer, |subscribed| Subscribe {
-            hash,
-            end,
-            subscribed,
-        })
-        .await?;
-        let (ledger_info, lookup) = self.transaction_by_hash(hash).await?;
-        if !matches!(lookup, Lookup::Pending(_)) {
-            return Ok((ledger_info, lookup));
-        }
+        send(&self.0.mailboxes.committer, Subscribe { hash, end })?;
         let parked = waits.park();
         let ended = tokio::select! {
-            // What is committed is told even if a write has failed since.
             biased;
             ended = timeout_at(deadline, ended) => ended,
-            error = self.0.failure.wait_unwritable() => return Err(error.into()),
+            error = self.0.failure.wait_unwritable() => {
+                // What is committed is told even if a write has failed since.
+                return match self.transaction_by_hash(hash).await? {
+                    (_, Lookup::Pending(_)) => Err(error.into()),
+                    found => Ok(found),
+                };
+            }
         };
         drop(parked);
         match ended {
@@ -236,6 +232,7 @@ impl NodeHandle {
                 waits.ended(Woken::Left);
                 self.not_in_pool(hash, Some(reason)).await
             }
+            Ok(Ok(WaitEnd::NotPending(reason))) => self.not_in_pool(hash, reason).await,
             Ok(Err(_)) => Err(ReadError::Stopping),
             Err(_) => {
                 waits.ended(Woken::TimedOut);
@@ -332,13 +329,22 @@ where
     M: Counted,
 {
     let (reply, answer) = oneshot::channel();
-    mailbox.request(request(reply)).map_err(|refused| match refused {
+    send(mailbox, request(reply))?;
+    answer.await.map_err(|_| ReadError::Stopping)
+}
+
+/// Sends an actor a request.
+fn send<A, M>(mailbox: &Mailbox<A>, request: M) -> Result<(), ReadError>
+where
+    A: Actor<Context = Context<A>> + Handler<Mail<A>> + Handler<M, Result = ()>,
+    M: Counted,
+{
+    mailbox.request(request).map_err(|refused| match refused {
         Refused::Full => ReadError::Overloaded {
             actor: mailbox.actor(),
         },
         Refused::Closed => ReadError::Stopping,
-    })?;
-    answer.await.map_err(|_| ReadError::Stopping)
+    })
 }
 
 fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, Lookup)> {

@@ -291,7 +291,7 @@ impl<H: Host> Wiring<'_, H> {
             full_block,
             self.clock.clone(),
             self.head.clone(),
-            committer.port(),
+            (committer.port(), committer.port()),
             Arc::clone(&meters.pool),
         );
         let mempool = host.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
@@ -306,6 +306,7 @@ impl<H: Host> Wiring<'_, H> {
         let sequencer = host.run(Site::Commit, sequencer::NAME, capacities.sequencer, actor);
 
         committer.tell(Connect(Listeners {
+            pool: mempool.port(),
             mempool: mempool.port(),
             sequencer: sequencer.port(),
             pruner: pruner.port(),

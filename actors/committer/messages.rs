@@ -1,7 +1,7 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::{BlockFeed, IndexedBlock, facts::Facts};
-use crate::{Committed, LeaveReason, mailbox::Port};
+use super::{BlockFeed, IndexedBlock, facts::Facts, waiters::WaiterId};
+use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
 use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
 use std::sync::Arc;
@@ -33,14 +33,22 @@ pub(crate) struct BlockStored {
 #[rtype(result = "()")]
 pub(crate) struct Dropped(pub(crate) Vec<(HashValue, LeaveReason)>);
 
-/// A client waits for a transaction. `subscribed` is answered once `end` will surely be told of
-/// every later commitment of it.
+/// A client waits for a transaction.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
 pub(crate) struct Subscribe {
     pub(crate) hash: HashValue,
     pub(crate) end: oneshot::Sender<WaitEnd>,
-    pub(crate) subscribed: oneshot::Sender<()>,
+}
+
+/// The answer to [`AskAbsent`](crate::mempool::messages::AskAbsent), where the pool does not hold the transaction.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct Absent {
+    pub(crate) hash: HashValue,
+    pub(crate) waiter: WaiterId,
+    /// Why it left the pool, if that is known.
+    pub(crate) reason: Option<LeaveReason>,
 }
 
 /// How a wait ended.
@@ -48,6 +56,9 @@ pub(crate) struct Subscribe {
 pub(crate) enum WaitEnd {
     Committed(LedgerInfo, Committed),
     Left(LeaveReason),
+    /// The pool did not hold it when the wait began; why it had left, if that is known. So if it was committed,
+    /// the Head and the store have it.
+    NotPending(Option<LeaveReason>),
 }
 
 /// A client wants to see new blocks.
@@ -57,14 +68,15 @@ pub(crate) struct SubscribeBlocks {
     pub(crate) reply: oneshot::Sender<BlockFeed>,
 }
 
-/// Who hears of durable blocks; told once, before the first block. Closes the circle of addresses.
+/// Who is told and asked of by the committer; told once, before the first block. Closes the circle of addresses.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
 pub(crate) struct Connect(pub(crate) Listeners);
 
-/// Who hears of durable blocks.
+/// Who hears of durable blocks, and who knows what is pending.
 #[derive(Debug)]
 pub(crate) struct Listeners {
+    pub(crate) pool: Port<AskAbsent>,
     pub(crate) mempool: Port<BlockCommitted>,
     pub(crate) sequencer: Port<BlockCommitted>,
     pub(crate) pruner: Port<BlockCommitted>,

@@ -15,11 +15,15 @@ pub(crate) use executor::Executor;
 pub use feed::BlockFeed;
 pub use head::Head;
 pub(crate) use head::{HeadCell, IndexedBlock};
+pub(crate) use waiters::WaiterId;
+#[cfg(test)]
+pub(crate) use waiters::waiter_ids;
 
 use crate::{
     Committed,
     failure::Failure,
     mailbox::{Mailbox, Port, receives_mail},
+    mempool::messages::AskAbsent,
     storage::messages::CommitBlock,
     worker::Worker,
 };
@@ -30,7 +34,7 @@ use facts::Facts;
 use feed::Feed;
 use ledger::OrderedBlock;
 use messages::{
-    BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, Subscribe,
+    Absent, BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, Subscribe,
     SubscribeBlocks, WaitEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
@@ -221,11 +225,24 @@ impl Handler<Subscribe> for Committer {
     type Result = ();
 
     fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
-        if subscribe.end.is_closed() {
+        let Subscribe { hash, end } = subscribe;
+        if end.is_closed() {
             return;
         }
-        self.waiters.insert(subscribe.hash, subscribe.end);
-        let _ = subscribe.subscribed.send(());
+        let waiter = self.waiters.insert(hash, end);
+        // After the insertion, so that the pool is looked into when no commitment can be missed any more.
+        if let Some(listeners) = &self.listeners {
+            listeners.pool.tell(AskAbsent { hash, waiter });
+        }
+    }
+}
+
+impl Handler<Absent> for Committer {
+    type Result = ();
+
+    fn handle(&mut self, absent: Absent, _: &mut Self::Context) {
+        let Absent { hash, waiter, reason } = absent;
+        self.waiters.dismiss(&hash, waiter, WaitEnd::NotPending(reason));
     }
 }
 

@@ -50,6 +50,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         })
     };
     committer.listeners = Some(Listeners {
+        pool: Port::new(|_| ()),
         mempool: probe("mempool"),
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
@@ -97,6 +98,7 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let heights = Arc::clone(&told);
     committer.listeners = Some(Listeners {
+        pool: Port::new(|_| ()),
         mempool: Port::new(move |committed: BlockCommitted| {
             heights.lock().unwrap().push(committed.0.height());
         }),

@@ -8,6 +8,16 @@ use tokio::sync::oneshot;
 /// Below this many, nobody looks for those who went away.
 const SWEEP_MIN: usize = 64;
 
+/// One of those who wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WaiterId(u64);
+
+#[derive(Debug)]
+struct Waiter {
+    id: WaiterId,
+    end: oneshot::Sender<WaitEnd>,
+}
+
 /// Subscriptions by transaction hash.
 ///
 /// How many clients wait at once is bounded by the handle (`wait.capacity`). Those who went away,
@@ -16,8 +26,9 @@ const SWEEP_MIN: usize = 64;
 /// who were alive at the last look, or a constant.
 #[derive(Debug)]
 pub(super) struct Waiters {
-    by_hash: HashMap<HashValue, Vec<oneshot::Sender<WaitEnd>>>,
+    by_hash: HashMap<HashValue, Vec<Waiter>>,
     count: usize,
+    next_id: u64,
     sweep_at: usize,
 }
 
@@ -26,6 +37,7 @@ impl Waiters {
         Self {
             by_hash: HashMap::new(),
             count: 0,
+            next_id: 0,
             sweep_at: SWEEP_MIN,
         }
     }
@@ -34,13 +46,31 @@ impl Waiters {
         self.count == 0
     }
 
-    pub(super) fn insert(&mut self, hash: HashValue, waiter: oneshot::Sender<WaitEnd>) {
+    pub(super) fn insert(&mut self, hash: HashValue, end: oneshot::Sender<WaitEnd>) -> WaiterId {
         if self.count >= self.sweep_at {
             self.sweep();
             self.sweep_at = (2 * self.count).max(SWEEP_MIN);
         }
-        self.by_hash.entry(hash).or_default().push(waiter);
+        let id = WaiterId(self.next_id);
+        // As many as there are numbers never wait in the life of a process.
+        self.next_id = self.next_id.wrapping_add(1);
+        self.by_hash.entry(hash).or_default().push(Waiter { id, end });
         self.count += 1;
+        id
+    }
+
+    /// Tells one of those who wait for `hash` how it ended, unless it was told before.
+    pub(super) fn dismiss(&mut self, hash: &HashValue, id: WaiterId, end: WaitEnd) {
+        let Some(waiters) = self.by_hash.get_mut(hash) else {
+            return;
+        };
+        if let Some(place) = waiters.iter().position(|waiter| waiter.id == id) {
+            let _ = waiters.swap_remove(place).end.send(end);
+            self.count -= 1;
+        }
+        if waiters.is_empty() {
+            self.by_hash.remove(hash);
+        }
     }
 
     /// Tells everyone who waits for `hash` how it ended.
@@ -48,17 +78,23 @@ impl Waiters {
         for waiter in self.by_hash.remove(hash).unwrap_or_default() {
             self.count -= 1;
             // Who went away does not need to know.
-            let _ = waiter.send(end());
+            let _ = waiter.end.send(end());
         }
     }
 
     fn sweep(&mut self) {
         self.by_hash.retain(|_, waiters| {
-            waiters.retain(|waiter| !waiter.is_closed());
+            waiters.retain(|waiter| !waiter.end.is_closed());
             !waiters.is_empty()
         });
         self.count = self.by_hash.values().map(Vec::len).sum();
     }
+}
+
+/// Three that differ.
+#[cfg(test)]
+pub(crate) fn waiter_ids() -> [WaiterId; 3] {
+    [1, 2, 3].map(WaiterId)
 }
 
 #[cfg(test)]
@@ -93,6 +129,22 @@ mod tests {
         assert!(!waiters.is_empty());
         waiters.resolve(&hash(2), expired);
         assert!(waiters.is_empty());
+    }
+
+    #[test]
+    fn who_is_dismissed_is_told_alone_and_once() {
+        let mut waiters = Waiters::new();
+        let [(first, mut of_first), (second, mut of_second)] = [oneshot::channel(), oneshot::channel()];
+        let first = waiters.insert(hash(1), first);
+        let second = waiters.insert(hash(1), second);
+        assert_ne!(first, second);
+        for other in [hash(2), hash(1), hash(1)] {
+            waiters.dismiss(&other, first, WaitEnd::NotPending(None));
+        }
+        assert!(matches!(of_first.try_recv(), Ok(WaitEnd::NotPending(None))));
+        assert!(of_second.try_recv().is_err() && !waiters.is_empty());
+        waiters.dismiss(&hash(1), second, WaitEnd::NotPending(None));
+        assert!(of_second.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty());
     }
 
     #[test]

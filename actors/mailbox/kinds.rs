@@ -2,10 +2,11 @@
 
 use crate::{
     committer::messages::{
-        BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Subscribe, SubscribeBlocks,
+        Absent, BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Subscribe,
+        SubscribeBlocks,
     },
     mempool::messages::{
-        AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause, PendingByHash, Submit,
+        AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause, PendingByHash, Submit,
     },
     sequencer::messages::{Start, Stop},
     storage::messages::{CommitBlock, Prune, PruneDone, Read},
@@ -43,6 +44,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    Absent = "absent",
+    AskAbsent = "ask_absent",
     AskRoom = "ask_room",
     AskSavedBytes = "ask_saved_bytes",
     Batch = "batch",

@@ -5,7 +5,7 @@ use super::{
     entry::Place,
     pool::{BatchLimits, Pending},
 };
-use crate::{LeaveReason, SubmitError, mailbox::Port};
+use crate::{LeaveReason, SubmitError, committer::WaiterId, mailbox::Port};
 use actix::Message;
 use ledger::{CheckedTransaction, HashValue};
 use std::sync::Arc;
@@ -36,6 +36,14 @@ pub(crate) struct AskRoom {
 pub(crate) struct PendingByHash {
     pub(crate) hash: HashValue,
     pub(crate) reply: oneshot::Sender<InPool>,
+}
+
+/// The committer asks for one who waits: answered only if the pool does not hold the transaction.
+#[derive(Message, Debug)]
+#[rtype(result = "()")]
+pub(crate) struct AskAbsent {
+    pub(crate) hash: HashValue,
+    pub(crate) waiter: WaiterId,
 }
 
 /// The answer to [`PendingByHash`].

@@ -29,7 +29,7 @@ use crate::{
     Clock,
     committer::{
         HeadCell,
-        messages::{BlockCommitted, Dropped},
+        messages::{Absent, BlockCommitted, Dropped},
     },
     mailbox::{Port, receives_mail},
     meters::PoolMeter,
@@ -40,7 +40,8 @@ use ledger::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
 };
 use messages::{
-    AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash, Submit,
+    AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash,
+    Submit,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -59,6 +60,7 @@ pub(crate) struct Mempool {
     clock: Clock,
     head: HeadCell,
     dropped: Port<Dropped>,
+    absent: Port<Absent>,
     /// The sequencer, when it waits for a transaction.
     parked: Option<NextBatch>,
     is_closed: bool,
@@ -74,7 +76,7 @@ impl Mempool {
         full_block_transactions: usize,
         clock: Clock,
         head: HeadCell,
-        dropped: Port<Dropped>,
+        (dropped, absent): (Port<Dropped>, Port<Absent>),
         meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
@@ -83,6 +85,7 @@ impl Mempool {
             clock,
             head,
             dropped,
+            absent,
             parked: None,
             is_closed: false,
             is_paused: false,
@@ -196,6 +199,18 @@ impl Handler<PendingByHash> for Mempool {
             },
         };
         let _ = question.reply.send(answer);
+    }
+}
+
+impl Handler<AskAbsent> for Mempool {
+    type Result = ();
+
+    fn handle(&mut self, question: AskAbsent, _: &mut Self::Context) {
+        let AskAbsent { hash, waiter } = question;
+        if self.pool.get(&hash).is_none() {
+            let reason = self.pool.left_reason(&hash).cloned();
+            self.absent.tell(Absent { hash, waiter, reason });
+        }
     }
 }
 

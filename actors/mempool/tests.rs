@@ -16,6 +16,7 @@ const NOW: u64 = 1_000;
 struct Fixture {
     mempool: Mailbox<Mempool>,
     dropped: mpsc::UnboundedReceiver<Dropped>,
+    absent: mpsc::UnboundedReceiver<Absent>,
     batches: mpsc::UnboundedReceiver<usize>,
     batch_port: Port<Batch>,
     clock: HandClock,
@@ -27,6 +28,7 @@ fn fixture() -> Fixture {
 
 fn with_head(head: Head) -> Fixture {
     let (tell_dropped, dropped) = mpsc::unbounded_channel();
+    let (tell_absent, absent) = mpsc::unbounded_channel();
     let (tell_batch, batches) = mpsc::unbounded_channel();
     let clock = HandClock::at_secs(NOW);
     let actor = Mempool::new(
@@ -35,12 +37,16 @@ fn with_head(head: Head) -> Fixture {
         10,
         clock.clock(),
         HeadCell::new(head),
-        Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
+        (
+            Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
+            Port::new(move |absent| tell_absent.send(absent).unwrap()),
+        ),
         Arc::default(),
     );
     Fixture {
         mempool: Mailbox::new((NAME, "mempool"), 100, actor.start(), &Failure::new()),
         dropped,
+        absent,
         batches,
         batch_port: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
         clock,
@@ -92,6 +98,30 @@ async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
     assert!(fixture.batches.try_recv().is_err(), "one batch for one pull");
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));
+}
+
+#[actix::test]
+async fn the_committer_is_told_only_of_those_that_are_not_there() {
+    let mut fixture = fixture();
+    let pending = fixture.submit(draft(1, 0)).await.unwrap().hash();
+    let expired = fixture
+        .submit(draft(2, 0).expires_at(NOW + 1))
+        .await
+        .unwrap()
+        .hash();
+    fixture.clock.set_secs(NOW + 1);
+    // Whatever changes the pool has it look who has expired.
+    fixture.submit(draft(3, 0)).await.unwrap();
+    let unknown = ledger::HashValue::sha3_of(&[b"unknown"]);
+    let [waiter, other, last] = crate::committer::waiter_ids();
+    for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
+        fixture.mempool.tell(AskAbsent { hash, waiter });
+    }
+    let reason = LeaveReason::Expired { at_secs: NOW + 1 };
+    for (hash, waiter, reason) in [(expired, other, Some(reason)), (unknown, last, None)] {
+        let told = fixture.absent.recv().await.unwrap();
+        assert_eq!((told.hash, told.waiter, told.reason), (hash, waiter, reason));
+    }
 }
 
 #[actix::test]
