@@ -19,11 +19,13 @@ Leave the machine alone meanwhile. A round of the rows of a load takes about fou
 import argparse
 import json
 import pathlib
+import shutil
 import sys
 
 import chart
 import machine
 import programs
+import reads
 import rows
 import table
 
@@ -66,13 +68,22 @@ def arguments():
     return options
 
 
+def needed(options):
+    """The programs that the rows start."""
+    yield from (options.node, options.generator, options.floor)
+    if not rows.WITH_WAITS.isdisjoint(options.rows):
+        yield options.wait_load
+    if options.anvil:
+        yield from (options.anvil, options.peer_load)
+
+
 def main():
     options = arguments()
-    needed = [options.node, options.generator, options.floor, options.wait_load]
-    needed += [options.anvil, options.peer_load] if options.anvil else []
-    for path in needed:
+    for path in needed(options):
         if not path.exists():
             sys.exit(f"{path} is missing; --help says how it is built")
+    if reads.NAME in options.rows and not shutil.which("wrk"):
+        sys.exit("wrk is missing; --help says where it is from")
     chosen = [row for row in rows.ALL if row.name in options.rows]
     results = {"machine": machine.describe(options.work_dir), "options": rows.described(options)}
     measured = [[] for _ in chosen]

@@ -16,6 +16,7 @@ import figures
 import node_api
 import programs
 
+NAME = "reads"
 # So many that the index of hashes lies in the database, not only in memory.
 TRANSFERS = 300_000
 ACCOUNTS = 3_000
@@ -38,7 +39,7 @@ KINDS = {
 
 
 class Reads:
-    name = "reads"
+    name = NAME
     unit = "requests/s"
     rounds_max = None
 

@@ -69,14 +69,15 @@ def prepare(path, options):
 
 
 def copy(source, target):
-    """A copy that takes as much of the disk, and is on it."""
+    """A copy that takes as much of the disk."""
     target.mkdir()
     subprocess.run(["cp", "--archive", "--sparse=always", f"{source}/.", target], check=True)
-    os.sync()
 
 
 def first_answer(options, directory):
     """How long a node takes until it answers, of which its ready line tells where."""
+    # What was written before is not to be written while the node opens its files.
+    os.sync()
     begin = time.perf_counter()
     with programs.Process(programs.node_command(options, directory / "data"), directory) as node:
         address = node.addresses()["api"].removeprefix("http://")
