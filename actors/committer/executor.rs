@@ -26,7 +26,7 @@ const THREAD: &str = "executor";
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(super) block: OrderedBlock,
-    /// The store shows all up to this height.
+    /// The store has all up to this height, or is about to.
     pub(super) durable_height: u64,
 }
 
@@ -82,6 +82,7 @@ impl Executor {
         let state = State {
             cache: &self.cache,
             reader: &self.reader,
+            durable_height: job.durable_height,
             snapshot: OnceCell::new(),
             failed: OnceCell::new(),
         };
@@ -128,6 +129,8 @@ enum Unexecuted {
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
     reader: &'a StoreReader,
+    /// What of the state is not in the cache is in the store by this height.
+    durable_height: u64,
     snapshot: OnceCell<Snapshot>,
     /// The first error of the store. Execution passes on its words only, and what it means for the node
     /// depends on its kind.
@@ -147,7 +150,8 @@ impl State<'_> {
         let snapshot = match self.snapshot.get() {
             Some(snapshot) => snapshot,
             None => {
-                let snapshot = self.reader.snapshot().map_err(failed)?;
+                let shown = self.reader.wait_shown(self.durable_height);
+                let snapshot = shown.and_then(|()| self.reader.snapshot()).map_err(failed)?;
                 self.snapshot.get_or_init(|| snapshot)
             }
         };

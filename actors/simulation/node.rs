@@ -4,7 +4,7 @@ use super::{
     disk::Disk,
     fixture::{Fixture, STORE_OPTIONS},
     scheduler::{Scheduler, preempt_in_sync},
-    stage::Stage,
+    stage::{Reading, Stage},
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
@@ -15,6 +15,7 @@ use crate::{
     node::Wiring,
     sequencer::messages::Start,
     signatures::{SignatureChecks, SignatureQueues},
+    worker::Worker,
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use std::rc::Rc;
@@ -89,18 +90,19 @@ impl StartUp<'_> {
             },
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
-        let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
-        scheduler.add(Box::new(workers.executor));
+        let store = (writer, reader.clone());
+        let workers = wiring.workers(&mailboxes, (queues, jobs), store, tip);
+        let head = wiring.head.clone();
+        scheduler.add(reading(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
-        for reader in workers.readers {
-            scheduler.add(Box::new(reader));
+        for worker in workers.readers {
+            scheduler.add(reading(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });
         disk.set_on_sync(preempt_in_sync);
-        let head = wiring.head.clone();
         let handle = NodeHandle::new(
             chain.clone(),
             config.clone(),
@@ -119,6 +121,14 @@ impl StartUp<'_> {
             _signatures: signatures,
         })
     }
+}
+
+fn reading<J>(worker: Worker<J>, head: &HeadCell, reader: &StoreReader) -> Box<Reading<J>> {
+    Box::new(Reading {
+        worker,
+        head: head.clone(),
+        reader: reader.clone(),
+    })
 }
 
 /// The file that a graceful stop leaves, if any.

@@ -4,11 +4,13 @@
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
     arbiters::{Host, Site},
+    committer::HeadCell,
     failure::Failure,
     mailbox::{Address, Carrier, Mail, Mailbox},
     worker::Worker,
 };
 use actix::{Actor, Addr, AsyncContext, Context, Handler};
+use ledger_store::StoreReader;
 use std::{
     cell::Cell,
     collections::VecDeque,
@@ -134,6 +136,29 @@ impl<J> Process for Worker<J> {
 
     fn step(&mut self) -> bool {
         Worker::step(self).is_continue()
+    }
+}
+
+/// A worker that reads the store: it would wait until the store shows what the Head does. Within a step of the writer
+/// nobody can wait for that, so it has its turn when it need not.
+pub(super) struct Reading<J> {
+    pub(super) worker: Worker<J>,
+    pub(super) head: HeadCell,
+    pub(super) reader: StoreReader,
+}
+
+impl<J> Process for Reading<J> {
+    fn name(&self) -> &str {
+        self.worker.name()
+    }
+
+    fn is_ready(&self) -> bool {
+        let height = self.head.load().ledger_info().block_height;
+        self.worker.has_work() && !self.reader.would_wait(height)
+    }
+
+    fn step(&mut self) -> bool {
+        self.worker.step().is_continue()
     }
 }
 

@@ -85,9 +85,11 @@ impl Writer {
         if let Some(newest) = blocks.last() {
             let height = newest.height();
             let begun = Instant::now();
-            self.writer.commit(&blocks)?;
-            self.listeners.meter.committed(&blocks, begun.elapsed());
-            self.listeners.stored.tell(BlockStored { height });
+            let WriterListeners { stored, meter, .. } = &self.listeners;
+            self.writer.commit_telling(&blocks, || {
+                meter.committed(&blocks, begun.elapsed());
+                stored.tell(BlockStored { height });
+            })?;
         }
         for prune in prunes {
             let hide = |pruned: &Pruned| {
@@ -118,12 +120,14 @@ pub(super) fn reader(reader: StoreReader, head: HeadCell, reads: Receiver<ReadJo
 const SNAPSHOT_TRIES: usize = 8;
 
 /// A snapshot of what the Head shows. The Head is looked at first: what it shows is durable, so the
-/// store has it.
+/// store has it, or is about to.
 pub(super) fn snapshot_at_head(head: &HeadCell, reader: &StoreReader) -> Result<Snapshot, StoreError> {
     let mut tries = SNAPSHOT_TRIES;
     loop {
         tries -= 1;
-        match reader.snapshot_at(head.load().ledger_info()) {
+        let head = head.load();
+        let shown = reader.wait_shown(head.ledger_info().block_height);
+        match shown.and_then(|()| reader.snapshot_at(head.ledger_info())) {
             Err(StoreError::NoSuchMoment { asked, oldest, .. }) if asked < oldest && tries > 0 => {}
             outcome => return outcome,
         }

@@ -77,6 +77,7 @@ impl StoreWriter {
         }
         let durable = self.log_record(view, |out| redo::write_prune(step.0, out))?;
         let view = self.prune_to(view, step, durable)?;
+        self.disk.check()?;
         tell(&pruned);
         self.published.set(view);
         Ok(pruned)

@@ -1,6 +1,9 @@
 //! Gives snapshots to any thread.
 
-use crate::{Snapshot, StoreError, view::Published};
+use crate::{
+    Snapshot, StoreError,
+    view::{Published, View},
+};
 use ledger::{ChainTip, LedgerInfo};
 
 /// Gives snapshots. Cheap to clone.
@@ -12,6 +15,20 @@ pub struct StoreReader {
 impl StoreReader {
     pub(crate) fn new(published: Published) -> Self {
         Self { published }
+    }
+
+    /// Waits until snapshots show the block of a height that is durable, as
+    /// [`StoreWriter::commit_telling`](crate::StoreWriter::commit_telling) told: the writer is about to.
+    ///
+    /// # Errors
+    /// Why the writer does not show it; [`StoreError::Empty`] when nothing is committed yet.
+    pub fn wait_shown(&self, height: u64) -> Result<(), StoreError> {
+        self.published.wait(|view| shows(view, height)).map(drop)
+    }
+
+    /// Whether [`Self::wait_shown`] would wait now.
+    pub fn would_wait(&self, height: u64) -> bool {
+        self.published.would_wait(|view| shows(view, height))
     }
 
     /// The end of the durable chain.
@@ -57,4 +74,8 @@ impl StoreReader {
         };
         Ok(Snapshot::new(view, info))
     }
+}
+
+fn shows(view: &View, height: u64) -> bool {
+    view.head.tip.height >= height
 }

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use ledger::{BlockInfo, ContractEvent, EventKey, StateKey, WriteOp};
 use std::{
     ops::ControlFlow,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
 /// One durable moment.
@@ -45,23 +45,78 @@ pub(crate) fn no_recent() -> [Recent; 4] {
 /// Where the writer puts the newest moment and readers take it; the lock is held for the copy of a
 /// pointer only.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Published(Arc<RwLock<Option<Arc<View>>>>);
+pub(crate) struct Published(Arc<Place>);
+
+#[derive(Debug, Default)]
+struct Place {
+    newest: Mutex<Newest>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Newest {
+    view: Option<Arc<View>>,
+    /// Why no newer one will come, once that is so.
+    end: Option<StoreError>,
+}
+
+impl Newest {
+    /// What who waits for a moment gets, unless a newer one is to come.
+    fn reached(&self, is_reached: impl Fn(&View) -> bool) -> Option<Result<Arc<View>, StoreError>> {
+        match (&self.view, &self.end) {
+            (Some(view), _) if is_reached(view) => Some(Ok(Arc::clone(view))),
+            (_, Some(end)) => Some(Err(end.clone())),
+            (None, None) => Some(Err(StoreError::Empty)),
+            (Some(_), None) => None,
+        }
+    }
+}
 
 impl Published {
     /// The newest moment, or `None` before genesis.
     pub(crate) fn get(&self) -> Option<Arc<View>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().view.clone()
+    }
+
+    /// The newest moment as soon as `is_reached` by it. For what is durable already: the writer is about to show it.
+    ///
+    /// # Errors
+    /// [`StoreError::Empty`] before genesis; why the writer shows no newer one, where that is so.
+    pub(crate) fn wait(&self, is_reached: impl Fn(&View) -> bool) -> Result<Arc<View>, StoreError> {
+        let mut newest = self.lock();
+        loop {
+            if let Some(outcome) = newest.reached(&is_reached) {
+                return outcome;
+            }
+            newest = self
+                .0
+                .changed
+                .wait(newest)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether [`Self::wait`] would wait now.
+    pub(crate) fn would_wait(&self, is_reached: impl Fn(&View) -> bool) -> bool {
+        self.lock().reached(is_reached).is_none()
     }
 
     /// Makes `view` the newest moment.
     pub(crate) fn set(&self, view: View) {
-        let before = self
-            .0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .replace(Arc::new(view));
+        let before = self.lock().view.replace(Arc::new(view));
+        self.0.changed.notify_all();
         // Outside the lock: the last user of a moment releases its pages.
         drop(before);
+    }
+
+    /// No newer moment will come.
+    pub(crate) fn end(&self, cause: StoreError) {
+        self.lock().end.get_or_insert(cause);
+        self.0.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Newest> {
+        self.0.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

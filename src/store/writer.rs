@@ -30,7 +30,7 @@ use std::{borrow::Borrow, io, ops::Bound, sync::Arc};
 #[derive(Debug)]
 pub struct StoreWriter {
     pub(crate) database: Database,
-    disk: Disk,
+    pub(crate) disk: Disk,
     pub(crate) log: BlockLog,
     /// Whether the newest checkpoint says that the log has to be read at the next start.
     is_log_open: bool,
@@ -86,6 +86,20 @@ impl StoreWriter {
     /// blocks may or may not be there after a restart, all or none, and the writer is poisoned:
     /// every later call fails.
     pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
+        self.commit_telling(blocks, || ())
+    }
+
+    /// As [`Self::commit`], and tells as soon as the blocks are durable, which is before the database has them where
+    /// they are in the log. Who was told and wants to see them calls [`StoreReader::wait_shown`](crate::StoreReader::wait_shown).
+    ///
+    /// # Errors
+    /// As [`Self::commit`]. Where it was told, the blocks are there after a restart; they are visible now
+    /// unless the disk did not read.
+    pub fn commit_telling(
+        &mut self,
+        blocks: &[Arc<ExecutedBlock>],
+        tell_durable: impl FnOnce(),
+    ) -> Result<(), StoreError> {
         self.check_usable()?;
         if blocks.is_empty() {
             return Ok(());
@@ -97,7 +111,21 @@ impl StoreWriter {
         }
         self.poison_on_error(|writer| {
             let durable = writer.log_record(&view, |out| redo::write_blocks(blocks, out))?;
-            writer.append((Some(&view), durable), view.head.clone(), blocks, |_| Ok(()))
+            let append = |writer: &mut Self| {
+                writer.append((Some(&view), durable), view.head.clone(), blocks, |_| Ok(()))
+            };
+            match durable {
+                Durable::ByLog => {
+                    tell_durable();
+                    append(writer)?;
+                    writer.disk.check()
+                }
+                Durable::ByCheckpoint => {
+                    append(writer)?;
+                    tell_durable();
+                    Ok(())
+                }
+            }
         })
     }
 
@@ -150,6 +178,7 @@ impl StoreWriter {
         let result = write(self);
         if let Err(error) = &result {
             self.poisoned = Some(error.to_string());
+            self.published.end(error.clone());
         }
         result
     }
@@ -222,8 +251,8 @@ impl StoreWriter {
         Ok(transaction)
     }
 
-    /// Ends a write. The database does not hear of a disk that failed, so it is asked about here,
-    /// before anybody is told or shown anything.
+    /// Ends a write of what is not durable yet. The database does not hear of a disk that failed, so it is asked about
+    /// here, before anybody is told or shown anything.
     pub(crate) fn finish(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
         transaction.commit()?;
         self.disk.check()
@@ -245,7 +274,8 @@ impl StoreWriter {
             }
         }
         match durable {
-            Durable::ByLog => self.finish(transaction)?,
+            // It is durable whatever becomes of the disk now, and may be shown.
+            Durable::ByLog => transaction.commit()?,
             Durable::ByCheckpoint => self.checkpoint(transaction, true)?,
         }
         let tables = Tables::open(&self.database.begin_read()?)?;
@@ -285,6 +315,8 @@ impl StoreWriter {
 
 impl Drop for StoreWriter {
     fn drop(&mut self) {
+        let end = StoreError::Poisoned("the store is closed".to_owned());
+        self.published.end(end);
         // After a failure what is on the disk stays as it is: the next start reads the log.
         if !self.is_log_open || self.poisoned.is_some() || std::thread::panicking() {
             return;
