@@ -20,6 +20,7 @@ import argparse
 import json
 import pathlib
 import shutil
+import signal
 import sys
 
 import chart
@@ -84,6 +85,8 @@ def main():
             sys.exit(f"{path} is missing; --help says how it is built")
     if reads.NAME in options.rows and not shutil.which("wrk"):
         sys.exit("wrk is missing; --help says where it is from")
+    # So that nothing is left behind when it is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     chosen = [row for row in rows.ALL if row.name in options.rows]
     results = {"machine": machine.describe(options.work_dir), "options": rows.described(options)}
     measured = [[] for _ in chosen]

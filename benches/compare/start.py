@@ -16,6 +16,8 @@ import programs
 
 # The time between two questions, in seconds.
 ASK_INTERVAL_SECONDS = 0.001
+# For the file system to come to rest.
+SETTLE_SECONDS = 2
 # A node is killed after so many seconds of load.
 KILLED_AFTER_SECONDS = 5
 EMPTY, STOPPED, KILLED = "empty directory", "stopped", "killed under load"
@@ -76,8 +78,9 @@ def copy(source, target):
 
 def first_answer(options, directory):
     """How long a node takes until it answers, of which its ready line tells where."""
-    # What was written before is not to be written while the node opens its files.
+    # What was written or deleted before is not to keep the disk busy while the node opens its files.
     os.sync()
+    time.sleep(SETTLE_SECONDS)
     begin = time.perf_counter()
     with programs.Process(programs.node_command(options, directory / "data"), directory) as node:
         address = node.addresses()["api"].removeprefix("http://")
