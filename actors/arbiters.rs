@@ -22,7 +22,7 @@ pub(crate) struct Arbiters {
     failure: Failure,
 }
 
-/// An arbiter, by what it runs.
+/// Actors that stay together, by what they do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Site {
     /// The mempool.
@@ -33,30 +33,26 @@ pub(crate) enum Site {
     Storage,
 }
 
-impl Site {
-    /// All of them.
-    const ALL: [Self; 3] = [Self::Mempool, Self::Commit, Self::Storage];
+/// The most threads that actors run on: one for each [`Site`].
+pub(crate) const THREADS_MAX: usize = 3;
 
-    /// The arbiter's name.
-    pub(crate) fn thread(self) -> &'static str {
-        match self {
-            Self::Mempool => "mempool",
-            Self::Commit => "commit",
-            Self::Storage => "storage",
-        }
-    }
-}
+/// The threads' names, by how many there are. A site that has none of its own is on the last.
+const NAMES: [&[&str]; THREADS_MAX] = [
+    &["actors"],
+    &["mempool", "commit"],
+    &["mempool", "commit", "storage"],
+];
 
 impl Arbiters {
-    /// Starts one thread for each [`Site`]. Panics outside an actix system. A panic of an actor is told
+    /// Starts up to [`THREADS_MAX`] threads. Panics outside an actix system. A panic of an actor is told
     /// to `failure`.
-    pub(crate) fn start(failure: Failure) -> io::Result<Self> {
+    pub(crate) fn start(threads: usize, failure: Failure) -> io::Result<Self> {
         let mut started = Self {
             arbiters: Vec::new(),
             failure,
         };
-        for site in Site::ALL {
-            started.arbiters.push((site.thread(), Arbiter::try_new()?));
+        for name in NAMES[threads.clamp(1, THREADS_MAX) - 1] {
+            started.arbiters.push((name, Arbiter::try_new()?));
         }
         Ok(started)
     }
@@ -81,9 +77,9 @@ impl Host for Arbiters {
     where
         A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
     {
-        let (_, arbiter) = &self.arbiters[site as usize];
+        let (thread, arbiter) = &self.arbiters[(site as usize).min(self.arbiters.len() - 1)];
         let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        Mailbox::new((name, site.thread()), capacity, address, &self.failure)
+        Mailbox::new((name, thread), capacity, address, &self.failure)
     }
 }
 

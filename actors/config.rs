@@ -21,8 +21,23 @@ pub struct NodeConfig {
     pub storage: StorageConfig,
     /// What is kept of the past.
     pub pruner: PrunerConfig,
+    /// The threads of the actors.
+    pub actors: ActorsConfig,
     /// How many requests may wait for each actor.
     pub mailboxes: MailboxCapacities,
+}
+
+/// What runs the actors.
+#[derive(Clone, Debug)]
+pub struct ActorsConfig {
+    /// How many threads they run on, 1 to 3; more are taken for 3.
+    pub threads: usize,
+}
+
+impl Default for ActorsConfig {
+    fn default() -> Self {
+        Self { threads: 1 }
+    }
 }
 
 /// Threads and queues that check signatures.
@@ -117,7 +132,7 @@ impl Default for SequencerConfig {
         Self {
             block_transactions_max: 5_000,
             block_bytes_max: 3 * 1024 * 1024,
-            blocks_in_flight_max: 8,
+            blocks_in_flight_max: 3,
             heartbeat_secs: 0,
         }
     }
@@ -212,6 +227,7 @@ impl NodeConfig {
             ),
             ("storage.readers", self.storage.readers),
             ("storage.read_queue_capacity", self.storage.read_queue_capacity),
+            ("actors.threads", self.actors.threads),
             ("actors.mempool.mailbox_capacity", self.mailboxes.mempool),
             ("actors.sequencer.mailbox_capacity", self.mailboxes.sequencer),
             ("actors.committer.mailbox_capacity", self.mailboxes.committer),

@@ -61,8 +61,8 @@ mod worker;
 pub use clock::Clock;
 pub use committer::{BlockFeed, Head};
 pub use config::{
-    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
-    StorageConfig, WaitConfig,
+    ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
+    SignaturesConfig, StorageConfig, WaitConfig,
 };
 pub use error::{
     FailureKind, FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError,

@@ -2,9 +2,8 @@
 //!
 //! | thread | runs | waits for |
 //! |---|---|---|
-//! | arbiter `mempool` | mempool | its mailbox |
-//! | arbiter `commit` | sequencer, committer | its mailboxes |
-//! | arbiter `storage` | storage, pruner | its mailboxes |
+//! | arbiter `actors` | all actors (`actors.threads` = 1) | their mailboxes |
+//! | or arbiters `mempool` / `commit` / `storage` | mempool / sequencer, committer / storage, pruner (2: the last two together) | their mailboxes |
 //! | `signature-check`, several | the check of signatures | its two lanes |
 //! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
 //! | `store-writer` | commits and prunes | the storage's write queue; the disk |
@@ -104,7 +103,7 @@ impl Node {
             config: &config,
             clock: &clock,
             head: HeadCell::new(Head::opened(ledger_info)),
-            host: Arbiters::start(failure.clone()).map_err(StartError::Thread)?,
+            host: Arbiters::start(config.actors.threads, failure.clone()).map_err(StartError::Thread)?,
             failure,
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);

@@ -3,8 +3,8 @@
 
 use super::scheduler::Pace;
 use crate::{
-    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
-    StorageConfig, WaitConfig,
+    ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
+    SignaturesConfig, StorageConfig, WaitConfig,
 };
 use fastrand::Rng;
 
@@ -56,6 +56,8 @@ impl Options {
                 window_versions: random.u64(0..60),
                 batch_versions: random.u64(1..12),
             },
+            // Of no meaning here: each actor is a process of its own.
+            actors: ActorsConfig::default(),
             mailboxes: MailboxCapacities {
                 mempool: random.usize(1..8),
                 sequencer: 1,

@@ -31,7 +31,7 @@ pub(super) struct Stage {
 }
 
 impl Host for Stage {
-    fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    fn run<A>(&self, _: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
     where
         A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
     {
@@ -48,12 +48,7 @@ impl Host for Stage {
             flag: Flag::raised(),
         };
         self.scheduler.add(Box::new(seat));
-        Mailbox::new(
-            (name, site.thread()),
-            capacity,
-            Address::Carrier(inbox),
-            &self.failure,
-        )
+        Mailbox::new((name, name), capacity, Address::Carrier(inbox), &self.failure)
     }
 }
 

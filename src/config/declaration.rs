@@ -198,8 +198,8 @@ settings! {
             "The largest block. The reference's; durable commits gain little from larger ones.";
         block_bytes_max: usize = 3_145_728, Kind::Integer(1..=1_073_741_824), "bytes",
             "The signed bytes of a block's transactions. The reference's; a single larger transaction still gets a block.";
-        blocks_in_flight_max: usize = 8, Kind::Integer(1..=10_000), "blocks",
-            "Blocks ordered but not yet durable. Enough to execute and write at the same time; more only adds latency.";
+        blocks_in_flight_max: usize = 3, Kind::Integer(1..=10_000), "blocks",
+            "Blocks ordered but not yet durable: one is executed, one written, one waits. With more, blocks get smaller and cost more each; with 1, execution waits for the disk.";
         heartbeat_secs: u64 = 0, Kind::Integer(0..=86_400), "s",
             "An idle node makes an empty block this often; 0 is never, so that an idle node writes nothing.";
     }
@@ -211,8 +211,8 @@ settings! {
             "Threads that answer queries. Reads come from memory for the most part, so as many as small machines have cores.";
         read_queue_capacity: usize = 4_096, Kind::Integer(1..=1_000_000), "queries",
             "Queries that wait for a reader; beyond it the answer is 503. About 50 ms of work.";
-        cache_bytes: u64 = 536_870_912, Kind::Integer(1..=MAX), "bytes",
-            "Memory for pages of the database, beside the system's own page cache, which does most of the work.";
+        cache_bytes: u64 = 67_108_864, Kind::Integer(1..=MAX), "bytes",
+            "Memory for pages of the database, beside the system's own page cache, which does most of the work: eight times as much gains nothing that could be measured.";
         check_bytes_max: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
             "A ledger that takes at most so many bytes is compared with its checksums at the start, about a second for each GB. A larger one is not: damage in it ends the node when it is read and does not fit, and is not noticed where it fits. 0 is never.";
         min_free_bytes: u64 = 268_435_456, Kind::Integer(0..=MAX), "bytes",
@@ -226,6 +226,11 @@ settings! {
             "How many of the newest versions can be read at least. The reference's.";
         batch_versions: u64 = 500, Kind::Integer(1..=10_000_000), "versions",
             "How many versions one step removes, on top of as many as have come since the last; commits wait for a step that is under way: about 4 ms for 500. The reference's 5000 take 30.";
+    }
+    /// The actors.
+    actors: ActorsSettings = "actors" {
+        threads: usize = 1, Kind::Integer(1..=3), "threads",
+            "Threads that actors run on. With 1 they tell each other without waking a thread, which pays as long as that thread is not busy (metric ledger_actor_busy_ratio, summed); 2 gives the mempool one of its own, 3 the storage and the pruner too.";
     }
     /// The mempool's mailbox.
     actors_mempool: MempoolMailbox = "actors.mempool" {

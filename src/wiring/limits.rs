@@ -2,8 +2,8 @@
 
 use crate::config::Settings;
 use ledger_actors::{
-    MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig, SignaturesConfig,
-    StorageConfig, WaitConfig,
+    ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
+    SignaturesConfig, StorageConfig, WaitConfig,
 };
 use ledger_api::{ApiConfig, SwitchSettings};
 
@@ -40,6 +40,9 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
             enabled: settings.pruner.enabled,
             window_versions: settings.pruner.window_versions,
             batch_versions: settings.pruner.batch_versions,
+        },
+        actors: ActorsConfig {
+            threads: settings.actors.threads,
         },
         mailboxes: MailboxCapacities {
             mempool: settings.actors_mempool.mailbox_capacity,
