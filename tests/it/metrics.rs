@@ -202,7 +202,7 @@ async fn a_transfer_moves_the_counters() {
         ("ledger_mailbox_accepted_total", &[("actor", "mempool")]),
         ("ledger_mailbox_protocol_total", &[("actor", "sequencer")]),
         ("ledger_mailbox_handled_seconds_sum", &[("actor", "committer")]),
-        ("ledger_mailbox_waited_seconds_count", &[("thread", "commit")]),
+        ("ledger_mailbox_waited_seconds_count", &[("thread", "actors")]),
     ];
     for (name, labels) in more {
         assert!(moved(name, labels) > 0.0, "{name} {labels:?}");

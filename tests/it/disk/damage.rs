@@ -21,6 +21,10 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
     for seed in 1..=20 {
         node.fund(&Account::from_seed(seed), 1_000_000).await;
     }
+    // What reads the store waits until the database has all that was told: the writer is at rest then.
+    let newest = node.get("/v1").await.json["ledger_version"].clone();
+    let path = format!("/v1/transactions/by_version/{}", newest.as_str().unwrap());
+    assert_eq!(node.get(&path).await.status, 200);
     let data = node.directory().join("data");
     let file = File::options()
         .write(true)
