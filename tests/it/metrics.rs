@@ -158,11 +158,15 @@ async fn every_name_is_documented_and_every_documented_name_is_served() {
 async fn a_transfer_moves_the_counters() {
     let (node, alice, bob) = node_at_work(&[]).await;
     let chain = node.chain().await;
+    // Answered by the mempool after all that it was told before: of the block, too.
+    let settled = || node.get("/v1/estimate_gas_price");
+    settled().await;
     let before = Scrape::of(&node).await;
     let committed = node
         .submit_and_wait(&alice.transfer(&chain, 1, bob.address, 7))
         .await;
     let version: f64 = committed["version"].as_str().unwrap().parse().unwrap();
+    settled().await;
     let after = Scrape::of(&node).await;
     let moved = |name: &str, labels: &[(&str, &str)]| after.sum(name, labels) - before.sum(name, labels);
 
