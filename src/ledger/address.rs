@@ -68,6 +68,11 @@ impl AccountAddress {
         &self.0
     }
 
+    /// As it prints: `0x` and its lower-case digits without leading zeros.
+    pub fn text(&self) -> HexText {
+        HexText::short(&self.0)
+    }
+
     /// `0x` and all 64 lower-case digits.
     pub fn to_long_hex(&self) -> String {
         hex_text(&self.0)
@@ -102,16 +107,7 @@ impl FromStr for AccountAddress {
 
 impl fmt::Display for AccountAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let long = HexText::new(&self.0);
-        let zeros = self.0.iter().take_while(|byte| **byte == 0).count();
-        // The first digit of the first byte that is not zero may be one, and the last digit always stays.
-        let skipped = match self.0.get(zeros) {
-            Some(..0x10) => 2 * zeros + 1,
-            Some(_) => 2 * zeros,
-            None => 63,
-        };
-        f.write_str("0x")?;
-        f.write_str(&long.as_str()[2 + skipped..])
+        f.write_str(self.text().as_str())
     }
 }
 

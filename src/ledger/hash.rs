@@ -7,6 +7,7 @@ mod batch;
 mod permutation;
 
 pub(crate) use batch::HashBatch;
+pub use batch::state_key_hashes;
 
 use crate::hex_text::HexText;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,11 @@ impl HashValue {
         &self.0
     }
 
+    /// As it prints.
+    pub fn text(&self) -> HexText {
+        HexText::new(&self.0)
+    }
+
     /// SHA3-256 of the parts, one after the other, without any prefix.
     pub fn sha3_of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha3_256::new();
@@ -61,7 +67,7 @@ impl FromStr for HashValue {
 
 impl fmt::Display for HashValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HexText::new(&self.0).as_str())
+        f.write_str(self.text().as_str())
     }
 }
 

@@ -5,24 +5,57 @@
 pub fn hex_text(bytes: &[u8]) -> String {
     let mut text = vec![b'0'; 2 * bytes.len() + 2];
     text[1] = b'x';
-    hex::encode_to_slice(bytes, &mut text[2..]).expect("two digits for each byte");
+    write_digits(bytes, &mut text[2..]);
     String::from_utf8(text).expect("digits are text")
 }
 
+/// The digits of `bytes`, as far as there is room. Without a table, so that the compiler makes many at once.
+fn write_digits(bytes: &[u8], room: &mut [u8]) {
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    let (pairs, _) = room.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 0xf)];
+    }
+}
+
 /// `0x` and the digits of 32 bytes, in place.
-pub(crate) struct HexText([u8; 66]);
+#[derive(Clone, Copy, Debug)]
+pub struct HexText {
+    bytes: [u8; Self::LENGTH],
+    /// Where the text begins.
+    start: usize,
+}
 
 impl HexText {
+    /// The length with all digits.
+    const LENGTH: usize = 66;
+
+    /// With all digits.
     pub(crate) fn new(bytes: &[u8; 32]) -> Self {
-        let mut text = [b'0'; 66];
+        let mut text = [b'0'; Self::LENGTH];
         text[1] = b'x';
-        hex::encode_to_slice(bytes, &mut text[2..]).expect("two digits for each byte");
-        Self(text)
+        write_digits(bytes, &mut text[2..]);
+        Self {
+            bytes: text,
+            start: 0,
+        }
+    }
+
+    /// Without the zeros that it begins with; the last digit always stays.
+    pub(crate) fn short(bytes: &[u8; 32]) -> Self {
+        let mut text = Self::new(bytes);
+        let digits = &text.bytes[2..Self::LENGTH - 1];
+        text.start = digits.iter().take_while(|digit| **digit == b'0').count();
+        text.bytes[text.start..text.start + 2].copy_from_slice(b"0x");
+        text
     }
 
     /// The text.
-    pub(crate) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("digits are text")
+    ///
+    /// # Panics
+    /// Never: digits are text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[self.start..]).expect("digits are text")
     }
 }
 
@@ -34,7 +67,30 @@ mod tests {
     fn all_digits_in_lower_case() {
         assert_eq!(hex_text(&[]), "0x");
         assert_eq!(hex_text(&[0, 0xab, 9]), "0x00ab09");
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        assert_eq!(hex_text(&all), format!("0x{}", hex::encode(&all)));
         let bytes = std::array::from_fn(|n| n as u8 * 7);
         assert_eq!(HexText::new(&bytes).as_str(), hex_text(&bytes));
+    }
+
+    #[test]
+    fn the_short_form_begins_with_no_zero_but_the_last_digit() {
+        for zeros in 0..=32 {
+            for first in [0x07, 0x70] {
+                let mut bytes = [0xa0; 32];
+                bytes[..zeros].fill(0);
+                bytes
+                    .iter_mut()
+                    .skip(zeros)
+                    .take(1)
+                    .for_each(|byte| *byte = first);
+                let long = hex::encode(bytes);
+                let short = match long.trim_start_matches('0') {
+                    "" => "0",
+                    digits => digits,
+                };
+                assert_eq!(HexText::short(&bytes).as_str(), format!("0x{short}"));
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ mod address;
 pub mod block;
 pub mod chain;
 pub mod crypto;
+mod decimal_text;
 pub mod event;
 pub mod execute;
 pub mod framework;
@@ -38,12 +39,13 @@ pub use block::{
     OrderedBlock,
 };
 pub use chain::{Chain, Parameters};
+pub use decimal_text::DecimalText;
 pub use event::{ContractEvent, EventKey};
 pub use execute::{AccountFacts, Discard, ExecuteError, TransactionFacts, ValidationStatus};
 pub use framework::{AssetType, FormError, Framework};
 pub use genesis::{Genesis, GenesisAccount, GenesisError};
-pub use hash::{HashError, HashValue, Seed};
-pub use hex_text::hex_text;
+pub use hash::{HashError, HashValue, Seed, state_key_hashes};
+pub use hex_text::{HexText, hex_text};
 pub use state::{StateError, StateKey, StateKeyParts, StateView, WriteOp, WriteSet};
 pub use transaction::{
     CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, ReplayProtector, SignedTransaction,

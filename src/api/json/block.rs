@@ -32,16 +32,11 @@ impl<'a> BlockJson<'a> {
         tables: &'a TableTypes,
     ) -> Self {
         let timestamp_usecs = block.header.timestamp_usecs;
-        let view = |stored: &'a StoredTransaction| {
-            TransactionJson::committed(
-                chain,
-                CommittedJson {
-                    version: stored.version,
-                    timestamp_usecs,
-                    executed: &stored.executed,
-                    tables,
-                },
-            )
+        let committed = |stored: &'a StoredTransaction| CommittedJson {
+            version: stored.version,
+            timestamp_usecs,
+            executed: &stored.executed,
+            tables,
         };
         Self {
             block_height: Text(block.header.height),
@@ -49,7 +44,8 @@ impl<'a> BlockJson<'a> {
             block_timestamp: Text(timestamp_usecs),
             first_version: Text(block.first_version),
             last_version: Text(block.last_version),
-            transactions: transactions.map(|all| all.iter().map(view).collect()),
+            transactions: transactions
+                .map(|all| TransactionJson::all_committed(chain, all.iter().map(committed))),
         }
     }
 }

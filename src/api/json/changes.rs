@@ -1,11 +1,11 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
-use super::{Text, ValueJson, text_schema::hex_text_schema};
+use super::{Text, TypeName, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
-    WriteSet, framework::ShownValue, hex_text, state::group_members,
+    WriteSet, framework::ShownValue, hex_text, state::group_members, state_key_hashes,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -24,7 +24,8 @@ pub(crate) enum ChangeJson<'a> {
     DeleteResource {
         address: Text<AccountAddress>,
         state_key_hash: Text<HashValue>,
-        resource: Text<StructTag>,
+        #[schemars(with = "Text<StructTag>")]
+        resource: TypeName<'a>,
     },
     WriteModule {
         address: Text<AccountAddress>,
@@ -89,7 +90,8 @@ pub(crate) struct DeletedItemJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MoveResource")]
 pub(crate) struct ResourceJson<'a> {
-    r#type: Text<StructTag>,
+    #[schemars(with = "Text<StructTag>")]
+    r#type: TypeName<'a>,
     /// In the JSON form of the type; hex where the framework does not know it.
     #[schemars(with = "Value")]
     data: ValueJson<'a>,
@@ -134,37 +136,58 @@ impl ModuleJson {
 impl<'a> ResourceJson<'a> {
     /// The resource of type `tag` that the state holds as `bytes`.
     pub fn new(chain: &'a Chain, tag: StructTag, bytes: Bytes) -> Self {
-        let data = ValueJson::new(chain, &tag.clone().into(), bytes);
+        Self::named(chain, TypeName::of_struct(chain, tag), bytes)
+    }
+
+    fn named(chain: &'a Chain, name: TypeName<'a>, bytes: Bytes) -> Self {
         Self {
-            r#type: Text(tag),
-            data,
+            data: name.value(chain, bytes),
+            r#type: name,
         }
     }
 }
 
 impl<'a> ChangeJson<'a> {
-    /// The views of a write set, in its order.
-    pub fn all(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
+    /// The views of a write set, in its order; `hashes` are those of its keys ([`state_key_hashes`]).
+    pub fn all(chain: &'a Chain, writes: &WriteSet, hashes: &[HashValue], tables: &TableTypes) -> Vec<Self> {
         let mut changes = Vec::with_capacity(writes.len());
-        for (key, op) in writes.iter() {
-            Self::push(chain, tables, key, op, &mut changes);
+        for ((key, op), hash) in writes.iter().zip(hashes) {
+            Self::push(chain, tables, (key, Text(*hash)), op, &mut changes);
         }
         changes
     }
 
+    /// As [`Self::all`], for a write set that is shown by itself.
+    pub fn alone(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
+        let keys = writes.iter().map(|(key, _)| key);
+        Self::all(chain, writes, &state_key_hashes(chain.vendor(), keys), tables)
+    }
+
     /// Keys that the ledger writes always have parts; one without is left out and logged.
-    fn push(chain: &'a Chain, tables: &TableTypes, key: &StateKey, op: &WriteOp, changes: &mut Vec<Self>) {
-        let state_key_hash = Text(key.hash(chain.vendor()));
+    fn push(
+        chain: &'a Chain,
+        tables: &TableTypes,
+        (key, state_key_hash): (&StateKey, Text<HashValue>),
+        op: &WriteOp,
+        changes: &mut Vec<Self>,
+    ) {
+        let resource = |address, name, value: Option<&Bytes>| {
+            Self::resource(chain, state_key_hash, address, name, value)
+        };
+        if let Some((address, known)) = chain.framework().known_resource(key) {
+            changes.push(resource(address, TypeName::Known(known), op.value()));
+            return;
+        }
         match key.parts() {
             Ok(StateKeyParts::Resource { address, tag }) => {
-                changes.push(Self::resource(chain, state_key_hash, address, tag, op.value()));
+                changes.push(resource(address, TypeName::Struct(tag), op.value()));
             }
             Ok(StateKeyParts::ResourceGroup { address, tag }) => {
                 match op.value().and_then(|slot| group_members(slot).ok()) {
                     Some(members) => changes.extend(members.into_iter().map(|(tag, value)| {
-                        Self::resource(chain, state_key_hash, address, tag, Some(&value))
+                        resource(address, TypeName::of_struct(chain, tag), Some(&value))
                     })),
-                    None => changes.push(Self::resource(chain, state_key_hash, address, tag, op.value())),
+                    None => changes.push(resource(address, TypeName::of_struct(chain, tag), op.value())),
                 }
             }
             Ok(StateKeyParts::Module(id)) => {
@@ -189,7 +212,7 @@ impl<'a> ChangeJson<'a> {
         chain: &'a Chain,
         state_key_hash: Text<HashValue>,
         address: AccountAddress,
-        tag: StructTag,
+        name: TypeName<'a>,
         value: Option<&Bytes>,
     ) -> Self {
         let address = Text(address);
@@ -197,12 +220,12 @@ impl<'a> ChangeJson<'a> {
             Some(value) => Self::WriteResource {
                 address,
                 state_key_hash,
-                data: ResourceJson::new(chain, tag, value.clone()),
+                data: ResourceJson::named(chain, name, value.clone()),
             },
             None => Self::DeleteResource {
                 address,
                 state_key_hash,
-                resource: Text(tag),
+                resource: name,
             },
         }
     }

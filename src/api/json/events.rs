@@ -1,7 +1,7 @@
 //! Events: inside a transaction, where they carry no version of their own, and in listings, where
 //! they do (interface section 2.7); and the handle of a stream.
 
-use super::{Text, ValueJson};
+use super::{Text, TypeName, ValueJson};
 use crate::decimal::Decimal;
 use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
 use schemars::JsonSchema;
@@ -14,7 +14,8 @@ use serde_json::Value;
 pub(crate) struct EventJson<'a> {
     guid: GuidJson,
     sequence_number: Text<u64>,
-    r#type: Text<&'a TypeTag>,
+    #[schemars(with = "Text<TypeTag>")]
+    r#type: TypeName<'a>,
     /// In the JSON form of the type; hex where the framework does not know it.
     #[schemars(with = "Value")]
     data: ValueJson<'a>,
@@ -42,14 +43,15 @@ impl<'a> EventJson<'a> {
 
     fn new(chain: &'a Chain, event: &'a ContractEvent) -> Self {
         let (key, sequence_number) = event.stream_position().unwrap_or((NO_STREAM, 0));
+        let name = TypeName::of_type(chain, event.type_tag());
         Self {
             guid: GuidJson {
                 creation_number: Text(key.creation_number),
                 account_address: Text(key.account_address),
             },
             sequence_number: Text(sequence_number),
-            r#type: Text(event.type_tag()),
-            data: ValueJson::new(chain, event.type_tag(), event.data().clone()),
+            data: name.value(chain, event.data().clone()),
+            r#type: name,
         }
     }
 }

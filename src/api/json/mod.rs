@@ -17,6 +17,7 @@ mod submission;
 mod summary;
 mod text_schema;
 mod transaction;
+mod type_name;
 mod weight;
 
 pub(crate) use block::BlockJson;
@@ -31,10 +32,14 @@ pub use submission::submission_from_json;
 pub(crate) use submission::{SubmitRequest, TransactionRequest};
 pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
+use type_name::TypeName;
 pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
 use bytes::Bytes;
-use ledger::{Chain, TypeTag, framework::ShownValue, hex_text};
+use ledger::{
+    AccountAddress, Chain, DecimalText, FormError, HashValue, ModuleId, TypeTag, framework::ShownValue,
+    hex_text,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
 
@@ -43,9 +48,52 @@ use std::{fmt::Display, str::FromStr};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Text<T>(pub T);
 
-impl<T: Display> Serialize for Text<T> {
+/// What has such a text. Numbers, addresses and hashes, of which answers are full, write theirs without the
+/// formatting of the standard library.
+pub(crate) trait Printed {
+    /// Writes the text.
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+}
+
+impl Printed for u64 {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(DecimalText::new(*self).as_str())
+    }
+}
+
+impl Printed for AccountAddress {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text().as_str())
+    }
+}
+
+impl Printed for HashValue {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text().as_str())
+    }
+}
+
+impl Printed for ModuleId {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Printed for TypeTag {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<T: Printed> Printed for &T {
+    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).print(serializer)
+    }
+}
+
+impl<T: Printed> Serialize for Text<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+        self.0.print(serializer)
     }
 }
 
@@ -66,7 +114,11 @@ pub(crate) enum ValueJson<'a> {
 impl<'a> ValueJson<'a> {
     /// The view of a value of type `tag`.
     pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
-        match chain.framework().shown(tag, bytes.clone()) {
+        Self::shown_or_hex(chain.framework().shown(tag, bytes.clone()), tag, bytes)
+    }
+
+    fn shown_or_hex(shown: Result<ShownValue<'a>, FormError>, tag: impl Display, bytes: Bytes) -> Self {
+        match shown {
             Ok(shown) => Self::Shown(shown),
             Err(cause) => {
                 tracing::debug!(%cause, r#type = %tag, "showing a value as hex");

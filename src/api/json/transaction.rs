@@ -3,8 +3,8 @@
 use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
 use crate::tables::TableTypes;
 use ledger::{
-    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, Transaction,
-    WriteSet,
+    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, StateKey,
+    Transaction, WriteSet, state_key_hashes,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
 };
 use schemars::JsonSchema;
@@ -145,6 +145,13 @@ pub(crate) struct CommittedJson<'a> {
     pub tables: &'a TableTypes,
 }
 
+impl<'a> CommittedJson<'a> {
+    /// The keys that it changed.
+    fn keys(self) -> impl Iterator<Item = &'a StateKey> {
+        self.executed.writes.iter().map(|(key, _)| key)
+    }
+}
+
 impl<'a> TransactionJson<'a> {
     /// The view of a pending transaction.
     pub fn pending(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
@@ -153,13 +160,35 @@ impl<'a> TransactionJson<'a> {
 
     /// The view of a committed transaction.
     pub fn committed(chain: &'a Chain, committed: CommittedJson<'a>) -> Self {
+        let hashes = state_key_hashes(chain.vendor(), committed.keys());
+        Self::with_hashes(chain, committed, &hashes)
+    }
+
+    /// The views of several: what their changes are named by is hashed together.
+    pub fn all_committed(
+        chain: &'a Chain,
+        all: impl ExactSizeIterator<Item = CommittedJson<'a>> + Clone,
+    ) -> Vec<Self> {
+        let hashes = state_key_hashes(chain.vendor(), all.clone().flat_map(CommittedJson::keys));
+        let mut rest = &hashes[..];
+        let view = |committed: CommittedJson<'a>| {
+            let (of_this, others) = rest.split_at(committed.executed.writes.len());
+            rest = others;
+            Self::with_hashes(chain, committed, of_this)
+        };
+        all.map(view).collect()
+    }
+
+    /// `hashes` are those of the keys that it changed.
+    fn with_hashes(chain: &'a Chain, committed: CommittedJson<'a>, hashes: &[HashValue]) -> Self {
         let CommittedJson {
             version,
             timestamp_usecs,
             executed,
             tables,
         } = committed;
-        let info = InfoJson::new(chain, version, executed, tables);
+        let changes = ChangeJson::all(chain, &executed.writes, hashes, tables);
+        let info = InfoJson::new(chain, version, executed, changes);
         let events = || EventJson::all(chain, &executed.events);
         let timestamp = Text(timestamp_usecs);
         match &executed.transaction {
@@ -194,7 +223,12 @@ impl<'a> TransactionJson<'a> {
 }
 
 impl<'a> InfoJson<'a> {
-    fn new(chain: &'a Chain, version: u64, executed: &ExecutedTransaction, tables: &TableTypes) -> Self {
+    fn new(
+        chain: &'a Chain,
+        version: u64,
+        executed: &ExecutedTransaction,
+        changes: Vec<ChangeJson<'a>>,
+    ) -> Self {
         let info = executed.info.v0();
         Self {
             version: Text(version),
@@ -206,7 +240,7 @@ impl<'a> InfoJson<'a> {
             success: info.status.is_success(),
             vm_status: info.status.vm_status(chain),
             accumulator_root_hash: Text(executed.accumulator_root),
-            changes: ChangeJson::all(chain, &executed.writes, tables),
+            changes,
         }
     }
 }
@@ -223,7 +257,7 @@ impl<'a> GenesisPayloadJson<'a> {
 impl<'a> WriteSetJson<'a> {
     fn new(chain: &'a Chain, writes: &WriteSet, events: &'a [ContractEvent], tables: &TableTypes) -> Self {
         Self::DirectWriteSet {
-            changes: ChangeJson::all(chain, writes, tables),
+            changes: ChangeJson::alone(chain, writes, tables),
             events: EventJson::all(chain, events),
         }
     }

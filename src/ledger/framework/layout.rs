@@ -3,8 +3,9 @@
 //! writing a value of it.
 
 use super::{FormError, Framework, Signature};
-use crate::{StructTag, TypeTag};
-use std::{borrow::Cow, collections::HashMap};
+use crate::{AccountAddress, StateKey, StructTag, TypeTag};
+use bytes::Bytes;
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// The deepest nesting of a value. Declared types nest far less; this stops hostile type arguments.
 pub(super) const VALUE_DEPTH_MAX: usize = 32;
@@ -59,11 +60,29 @@ pub(super) fn special(tag: &StructTag) -> Option<Special<'_>> {
     }
 }
 
-/// The layouts of the structs that need no type argument, or the chain's coin only.
-#[derive(Debug, Default)]
-pub(super) struct KnownLayouts(HashMap<StructTag, Layout>);
+/// A struct type that nearly every transaction shows, with what is made of it once.
+#[derive(Debug)]
+pub struct KnownType {
+    text: String,
+    pub(super) layout: Layout,
+}
 
-impl KnownLayouts {
+impl KnownType {
+    /// The type as it prints.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The structs that need no type argument, or the chain's coin only.
+#[derive(Debug, Default)]
+pub(super) struct KnownTypes {
+    by_tag: HashMap<StructTag, Arc<KnownType>>,
+    /// By what follows the address in the key of such a resource.
+    by_path: HashMap<Bytes, Arc<KnownType>>,
+}
+
+impl KnownTypes {
     /// Those of `framework`, whose modules are complete.
     pub(super) fn of(framework: &Framework) -> Self {
         let tags = framework.modules.iter().flat_map(|(module, listed)| {
@@ -77,26 +96,47 @@ impl KnownLayouts {
                 Some(StructTag::framework(module.as_str(), name.as_str(), type_args))
             })
         });
-        let layout = |tag: StructTag| {
-            let layout = framework.make_layout(&tag.clone().into()).ok()?;
-            Some((tag, layout))
-        };
-        Self(tags.filter_map(layout).collect())
+        let mut known = Self::default();
+        for tag in tags {
+            let Ok(layout) = framework.make_layout(&tag.clone().into()) else {
+                continue;
+            };
+            let text = tag.to_string();
+            let made = Arc::new(KnownType { text, layout });
+            known
+                .by_path
+                .insert(StateKey::resource_path(&tag), Arc::clone(&made));
+            known.by_tag.insert(tag, made);
+        }
+        known
     }
 }
 
 impl Framework {
+    /// What is known of a struct type; `None` of those that are rarely shown.
+    pub fn known_type(&self, tag: &StructTag) -> Option<&KnownType> {
+        self.known_types.by_tag.get(tag).map(Arc::as_ref)
+    }
+
+    /// Whose resource a key names, and its type, where that is a known one: told without decoding the key.
+    pub fn known_resource(&self, key: &StateKey) -> Option<(AccountAddress, &KnownType)> {
+        let address = key.address()?;
+        let path = key.as_bytes().get(1 + AccountAddress::LENGTH..)?;
+        let known = self.known_types.by_path.get(path)?;
+        Some((address, known))
+    }
+
     /// The layout of a type.
     ///
     /// # Errors
     /// When a type in it is not declared, or it nests too deep.
     pub(super) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, FormError> {
         let known = match tag {
-            TypeTag::Struct(tag) => self.layouts.0.get(&**tag),
+            TypeTag::Struct(tag) => self.known_type(tag),
             _ => None,
         };
         match known {
-            Some(layout) => Ok(Cow::Borrowed(layout)),
+            Some(known) => Ok(Cow::Borrowed(&known.layout)),
             None => self.make_layout(tag).map(Cow::Owned),
         }
     }
@@ -210,6 +250,28 @@ mod tests {
         ] {
             let layout = framework.layout(&tag.clone().into());
             assert!(matches!(layout, Ok(Cow::Borrowed(_))), "{tag}");
+            assert_eq!(framework.known_type(&tag).unwrap().text(), tag.to_string());
+        }
+    }
+
+    #[test]
+    fn a_key_names_the_known_resource_that_its_parts_name() {
+        let framework = Framework::new(&Vendor::default());
+        let owner = AccountAddress::from_low_u64(0x77);
+        let account = StructTag::framework("account", "Account", vec![]);
+        let (address, known) = framework
+            .known_resource(&StateKey::resource(&owner, &account))
+            .unwrap();
+        assert_eq!((address, known.text()), (owner, "0x1::account::Account"));
+        let unknown = [
+            StateKey::resource(&owner, &StructTag::framework("account", "Nothing", vec![])),
+            framework.group_key(&owner),
+            StateKey::table_item(&owner, &StateKey::resource_path(&account)),
+            StateKey::from_encoded(Bytes::from_static(&[0; 33])),
+            StateKey::from_encoded(Bytes::new()),
+        ];
+        for key in unknown {
+            assert!(framework.known_resource(&key).is_none(), "{key:?}");
         }
     }
 }

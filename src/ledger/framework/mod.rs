@@ -22,6 +22,7 @@ pub use abort::{Category, ErrorConstant};
 pub use balance::{AssetType, balance};
 pub use declare::{Constraints, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
 pub use function::{Function, Inputs, Signer, Values};
+pub use layout::KnownType;
 pub use shown::ShownValue;
 pub use signature::Signature;
 pub use type_check::TypeArgumentError;
@@ -39,7 +40,7 @@ pub struct Framework {
     group_path: bytes::Bytes,
     modules: BTreeMap<Identifier, ListedModule>,
     known: known::KnownStructs,
-    layouts: layout::KnownLayouts,
+    known_types: layout::KnownTypes,
 }
 
 /// The newest version of the framework that this program has; what a new development chain starts
@@ -73,10 +74,10 @@ impl Framework {
             object_group,
             modules: modules.collect(),
             known: known::KnownStructs::default(),
-            layouts: layout::KnownLayouts::default(),
+            known_types: layout::KnownTypes::default(),
         };
         framework.known = known::KnownStructs::of(&framework);
-        framework.layouts = layout::KnownLayouts::of(&framework);
+        framework.known_types = layout::KnownTypes::of(&framework);
         framework
     }
 

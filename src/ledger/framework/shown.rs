@@ -5,8 +5,11 @@
 //! one byte of input, so that work follows the input's length. A value is walked once before anything is written,
 //! so that one which does not fit its type is known before half of it is shown.
 
-use super::{FormError, Framework, layout::Layout};
-use crate::{AccountAddress, TypeTag, hex_text};
+use super::{
+    FormError, Framework,
+    layout::{KnownType, Layout},
+};
+use crate::{AccountAddress, DecimalText, TypeTag, hex_text};
 use bytes::Bytes;
 use ethnum::{I256, U256};
 use serde::{
@@ -14,7 +17,7 @@ use serde::{
     ser::{Error as _, SerializeMap as _, SerializeSeq as _},
 };
 use serde_json::Value;
-use std::{borrow::Cow, cell::Cell};
+use std::{borrow::Cow, cell::Cell, fmt::Display};
 
 /// The longest vector, the same bound as BCS has.
 const VECTOR_LENGTH_MAX: u64 = (1 << 31) - 1;
@@ -30,20 +33,34 @@ pub struct ShownValue<'a> {
     bytes: Bytes,
 }
 
+impl<'a> ShownValue<'a> {
+    /// A value of a known type, to be shown.
+    ///
+    /// # Errors
+    /// When the bytes are not exactly one value of it.
+    pub fn of_known(known: &'a KnownType, bytes: Bytes) -> Result<Self, FormError> {
+        Self::new(Cow::Borrowed(&known.layout), bytes, known.text())
+    }
+
+    /// `name` is what the type is called should the bytes not fit it.
+    fn new(layout: Cow<'a, Layout>, bytes: Bytes, name: impl Display) -> Result<Self, FormError> {
+        let cursor = Cursor(Cell::new(&bytes));
+        cursor.skip(&layout)?;
+        let left_over = cursor.0.get().len();
+        if left_over > 0 {
+            return Err(error(format!("{left_over} bytes are left over after a {name}")));
+        }
+        Ok(Self { layout, bytes })
+    }
+}
+
 impl Framework {
     /// A BCS value, to be shown.
     ///
     /// # Errors
     /// When the type is not declared or the bytes are not exactly one value of it.
     pub fn shown(&self, tag: &TypeTag, bytes: Bytes) -> Result<ShownValue<'_>, FormError> {
-        let layout = self.layout(tag)?;
-        let cursor = Cursor(Cell::new(&bytes));
-        cursor.skip(&layout)?;
-        let left_over = cursor.0.get().len();
-        if left_over > 0 {
-            return Err(error(format!("{left_over} bytes are left over after a {tag}")));
-        }
-        Ok(ShownValue { layout, bytes })
+        ShownValue::new(self.layout(tag)?, bytes, tag)
     }
 
     /// The JSON form of a BCS value.
@@ -198,13 +215,16 @@ impl Serialize for Part<'_, '_> {
             Layout::I8 => s.serialize_i8(next!(i8)),
             Layout::I16 => s.serialize_i16(next!(i16)),
             Layout::I32 => s.serialize_i32(next!(i32)),
-            Layout::U64 => s.collect_str(&next!(u64)),
+            Layout::U64 => s.serialize_str(DecimalText::new(next!(u64)).as_str()),
             Layout::U128 => s.collect_str(&next!(u128)),
             Layout::U256 => s.collect_str(&next!(U256)),
             Layout::I64 => s.collect_str(&next!(i64)),
             Layout::I128 => s.collect_str(&next!(i128)),
             Layout::I256 => s.collect_str(&next!(I256)),
-            Layout::Address => s.collect_str(&cursor.address().map_err(S::Error::custom)?),
+            Layout::Address => {
+                let address = cursor.address().map_err(S::Error::custom)?;
+                s.serialize_str(address.text().as_str())
+            }
             Layout::Bytes => s.serialize_str(&hex_text(cursor.bytes().map_err(S::Error::custom)?)),
             Layout::Vector(item) => {
                 let count = cursor.item_count().map_err(S::Error::custom)?;

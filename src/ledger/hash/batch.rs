@@ -4,7 +4,27 @@ use super::{
     HashValue, Seed,
     permutation::{LANES, States},
 };
+use crate::{StateKey, Vendor};
 use serde::Serialize;
+
+/// How many state keys are hashed together. Several times as many as go side by side, so that few places are
+/// left empty, and few enough that their copies stay small.
+const STATE_KEYS_TOGETHER: usize = 8 * LANES;
+
+/// The hash of each of `keys`, in their order, as [`StateKey::hash`] makes it of one.
+pub fn state_key_hashes<'k>(vendor: &Vendor, keys: impl IntoIterator<Item = &'k StateKey>) -> Vec<HashValue> {
+    let seed = &vendor.seeds().state_key;
+    let mut keys = keys.into_iter().peekable();
+    let mut hashes = Vec::with_capacity(keys.size_hint().0);
+    let mut batch = HashBatch::default();
+    while keys.peek().is_some() {
+        for key in keys.by_ref().take(STATE_KEYS_TOGETHER) {
+            batch.push(seed, &[&key.as_bytes()[..]]);
+        }
+        hashes.extend(batch.finish());
+    }
+    hashes
+}
 
 /// Bytes that one permutation takes in.
 const BLOCK_BYTES: usize = 136;
@@ -132,6 +152,19 @@ mod tests {
             assert_eq!(hash, seed.hash(&[&bytes[..length]]), "{length} bytes");
         }
         assert_eq!(batch.finish(), []);
+    }
+
+    #[test]
+    fn every_state_key_is_hashed_as_alone() {
+        let vendor = Vendor::default();
+        let handle = crate::AccountAddress::ONE;
+        for count in [0, 1, LANES + 1, STATE_KEYS_TOGETHER, 2 * STATE_KEYS_TOGETHER + 3] {
+            let keys: Vec<_> = (0..count)
+                .map(|n| StateKey::table_item(&handle, &vec![n as u8; 3 * n]))
+                .collect();
+            let alone: Vec<_> = keys.iter().map(|key| key.hash(&vendor)).collect();
+            assert_eq!(state_key_hashes(&vendor, &keys), alone, "{count} keys");
+        }
     }
 
     proptest! {

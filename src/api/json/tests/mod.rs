@@ -137,7 +137,7 @@ fn expect_keys(value: &Value, groups: &[&[&str]]) {
 fn is_hash(value: &Value) -> bool {
     value
         .as_str()
-        .is_some_and(|text| text.len() == 66 && text.parse::<ledger::HashValue>().is_ok())
+        .is_some_and(|text| text.len() == 66 && text.parse::<HashValue>().is_ok())
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn what_is_deleted_is_named() {
     keys.sort();
     let deletions = keys.into_iter().map(|key| (key, WriteOp::Delete)).collect();
     let writes = WriteSet::from_ascending(deletions);
-    let changes = ChangeJson::all(&fixture.chain, &writes, &TableTypes::default());
+    let changes = ChangeJson::alone(&fixture.chain, &writes, &TableTypes::default());
     let mut shown = serde_json::to_value(changes).unwrap();
     for change in shown.as_array_mut().unwrap() {
         let hash = change.as_object_mut().unwrap().remove("state_key_hash");

@@ -1,0 +1,55 @@
+//! The name of a type beside a value of it: printed once for the types that nearly every transaction shows.
+
+use super::ValueJson;
+use bytes::Bytes;
+use ledger::{
+    Chain, StructTag, TypeTag,
+    framework::{KnownType, ShownValue},
+};
+use serde::{Serialize, Serializer};
+
+/// A type, which serialises as it prints.
+#[derive(Clone, Debug)]
+pub(crate) enum TypeName<'a> {
+    Known(&'a KnownType),
+    Struct(StructTag),
+    Type(&'a TypeTag),
+}
+
+impl<'a> TypeName<'a> {
+    /// The name of a struct type.
+    pub fn of_struct(chain: &'a Chain, tag: StructTag) -> Self {
+        let known = chain.framework().known_type(&tag);
+        known.map_or(Self::Struct(tag), Self::Known)
+    }
+
+    /// The name of a type that is kept elsewhere.
+    pub fn of_type(chain: &'a Chain, tag: &'a TypeTag) -> Self {
+        let known = match tag {
+            TypeTag::Struct(tag) => chain.framework().known_type(tag),
+            _ => None,
+        };
+        known.map_or(Self::Type(tag), Self::Known)
+    }
+
+    /// The view of a value of this type.
+    pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
+        match self {
+            Self::Known(known) => {
+                ValueJson::shown_or_hex(ShownValue::of_known(known, bytes.clone()), known.text(), bytes)
+            }
+            Self::Struct(tag) => ValueJson::new(chain, &tag.clone().into(), bytes),
+            Self::Type(tag) => ValueJson::new(chain, tag, bytes),
+        }
+    }
+}
+
+impl Serialize for TypeName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Known(known) => serializer.serialize_str(known.text()),
+            Self::Struct(tag) => serializer.collect_str(tag),
+            Self::Type(tag) => serializer.collect_str(tag),
+        }
+    }
+}
