@@ -37,7 +37,21 @@ impl Answer {
     /// # Errors
     /// 500 when the value has no JSON form.
     pub fn json(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        let body = serde_json::to_vec(value).map_err(|cause| {
+        const BODY_BYTES: usize = 256;
+        Self::json_of_about(ledger_info, value, BODY_BYTES)
+    }
+
+    /// As [`Self::json`], of a value whose JSON has about so many bytes: room for them is taken at once.
+    ///
+    /// # Errors
+    /// As [`Self::json`].
+    pub fn json_of_about(
+        ledger_info: LedgerInfo,
+        value: &impl Serialize,
+        body_bytes: usize,
+    ) -> Result<Self, ApiError> {
+        let mut body = Vec::with_capacity(body_bytes);
+        serde_json::to_writer(&mut body, value).map_err(|cause| {
             Problem::internal("writing the answer as JSON failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))

@@ -14,6 +14,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// [`VALUE_BYTES_MAX`] and about four times as much of JSON, so all of them hold some 320 MiB.
 const AT_ONCE_MAX: usize = 8;
 
+/// About how many bytes of JSON stand for one that was read.
+const JSON_FACTOR: usize = 4;
+
 /// An answer of several transactions ends with the one that brings what was read to this many bytes.
 /// As JSON it is about four times as much, which is what one request may cost in memory.
 pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -81,6 +84,11 @@ pub(crate) async fn render<T: Send + 'static>(
 #[derive(Debug)]
 pub(crate) struct LargeAnswerPlace {
     _permit: OwnedSemaphorePermit,
+}
+
+/// About how many bytes the JSON takes of what holds so many.
+pub(crate) fn json_bytes(size_bytes: usize) -> usize {
+    size_bytes.saturating_mul(JSON_FACTOR)
 }
 
 /// About how many bytes a transaction holds: its arguments, what it put out, and a constant for the rest.

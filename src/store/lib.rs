@@ -22,6 +22,7 @@
 
 mod base;
 mod check;
+mod consecutive;
 mod digest;
 mod directory;
 mod error;

@@ -30,6 +30,31 @@ pub struct StoredTransaction {
     pub executed: ExecutedTransaction,
 }
 
+impl TransactionRow {
+    /// The transaction of a row with its events and writes.
+    pub(crate) fn with_parts(
+        self,
+        version: u64,
+        events: Vec<ContractEvent>,
+        writes: WriteSet,
+    ) -> StoredTransaction {
+        let Self {
+            transaction,
+            info,
+            accumulator_root,
+        } = self;
+        let executed = ExecutedTransaction {
+            transaction,
+            hash: info.v0().transaction_hash,
+            info,
+            events,
+            writes,
+            accumulator_root,
+        };
+        StoredTransaction { version, executed }
+    }
+}
+
 impl Snapshot {
     pub(crate) fn new(view: Arc<View>, info: LedgerInfo) -> Self {
         Self { view, info }
@@ -69,20 +94,11 @@ impl Snapshot {
                 "transaction {version} is missing"
             )));
         };
-        let TransactionRow {
-            transaction,
-            info,
-            accumulator_root,
-        } = row;
-        let executed = ExecutedTransaction {
-            transaction,
-            hash: info.v0().transaction_hash,
-            info,
-            events: self.events_of(version)?,
-            writes: self.writes_of(version)?,
-            accumulator_root,
-        };
-        Ok(Some(StoredTransaction { version, executed }))
+        Ok(Some(row.with_parts(
+            version,
+            self.events_of(version)?,
+            self.writes_of(version)?,
+        )))
     }
 
     fn events_of(&self, version: u64) -> Result<Vec<ContractEvent>, StoreError> {

@@ -7,7 +7,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
-    large::{self, VALUE_BYTES_MAX, size_bytes},
+    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX, size_bytes},
     tables::TableTypes,
     wire::BlockBcs,
 };
@@ -24,20 +24,48 @@ struct Found {
     transactions: Option<Vec<StoredTransaction>>,
     /// The types of the tables whose items the transactions changed, where they are shown.
     tables: TableTypes,
+    /// About how many bytes the transactions hold.
+    read_bytes: usize,
+    /// Taken where that is large.
+    place: Option<LargeAnswerPlace>,
 }
 
 impl Found {
-    fn read(snapshot: &Snapshot, block: BlockInfo, with_transactions: bool) -> Result<Self, StoreError> {
-        let transactions = if with_transactions {
-            Some(transactions_of(snapshot, &block)?)
-        } else {
-            None
-        };
-        Ok(Self {
+    fn new(block: BlockInfo) -> Self {
+        Self {
             block,
-            transactions,
+            transactions: None,
             tables: TableTypes::default(),
-        })
+            read_bytes: 0,
+            place: None,
+        }
+    }
+
+    /// Reads the block's transactions. What is read without a place of the large answers is no more than what
+    /// a page of a listing reads without one; what that is of all requests is bounded as there.
+    fn read_transactions(
+        &mut self,
+        snapshot: &Snapshot,
+        places: &LargeAnswers,
+    ) -> Result<Result<(), Problem>, StoreError> {
+        let (first, last) = (self.block.first_version, self.block.last_version);
+        let mut transactions = Vec::new();
+        for transaction in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
+            let transaction = transaction?;
+            self.read_bytes += size_bytes(&transaction.executed);
+            transactions.push(transaction);
+            if self.place.is_none() {
+                match places.place_for(self.read_bytes) {
+                    Ok(place) => self.place = place,
+                    Err(problem) => return Ok(Err(problem)),
+                }
+            }
+            if self.read_bytes >= VALUE_BYTES_MAX {
+                break;
+            }
+        }
+        self.transactions = Some(transactions);
+        Ok(Ok(()))
     }
 
     fn learn_tables(&mut self, chain: &Chain, snapshot: &Snapshot) -> Result<(), StoreError> {
@@ -67,36 +95,39 @@ where
     F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
 {
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
-    let place = if with_transactions {
-        Some(call.state.large_answers().place()?)
-    } else {
-        None
-    };
     let (chain, format) = (call.chain().clone(), call.format());
-    let reading = chain.clone();
-    let (ledger_info, (found, place)) = call
+    let (reading, places) = (chain.clone(), call.state.large_answers().clone());
+    let (ledger_info, mut found) = call
         .read(move |snapshot| {
-            let block = match find(snapshot)? {
-                Ok(block) => block,
+            let mut found = match find(snapshot)? {
+                Ok(block) => Found::new(block),
                 Err(problem) => return Ok(Err(problem)),
             };
-            let mut found = Found::read(snapshot, block, with_transactions)?;
+            if with_transactions && let Err(problem) = found.read_transactions(snapshot, &places)? {
+                return Ok(Err(problem));
+            }
             if format == Format::Json {
                 found.learn_tables(&reading, snapshot)?;
             }
-            Ok(Ok((found, place)))
+            Ok(Ok(found))
         })
         .await?;
+    let place = found.place.take();
     large::render(place, move || render(&chain, format, ledger_info, &found)).await
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
     let transactions = found.transactions.as_deref();
     match format {
-        Format::Json => Answer::json(
-            ledger_info,
-            &BlockJson::new(chain, &found.block, transactions, &found.tables),
-        ),
+        Format::Json => {
+            // Beside its transactions a block is small.
+            const FRAME_BYTES: usize = 512;
+            Answer::json_of_about(
+                ledger_info,
+                &BlockJson::new(chain, &found.block, transactions, &found.tables),
+                FRAME_BYTES + large::json_bytes(found.read_bytes),
+            )
+        }
         Format::Bcs => Answer::bcs(ledger_info, &BlockBcs::new(&found.block, transactions)),
     }
 }
@@ -119,19 +150,4 @@ fn of_version(snapshot: &Snapshot, version: u64) -> Result<Result<BlockInfo, Pro
     }
     let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
     snapshot.block_of_version(version)?.ok_or_else(missing).map(Ok)
-}
-
-fn transactions_of(snapshot: &Snapshot, block: &BlockInfo) -> Result<Vec<StoredTransaction>, StoreError> {
-    let mut transactions = Vec::new();
-    let mut bytes = 0;
-    for version in (block.first_version..=block.last_version).take(TRANSACTIONS_MAX) {
-        let missing = || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
-        let transaction = snapshot.transaction(version)?.ok_or_else(missing)?;
-        bytes += size_bytes(&transaction.executed);
-        transactions.push(transaction);
-        if bytes >= VALUE_BYTES_MAX {
-            break;
-        }
-    }
-    Ok(transactions)
 }

@@ -80,7 +80,8 @@ async fn answer(
             let views = events
                 .iter()
                 .map(|(version, event)| VersionedEventJson::new(&chain, *version, event));
-            Answer::json(ledger_info, &views.collect::<Vec<_>>())
+            let views: Vec<_> = views.collect();
+            Answer::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))
         }
         Format::Bcs => {
             let views = events

@@ -12,7 +12,7 @@ use crate::{
     tables::TableTypes,
     wire::OnChainBcs,
 };
-use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, framework::modules::account::Account};
+use ledger::{AccountAddress, BlockInfo, Chain, LedgerInfo, StateKey, framework::modules::account::Account};
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 
 /// The reference's numbers.
@@ -101,7 +101,9 @@ struct Listing {
     transactions: Vec<Listed>,
     /// The types of the tables whose items they changed, where they are shown.
     tables: TableTypes,
-    /// Taken where what was read is large.
+    /// About how many bytes they hold.
+    read_bytes: usize,
+    /// Taken where that is large.
     place: Option<LargeAnswerPlace>,
 }
 
@@ -116,21 +118,20 @@ impl Listing {
         let Self {
             transactions,
             tables,
+            read_bytes,
             place,
         } = self;
         let (chain, format) = (call.chain().clone(), call.format());
         large::render(place, move || match format {
             Format::Json => {
-                let views = transactions.iter().map(|listed| {
-                    let committed = CommittedJson {
-                        version: listed.stored.version,
-                        timestamp_usecs: listed.timestamp_usecs,
-                        executed: &listed.stored.executed,
-                        tables: &tables,
-                    };
-                    TransactionJson::committed(&chain, committed)
+                let committed = transactions.iter().map(|listed| CommittedJson {
+                    version: listed.stored.version,
+                    timestamp_usecs: listed.timestamp_usecs,
+                    executed: &listed.stored.executed,
+                    tables: &tables,
                 });
-                Answer::json(ledger_info, &views.collect::<Vec<_>>())
+                let views = TransactionJson::all_committed(&chain, committed);
+                Answer::json_of_about(ledger_info, &views, large::json_bytes(read_bytes))
             }
             Format::Bcs => {
                 let views = transactions
@@ -170,34 +171,40 @@ impl Reader {
         let mut listing = Listing {
             transactions: Vec::new(),
             tables: TableTypes::default(),
+            read_bytes: 0,
             place: None,
         };
-        let mut read_bytes = 0;
+        // Neighbours are mostly of one block.
+        let mut last_block: Option<BlockInfo> = None;
         for version in versions {
             let missing =
                 |what| StoreError::Inconsistent(format!("the {what} of version {version} is missing"));
             let stored = snapshot
                 .transaction(version)?
                 .ok_or_else(|| missing("transaction"))?;
-            let block = snapshot
-                .block_of_version(version)?
-                .ok_or_else(|| missing("block"))?;
+            let block = match last_block.take() {
+                Some(block) if (block.first_version..=block.last_version).contains(&version) => block,
+                _ => snapshot
+                    .block_of_version(version)?
+                    .ok_or_else(|| missing("block"))?,
+            };
+            let block = last_block.insert(block);
             if self.format == Format::Json {
                 let writes = &stored.executed.writes;
                 listing.tables.learn_all(&self.chain, snapshot, writes, version)?;
             }
-            read_bytes += size_bytes(&stored.executed);
+            listing.read_bytes += size_bytes(&stored.executed);
             listing.transactions.push(Listed {
                 stored,
                 timestamp_usecs: block.header.timestamp_usecs,
             });
             if listing.place.is_none() {
-                match self.places.place_for(read_bytes) {
+                match self.places.place_for(listing.read_bytes) {
                     Ok(place) => listing.place = place,
                     Err(problem) => return Ok(Err(problem)),
                 }
             }
-            if read_bytes >= VALUE_BYTES_MAX {
+            if listing.read_bytes >= VALUE_BYTES_MAX {
                 break;
             }
         }

@@ -115,10 +115,8 @@ async fn committed(
     committed: Committed,
     tables: TableTypes,
 ) -> Result<Answer, ApiError> {
-    let place = call
-        .state
-        .large_answers()
-        .place_for(size_bytes(committed.transaction()))?;
+    let size_bytes = size_bytes(committed.transaction());
+    let place = call.state.large_answers().place_for(size_bytes)?;
     let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || {
         let (version, executed) = (committed.version, committed.transaction());
@@ -130,7 +128,8 @@ async fn committed(
                     executed,
                     tables: &tables,
                 };
-                Answer::json(ledger_info, &TransactionJson::committed(&chain, view))
+                let view = TransactionJson::committed(&chain, view);
+                Answer::json_of_about(ledger_info, &view, large::json_bytes(size_bytes))
             }
             Format::Bcs => {
                 let on_chain = OnChainBcs::new(version, executed);

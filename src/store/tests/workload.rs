@@ -172,6 +172,13 @@ impl Workload {
             None
         );
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
+        let consecutive: Result<Vec<_>, _> = snapshot.transactions(window.clone())?.collect();
+        let one_by_one: Result<Vec<_>, _> = window
+            .clone()
+            .map(|version| snapshot.transaction(version))
+            .collect();
+        let one_by_one: Vec<_> = one_by_one?.into_iter().flatten().collect();
+        assert_eq!(consecutive?, one_by_one, "transactions {window:?}");
         Ok(())
     }
 
