@@ -276,7 +276,7 @@ impl<H: Host> Wiring<'_, H> {
         let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone(), readers);
         let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
 
-        let (actor, jobs) = Committer::new(self.head.clone(), storage.port(), self.failure.clone());
+        let (actor, jobs) = Committer::new(self.head.clone(), self.failure.clone());
         let committer = host.run(Site::Commit, committer::NAME, capacities.committer, actor);
 
         let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.port());
@@ -337,9 +337,10 @@ impl<H: Host> Wiring<'_, H> {
             pruned: mailboxes.pruner.port(),
             meter: Arc::clone(&mailboxes.meters.commit),
         };
+        let commits = queues.commits();
         let (writer, readers) = queues.workers((writer, reader), &self.head, listeners, &self.failure);
         Workers {
-            executor: jobs.worker(executor, &mailboxes.committer, &self.failure),
+            executor: jobs.worker(executor, &mailboxes.committer, commits, &self.failure),
             writer,
             readers,
         }

@@ -4,7 +4,7 @@
 //! the [`StateCache`], everything else in the store.
 
 use super::{IndexedBlock, facts::Facts, messages::Executed, state_cache::StateCache};
-use crate::{failure::Failure, mailbox::Port, worker::Worker};
+use crate::{failure::Failure, mailbox::Port, storage::Writes, worker::Worker};
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use ledger::{
@@ -52,17 +52,20 @@ impl Executor {
         }
     }
 
-    /// Executes the jobs of a queue and tells `executed` of each.
+    /// Executes the jobs of a queue, tells `executed` of each, and has it written by `writes`.
     pub(super) fn work_on(
         mut self,
         jobs: Receiver<Job>,
-        executed: Port<Executed>,
+        (executed, writes): (Port<Executed>, Writes),
         failure: &Failure,
     ) -> Worker<Job> {
         let failure = failure.clone();
         Worker::new(THREAD, jobs, move |job, _| match self.execute(job) {
             Ok(done) => {
+                let block = Arc::clone(&done.block.block);
+                // First, so that who hears that it is durable knows it.
                 executed.tell(done);
+                writes.commit(block);
                 ControlFlow::Continue(())
             }
             Err(error) => {

@@ -22,9 +22,9 @@ pub(crate) use waiters::waiter_ids;
 use crate::{
     Committed,
     failure::Failure,
-    mailbox::{Mailbox, Port, receives_mail},
+    mailbox::{Mailbox, receives_mail},
     mempool::messages::AskAbsent,
-    storage::messages::CommitBlock,
+    storage::Writes,
     worker::Worker,
 };
 use actix::{Actor, Context, Handler};
@@ -52,7 +52,6 @@ pub(crate) struct Committer {
     is_executing: bool,
     /// Executed, not durable yet.
     unstored: VecDeque<Executed>,
-    storage: Port<CommitBlock>,
     head: HeadCell,
     waiters: Waiters,
     feed: Feed,
@@ -66,20 +65,21 @@ pub(crate) struct Committer {
 pub(crate) struct Jobs(Receiver<Job>);
 
 impl Jobs {
-    /// Has the executor do them; it tells `committer` what it has executed.
+    /// Has the executor do them; it tells `committer` what it has executed, and has it written by `writes`.
     pub(crate) fn worker(
         self,
         executor: Executor,
         committer: &Mailbox<Committer>,
+        writes: Writes,
         failure: &Failure,
     ) -> Worker<Job> {
-        executor.work_on(self.0, committer.port(), failure)
+        executor.work_on(self.0, (committer.port(), writes), failure)
     }
 }
 
 impl Committer {
-    /// A committer that publishes to `head` and stores through `storage`.
-    pub(crate) fn new(head: HeadCell, storage: Port<CommitBlock>, failure: Failure) -> (Self, Jobs) {
+    /// A committer that publishes to `head`.
+    pub(crate) fn new(head: HeadCell, failure: Failure) -> (Self, Jobs) {
         // One job is in flight at a time; the queue only hands it over.
         let (jobs, queue) = crossbeam_channel::bounded(1);
         let committer = Self {
@@ -87,7 +87,6 @@ impl Committer {
             ordered: VecDeque::new(),
             is_executing: false,
             unstored: VecDeque::new(),
-            storage,
             head,
             waiters: Waiters::new(),
             feed: Feed::new(),
@@ -182,7 +181,6 @@ impl Handler<Executed> for Committer {
 
     fn handle(&mut self, executed: Executed, _: &mut Self::Context) {
         self.is_executing = false;
-        self.storage.tell(CommitBlock(Arc::clone(&executed.block.block)));
         self.unstored.push_back(executed);
         self.execute_next();
     }

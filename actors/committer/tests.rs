@@ -1,7 +1,10 @@
 //! The order in which a durable block is told.
 
 use super::*;
-use crate::testing::{block, draft, ledger_info};
+use crate::{
+    mailbox::Port,
+    testing::{block, draft, ledger_info},
+};
 use ledger::{CheckedTransaction, HashValue};
 use std::sync::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};
@@ -13,7 +16,7 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     let head = HeadCell::new(Head::opened(ledger_info(0)));
-    let (committer, _) = Committer::new(head.clone(), Port::new(|_| ()), Failure::new());
+    let (committer, _) = Committer::new(head.clone(), Failure::new());
     Fixture { committer, head }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause, PendingByHash, Submit,
     },
     sequencer::messages::{Start, Stop},
-    storage::messages::{CommitBlock, Prune, PruneDone, Read},
+    storage::messages::{Prune, PruneDone, Read},
 };
 use actix::Message;
 use ledger_store::Query;
@@ -52,7 +52,6 @@ kinds! {
     BlockCommitted = "block_committed",
     BlockStored = "block_stored",
     Close = "close",
-    CommitBlock = "commit_block",
     Connect = "connect",
     Dropped = "dropped",
     EstimateGas = "estimate_gas",

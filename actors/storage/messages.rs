@@ -2,15 +2,9 @@
 
 use crate::ReadError;
 use actix::Message;
-use ledger::{ExecutedBlock, LedgerInfo};
+use ledger::LedgerInfo;
 use ledger_store::Query;
-use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// Makes a block durable: the next after the last one told. The committer hears of it.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
-pub(crate) struct CommitBlock(pub(crate) Arc<ExecutedBlock>);
 
 /// Removes versions below `below_version`, at most about `versions_max` of them. The
 /// pruner hears of it.

@@ -9,8 +9,9 @@ use crate::{
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
+use ledger::ExecutedBlock;
 use ledger_store::{Query, StoreReader, StoreWriter};
-use messages::{CommitBlock, Prune, Read};
+use messages::{Prune, Read};
 use std::sync::Arc;
 pub(crate) use threads::{ReadJob, Write, WriterListeners};
 
@@ -24,9 +25,31 @@ const PRUNES_MAX: usize = 1;
 /// kept a place for it, and may make one when nothing is in flight.
 const HEARTBEATS_MAX: usize = 1;
 
-/// The actor. Its threads end when it is dropped, after what is in their queues.
+/// The way to the writer. It ends when all of these are dropped, after what is in its queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Writes {
+    queue: Sender<Write>,
+    failure: Failure,
+}
+
+impl Writes {
+    /// Makes a block durable: the next after the last one told. The committer hears of it.
+    pub(crate) fn commit(&self, block: Arc<ExecutedBlock>) {
+        self.send(Write::Commit(block));
+    }
+
+    fn send(&self, write: Write) {
+        // Disconnected: the writer has failed, and has said so.
+        if let Err(TrySendError::Full(_)) = self.queue.try_send(write) {
+            self.failure
+                .report(NAME, &"more blocks are in flight than may be");
+        }
+    }
+}
+
+/// The actor. Its readers end when it is dropped, after what is in their queue.
 pub(crate) struct Storage {
-    writes: Sender<Write>,
+    writes: Writes,
     reads: Sender<ReadJob>,
     failure: Failure,
     readers: Arc<WorkMeter>,
@@ -34,12 +57,18 @@ pub(crate) struct Storage {
 
 /// The other ends of a storage's queues, until its threads are started.
 pub(crate) struct Queues {
+    commits: Writes,
     writes: Receiver<Write>,
     reads: Receiver<ReadJob>,
     readers: usize,
 }
 
 impl Queues {
+    /// Where the executor hands over what it has executed: past the actor, as a block waits for every thread on its way.
+    pub(crate) fn commits(&self) -> Writes {
+        self.commits.clone()
+    }
+
     /// The writer, which tells `listeners` what is durable, and the readers.
     pub(crate) fn workers(
         self,
@@ -68,6 +97,11 @@ impl Storage {
         let writes_max = blocks_in_flight_max.saturating_add(HEARTBEATS_MAX + PRUNES_MAX);
         let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
+        let writes = Writes {
+            queue: writes,
+            failure: failure.clone(),
+        };
+        let commits = writes.clone();
         let storage = Self {
             writes,
             reads,
@@ -75,19 +109,12 @@ impl Storage {
             readers,
         };
         let queues = Queues {
+            commits,
             writes: write_queue,
             reads: read_queue,
             readers: config.readers,
         };
         (storage, queues)
-    }
-
-    fn write(&self, write: Write) {
-        // Disconnected: the writer has failed, and has said so.
-        if let Err(TrySendError::Full(_)) = self.writes.try_send(write) {
-            self.failure
-                .report(NAME, &"more blocks are in flight than may be");
-        }
     }
 }
 
@@ -97,19 +124,11 @@ impl Actor for Storage {
 
 receives_mail!(Storage);
 
-impl Handler<CommitBlock> for Storage {
-    type Result = ();
-
-    fn handle(&mut self, commit: CommitBlock, _: &mut Self::Context) {
-        self.write(Write::Commit(commit.0));
-    }
-}
-
 impl Handler<Prune> for Storage {
     type Result = ();
 
     fn handle(&mut self, prune: Prune, _: &mut Self::Context) {
-        self.write(Write::Prune(prune));
+        self.writes.send(Write::Prune(prune));
     }
 }
 
@@ -161,7 +180,7 @@ mod tests {
         let context = &mut Context::new();
         let heartbeat = IN_FLIGHT_MAX + 1;
         for height in 1..=heartbeat {
-            storage.handle(CommitBlock(block(height, &[], &[])), context);
+            storage.writes.commit(block(height, &[], &[]));
         }
         let prune = Prune {
             below_version: 1,
@@ -169,7 +188,7 @@ mod tests {
         };
         storage.handle(prune, context);
         assert!(failure.get().is_none());
-        storage.handle(CommitBlock(block(heartbeat + 1, &[], &[])), context);
+        storage.writes.commit(block(heartbeat + 1, &[], &[]));
         assert_eq!(failure.get().unwrap().thread, NAME);
     }
 }
