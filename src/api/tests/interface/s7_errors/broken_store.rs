@@ -51,7 +51,12 @@ impl redb::StorageBackend for Breakable {
         self.memory.sync_data()
     }
 
+    /// As a file, it grows.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let end = offset + data.len() as u64;
+        if self.memory.len()? < end {
+            self.memory.set_len(end)?;
+        }
         self.memory.write(offset, data)
     }
 }
@@ -70,14 +75,13 @@ struct Broken {
 /// Commits a record and a transfer, so that what is asked for has left the head, and breaks the disk.
 async fn broken() -> Broken {
     let is_broken = Arc::new(AtomicBool::new(false));
-    let backend = Breakable {
+    let [backend, log] = [Arc::clone(&is_broken), Arc::default()].map(|is_broken| Breakable {
         memory: redb::backends::InMemoryBackend::new(),
-        is_broken: Arc::clone(&is_broken),
-    };
+        is_broken,
+    });
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
     let chain = genesis.chain().unwrap();
     // Nothing of what was read stays in memory.
-    let log = redb::backends::InMemoryBackend::new();
     let mut store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
     store.initialize(&genesis, &genesis.block(&chain)).unwrap();
     let node = Node::start(chain.clone(), store, None, NodeConfig::default())

@@ -4,7 +4,7 @@ use crate::{
     kit::{Settings, TestApi, Transfer, now_secs, refused},
     rows::row,
 };
-use ledger_actors::Clock;
+use ledger_actors::{ActorsConfig, Clock, NodeConfig};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, mpsc},
@@ -38,6 +38,11 @@ async fn a_number_that_a_block_has_taken_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
     let asked = Arc::clone(&clock);
     let api = TestApi::start(Settings {
+        // While the sequencer is held, the mempool goes on.
+        node: NodeConfig {
+            actors: ActorsConfig { threads: 3 },
+            ..NodeConfig::default()
+        },
         clock: Clock::new(move || asked.now_usecs()),
         ..Settings::default()
     })
