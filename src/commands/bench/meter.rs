@@ -60,7 +60,9 @@ impl Meter {
         let mut history = History::default();
         if load.has_warm_up() {
             tokio::time::sleep_until(load.measured_from().into()).await;
-            history.warm_up = self.committed().await?;
+            let committed = self.committed().await?;
+            // The look may be late, and what is measured begun.
+            history.warm_up = committed.min(load.accepted().saturating_sub(load.accepted_measured()));
         }
         let begin = Instant::now();
         history.usage = [Usage::now(load.plan.pid); 2];
