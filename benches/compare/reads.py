@@ -2,7 +2,7 @@
 
 The ledger that is read is made once: transfers over many accounts, which are asked for in turns so that no
 single page of the database answers all, and a block of exactly a hundred transactions. `wrk` asks over
-connections that stay, without compression: 64, but for blocks fewer than a node makes large answers at once.
+connections that stay, without compression.
 """
 
 import json
@@ -29,12 +29,12 @@ SAMPLES = 50
 EVENTS = 25
 SCRIPT = pathlib.Path(__file__).with_name("wrk.lua")
 NODE, FLOOR = "node", "floor"
+CONNECTIONS = 64
 KINDS = {
-    "balance": ("point reads: balance", 64),
-    "by_hash": ("point reads: by_hash", 64),
-    "events": (f"pages: {EVENTS} events", 64),
-    # More than eight at once are answered 503 (AT_ONCE_MAX in src/api/large.rs); a place is free again late.
-    "block": ("pages: a block of 100 with its transactions", 4),
+    "balance": "point reads: balance",
+    "by_hash": "point reads: by_hash",
+    "events": f"pages: {EVENTS} events",
+    "block": "pages: a block of 100 with its transactions",
 }
 
 
@@ -54,12 +54,12 @@ class Reads:
         ):
             apis = {NODE: node.addresses()["api"], FLOOR: floor.addresses()["api"]}
             all_paths = json.loads((kept / "paths.json").read_text())
-            for kind, (_, connections) in KINDS.items():
+            for kind in KINDS:
                 size = body_bytes(apis[NODE], all_paths[kind])
                 paths = {NODE: all_paths[kind], FLOOR: [f"/bytes/{size}"]}
                 runs[kind] = {}
                 for name, program in figures.in_turns(number, [(NODE, node), (FLOOR, floor)]):
-                    run = ask(program, apis[name], paths[name], connections, options, fresh)
+                    run = ask(program, apis[name], paths[name], options, fresh)
                     runs[kind][name] = {**run, "body_bytes": size}
                     figures.progress(number, self.name, f"{name}, {kind}", f"{run['per_second']:12,.0f} requests/s")
         return runs
@@ -69,8 +69,7 @@ class Reads:
 
     def summary(self, kind, rounds):
         values = {name: [runs[name]["per_second"] for runs in rounds] for name in (NODE, FLOOR)}
-        title, connections = KINDS[kind]
-        title = f"{title}, {connections} connections"
+        title = f"{KINDS[kind]}, {CONNECTIONS} connections"
         result = figures.result(f"{self.name}/{kind}", title, self.unit, values)
         for name, program in result["programs"].items():
             reports = [runs[name] for runs in rounds]
@@ -153,11 +152,11 @@ def body_bytes(api, paths):
     return int(statistics.median(len(node_api.get(api + path)) for path in some))
 
 
-def ask(program, api, paths, connections, options, directory):
+def ask(program, api, paths, options, directory):
     """Lets wrk ask for a while without measuring, and then with."""
     file = directory / "paths"
     file.write_text("\n".join(paths) + "\n")
-    command = ["wrk", "--threads", 1, "--connections", connections, "--script", SCRIPT]
+    command = ["wrk", "--threads", 1, "--connections", CONNECTIONS, "--script", SCRIPT]
     command += ["--header", f"accept: {node_api.JSON}", "--duration"]
     if options.warm_up:
         programs.output_of([*command, f"{options.warm_up}s", api, "--", file])
