@@ -36,17 +36,18 @@ fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap
 async fn a_stop_joins_every_thread() {
     let before = threads();
     let directory = tempfile::tempdir().unwrap();
-    for _ in 0..3 {
+    for actor_threads in 1..=3 {
         let (chain, store) = development(directory.path());
         let mut config = NodeConfig::default();
         config.signatures.threads = 3;
+        config.actors.threads = actor_threads;
         let node = Node::start(chain, store, Some(directory.path()), config)
             .await
             .unwrap();
         let handle = node.handle();
         let mut expected = before.clone();
         for (name, count) in [
-            ("actix-rt|system\n", 3),
+            ("actix-rt|system\n", actor_threads),
             ("signature-check\n", 3),
             ("executor\n", 1),
             ("store-writer\n", 1),
