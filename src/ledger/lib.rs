@@ -19,7 +19,6 @@ mod address;
 pub mod block;
 pub mod chain;
 pub mod crypto;
-mod decimal_text;
 pub mod event;
 pub mod execute;
 pub mod framework;
@@ -39,7 +38,6 @@ pub use block::{
     OrderedBlock,
 };
 pub use chain::{Chain, Parameters};
-pub use decimal_text::DecimalText;
 pub use event::{ContractEvent, EventKey};
 pub use execute::{AccountFacts, Discard, ExecuteError, TransactionFacts, ValidationStatus};
 pub use framework::{AssetType, FormError, Framework};

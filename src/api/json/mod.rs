@@ -37,8 +37,7 @@ pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, DecimalText, FormError, HashValue, ModuleId, TypeTag, framework::ShownValue,
-    hex_text,
+    AccountAddress, Chain, FormError, HashValue, ModuleId, TypeTag, framework::ShownValue, hex_text,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
@@ -57,7 +56,7 @@ pub(crate) trait Printed {
 
 impl Printed for u64 {
     fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(DecimalText::new(*self).as_str())
+        serializer.serialize_str(itoa::Buffer::new().format(*self))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     FormError, Framework,
     layout::{KnownType, Layout},
 };
-use crate::{AccountAddress, DecimalText, TypeTag, hex_text};
+use crate::{AccountAddress, TypeTag, hex_text};
 use bytes::Bytes;
 use ethnum::{I256, U256};
 use serde::{
@@ -215,7 +215,7 @@ impl Serialize for Part<'_, '_> {
             Layout::I8 => s.serialize_i8(next!(i8)),
             Layout::I16 => s.serialize_i16(next!(i16)),
             Layout::I32 => s.serialize_i32(next!(i32)),
-            Layout::U64 => s.serialize_str(DecimalText::new(next!(u64)).as_str()),
+            Layout::U64 => s.serialize_str(itoa::Buffer::new().format(next!(u64))),
             Layout::U128 => s.collect_str(&next!(u128)),
             Layout::U256 => s.collect_str(&next!(U256)),
             Layout::I64 => s.collect_str(&next!(i64)),

@@ -2,7 +2,7 @@
 
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
-    Store, StoreError, StoreReader, StoreWriter,
+    Store, StoreError, StoreOptions, StoreReader, StoreWriter,
     index::merge::Pace,
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
     testing::disk::{Disk, Fault, Image},
@@ -84,6 +84,66 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
     }
     assert!(checkpoints > 2, "{checkpoints} checkpoints");
     drop((writer, reader));
+}
+
+#[test]
+fn who_is_told_first_sees_it_when_the_database_has_it() {
+    // Without room in the log every group is a checkpoint, and told when it is shown.
+    let none = Pace {
+        log_bytes_max: 0,
+        ..FAST
+    };
+    for (pace, is_ahead) in [(LARGE, true), (none, false)] {
+        let mut workload = Workload::new(12);
+        let blocks = workload.grow(1);
+        let disk = Disk::default();
+        let (mut writer, reader) = initialized(&disk, pace, &workload);
+        let mut told = 0;
+        let tell = || {
+            told += 1;
+            assert_eq!(reader.would_wait(1), is_ahead);
+            let (_writer, reopened) = open(disk.synced());
+            assert_eq!(reopened.chain_tip().unwrap().height, 1, "durable when it is told");
+        };
+        writer.commit_telling(&blocks, tell).unwrap();
+        assert_eq!(told, 1);
+        reader.wait_shown(1).unwrap();
+        assert_eq!(reader.chain_tip().unwrap().height, 1);
+        assert!(reader.would_wait(2), "it is not there yet");
+        drop(writer);
+        let never = reader.wait_shown(2);
+        assert!(matches!(never, Err(StoreError::Poisoned(_))), "{never:?}");
+    }
+}
+
+#[test]
+fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_does_not_read() {
+    for (fault, is_shown) in [
+        (Fault::Gone { after: 0 }, true),
+        (Fault::Reads { after: 0 }, false),
+    ] {
+        let mut workload = Workload::new(13);
+        let blocks = workload.grow(2);
+        let disk = Disk::default();
+        // Without memory for pages, so that every look and every row goes to the disk.
+        let options = StoreOptions { cache_bytes: 1 };
+        let store = Store::open_backend(disk.clone(), disk.log(), &options).unwrap();
+        let mut store = with_pace(store, LARGE);
+        store.initialize(&genesis(), &workload.blocks[0]).unwrap();
+        let (mut writer, reader) = store.split();
+        writer.commit(&blocks[..1]).unwrap();
+        let failed = writer.commit_telling(&blocks[1..], || disk.inject(fault));
+        assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
+        let shown = reader.wait_shown(2);
+        if is_shown {
+            shown.unwrap();
+            assert_eq!(reader.chain_tip().unwrap().height, 2);
+        } else {
+            assert!(shown.unwrap_err().is_failed_io());
+        }
+        let (_writer, reopened) = open(disk.synced());
+        assert_eq!(reopened.chain_tip().unwrap().height, 2, "{fault:?}: it was told");
+    }
 }
 
 #[test]
