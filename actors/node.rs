@@ -331,6 +331,7 @@ impl<H: Host> Wiring<'_, H> {
     ) -> Workers {
         // A node has one store, whose syncs are told once.
         let _ = mailboxes.meters.syncs.set(writer.syncs());
+        let reader = queues.reader(reader);
         let executor = Executor::new(self.chain.clone(), tip, reader.clone());
         let listeners = WriterListeners {
             stored: mailboxes.committer.port(),

@@ -1,17 +1,26 @@
 //! The work of a thread behind a queue, one step for each job, whoever has the steps done.
 
 use crate::{failure::Failure, meters::WorkMeter};
-use crossbeam_channel::Receiver;
-use std::{io, ops::ControlFlow, sync::Arc, thread::JoinHandle, time::Instant};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use std::{
+    io,
+    ops::ControlFlow,
+    sync::Arc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
-/// Does a job; it may take more that wait. After a break the worker does no more.
-type Step<J> = Box<dyn FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send>;
+/// Does a job; it may take more that wait. After a break the worker does no more. Where it says after which time
+/// without a job it has something to do, it is called without one then.
+type Step<J> = Box<dyn FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send>;
 
 /// Does the jobs of a queue. The queue is gone when the worker is.
 pub(crate) struct Worker<J> {
     name: &'static str,
     jobs: Receiver<J>,
     step: Step<J>,
+    /// When it has something to do without a job, if it has.
+    pause: Option<Duration>,
 }
 
 impl<J: Send + 'static> Worker<J> {
@@ -19,20 +28,47 @@ impl<J: Send + 'static> Worker<J> {
     pub(crate) fn new(
         name: &'static str,
         jobs: Receiver<J>,
-        step: impl FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send + 'static,
+        mut step: impl FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send + 'static,
     ) -> Self {
-        let step = Box::new(step);
-        Self { name, jobs, step }
+        Self::pausing(name, jobs, move |job, waiting| {
+            job.map_or(ControlFlow::Continue(()), |job| step(job, waiting))
+                .map_continue(|()| None)
+        })
+    }
+
+    /// As [`Self::new`]; where a step gives a time, and no job comes within it, there is a step without one.
+    pub(crate) fn pausing(
+        name: &'static str,
+        jobs: Receiver<J>,
+        step: impl FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send + 'static,
+    ) -> Self {
+        Self {
+            name,
+            jobs,
+            step: Box::new(step),
+            pause: None,
+        }
+    }
+
+    /// The next job, or `None` where there is something to do without one.
+    fn next(&self) -> Result<Option<J>, RecvTimeoutError> {
+        match self.pause {
+            None => self.jobs.recv().map(Some).map_err(RecvTimeoutError::from),
+            Some(pause) => match self.jobs.recv_timeout(pause) {
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                job => job.map(Some),
+            },
+        }
     }
 
     /// Works on a thread until the other end of the queue is gone, or the work breaks off. `meter` counts.
     pub(crate) fn spawn(mut self, failure: &Failure, meter: &Arc<WorkMeter>) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
         failure.spawn(self.name, move || {
-            while let Ok(job) = self.jobs.recv() {
+            while let Ok(job) = self.next() {
                 meter.waiting(self.jobs.len());
                 let begun = Instant::now();
-                let flow = (self.step)(job, &self.jobs);
+                let flow = self.work(job);
                 let ended = Instant::now();
                 meter.done(ended, ended - begun);
                 meter.waiting(self.jobs.len());
@@ -44,6 +80,12 @@ impl<J: Send + 'static> Worker<J> {
     }
 }
 
+impl<J> Worker<J> {
+    fn work(&mut self, job: Option<J>) -> ControlFlow<()> {
+        (self.step)(job, &self.jobs).map_continue(|pause| self.pause = pause)
+    }
+}
+
 #[cfg(test)]
 impl<J> Worker<J> {
     /// Its name.
@@ -51,16 +93,14 @@ impl<J> Worker<J> {
         self.name
     }
 
-    /// Whether a job waits.
+    /// Whether a job waits, or there is something to do without one.
     pub(crate) fn has_work(&self) -> bool {
-        !self.jobs.is_empty()
+        self.pause.is_some() || !self.jobs.is_empty()
     }
 
-    /// Does one job, if one waits.
+    /// Does one job, if one waits, or what is to do without one.
     pub(crate) fn step(&mut self) -> ControlFlow<()> {
-        match self.jobs.try_recv() {
-            Ok(job) => (self.step)(job, &self.jobs),
-            Err(_) => ControlFlow::Continue(()),
-        }
+        let job = self.jobs.try_recv().ok();
+        self.work(job)
     }
 }

@@ -4,14 +4,19 @@
 //! the [`StateCache`], everything else in the store.
 
 use super::{IndexedBlock, facts::Facts, messages::Executed, state_cache::StateCache};
-use crate::{failure::Failure, mailbox::Port, storage::Writes, worker::Worker};
+use crate::{
+    failure::Failure,
+    mailbox::Port,
+    storage::{Reader, Writes},
+    worker::Worker,
+};
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use ledger::{
     AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock, StateError,
     StateKey, execute::execute_block,
 };
-use ledger_store::{Snapshot, StoreError, StoreReader};
+use ledger_store::{Snapshot, StoreError};
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeSet,
@@ -35,14 +40,14 @@ pub(crate) struct Job {
 pub(crate) struct Executor {
     chain: Chain,
     tip: ChainTip,
-    reader: StoreReader,
+    reader: Reader,
     cache: RefCell<StateCache>,
     facts: Facts,
 }
 
 impl Executor {
     /// An executor that continues after the newest block of the store.
-    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: StoreReader) -> Self {
+    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: Reader) -> Self {
         Self {
             chain,
             tip,
@@ -62,10 +67,9 @@ impl Executor {
         let failure = failure.clone();
         Worker::new(THREAD, jobs, move |job, _| match self.execute(job) {
             Ok(done) => {
-                let block = Arc::clone(&done.block.block);
-                // First, so that who hears that it is durable knows it.
+                // First, so that the writer is at work on it before anybody else is woken.
+                writes.commit(Arc::clone(&done.block.block));
                 executed.tell(done);
-                writes.commit(block);
                 ControlFlow::Continue(())
             }
             Err(error) => {
@@ -131,7 +135,7 @@ enum Unexecuted {
 /// The newest state; the store is opened at most once per block, and only when the cache misses.
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
-    reader: &'a StoreReader,
+    reader: &'a Reader,
     /// What of the state is not in the cache is in the store by this height.
     durable_height: u64,
     snapshot: OnceCell<Snapshot>,
@@ -153,8 +157,7 @@ impl State<'_> {
         let snapshot = match self.snapshot.get() {
             Some(snapshot) => snapshot,
             None => {
-                let shown = self.reader.wait_shown(self.durable_height);
-                let snapshot = shown.and_then(|()| self.reader.snapshot()).map_err(failed)?;
+                let snapshot = self.reader.snapshot(self.durable_height).map_err(failed)?;
                 self.snapshot.get_or_init(|| snapshot)
             }
         };

@@ -50,8 +50,10 @@ pub(crate) struct Committer {
     /// Ordered, not given to the executor yet.
     ordered: VecDeque<OrderedBlock>,
     is_executing: bool,
-    /// Executed, not durable yet.
-    unstored: VecDeque<Executed>,
+    /// Executed, not announced yet.
+    unannounced: VecDeque<Executed>,
+    /// All blocks up to this height are durable. It may be told before the block is known here.
+    stored_height: u64,
     head: HeadCell,
     waiters: Waiters,
     feed: Feed,
@@ -82,11 +84,13 @@ impl Committer {
     pub(crate) fn new(head: HeadCell, failure: Failure) -> (Self, Jobs) {
         // One job is in flight at a time; the queue only hands it over.
         let (jobs, queue) = crossbeam_channel::bounded(1);
+        let stored_height = head.load().ledger_info().block_height;
         let committer = Self {
             jobs,
             ordered: VecDeque::new(),
             is_executing: false,
-            unstored: VecDeque::new(),
+            unannounced: VecDeque::new(),
+            stored_height,
             head,
             waiters: Waiters::new(),
             feed: Feed::new(),
@@ -144,9 +148,25 @@ impl Committer {
         }
     }
 
+    /// Announces the blocks that are executed and durable, of which the executor and the writer tell in any order.
+    fn announce_stored(&mut self) {
+        let is_durable = |executed: &&Executed| executed.block.block.height() <= self.stored_height;
+        let count = self.unannounced.iter().take_while(is_durable).count();
+        let mut blocks = Vec::with_capacity(count);
+        let mut newest_facts = None;
+        for executed in self.unannounced.drain(..count) {
+            blocks.push(executed.block);
+            newest_facts = Some(executed.facts);
+        }
+        if let Some(facts) = newest_facts {
+            self.announce(&blocks, facts);
+        }
+        self.finish_if_done();
+    }
+
     /// Answers who waits for the end of the work, if this is it.
     fn finish_if_done(&mut self) {
-        let is_done = self.ordered.is_empty() && !self.is_executing && self.unstored.is_empty();
+        let is_done = self.ordered.is_empty() && !self.is_executing && self.unannounced.is_empty();
         if is_done && let Some(Finish { done }) = self.finish.take() {
             let _ = done.send(());
         }
@@ -181,8 +201,9 @@ impl Handler<Executed> for Committer {
 
     fn handle(&mut self, executed: Executed, _: &mut Self::Context) {
         self.is_executing = false;
-        self.unstored.push_back(executed);
+        self.unannounced.push_back(executed);
         self.execute_next();
+        self.announce_stored();
     }
 }
 
@@ -190,22 +211,8 @@ impl Handler<BlockStored> for Committer {
     type Result = ();
 
     fn handle(&mut self, stored: BlockStored, _: &mut Self::Context) {
-        let is_durable = |executed: &Executed| executed.block.block.height() <= stored.height;
-        let count = self
-            .unstored
-            .iter()
-            .take_while(|executed| is_durable(executed))
-            .count();
-        let mut blocks = Vec::with_capacity(count);
-        let mut newest_facts = None;
-        for executed in self.unstored.drain(..count) {
-            blocks.push(executed.block);
-            newest_facts = Some(executed.facts);
-        }
-        if let Some(facts) = newest_facts {
-            self.announce(&blocks, facts);
-        }
-        self.finish_if_done();
+        self.stored_height = self.stored_height.max(stored.height);
+        self.announce_stored();
     }
 }
 

@@ -77,22 +77,33 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
 }
 
 #[test]
-fn nothing_is_told_before_it_is_durable() {
-    let Fixture { mut committer, head } = fixture();
-    let transaction = draft(1, 0).checked();
-    let (end, mut ended) = oneshot::channel();
-    committer.waiters.insert(transaction.hash(), end);
-    let context = &mut Context::new();
-    let executed = Executed {
-        block: indexed(1, &[transaction]),
-        facts: Facts::default(),
-    };
-    committer.handle(executed, context);
-    assert_eq!(head.load().ledger_info().block_height, 0);
-    assert!(ended.try_recv().is_err());
-    committer.handle(BlockStored { height: 1 }, context);
-    assert_eq!(head.load().ledger_info().block_height, 1);
-    assert!(ended.try_recv().is_ok());
+fn nothing_is_told_before_it_is_durable_of_which_the_committer_may_hear_first() {
+    for is_stored_first in [false, true] {
+        let Fixture { mut committer, head } = fixture();
+        let transaction = draft(1, 0).checked();
+        let (end, mut ended) = oneshot::channel();
+        committer.waiters.insert(transaction.hash(), end);
+        let context = &mut Context::new();
+        let executed = Executed {
+            block: indexed(1, &[transaction]),
+            facts: Facts::default(),
+        };
+        let stored = BlockStored { height: 1 };
+        let mut tells: Vec<Box<dyn FnOnce(&mut Committer, &mut Context<Committer>)>> = vec![
+            Box::new(|committer, context| committer.handle(executed, context)),
+            Box::new(|committer, context| committer.handle(stored, context)),
+        ];
+        if is_stored_first {
+            tells.reverse();
+        }
+        for tell in tells {
+            assert_eq!(head.load().ledger_info().block_height, 0);
+            assert!(ended.try_recv().is_err());
+            tell(&mut committer, context);
+        }
+        assert_eq!(head.load().ledger_info().block_height, 1);
+        assert!(ended.try_recv().is_ok());
+    }
 }
 
 #[test]

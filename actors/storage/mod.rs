@@ -13,7 +13,7 @@ use ledger::ExecutedBlock;
 use ledger_store::{Query, StoreReader, StoreWriter};
 use messages::{Prune, Read};
 use std::sync::Arc;
-pub(crate) use threads::{ReadJob, Write, WriterListeners};
+pub(crate) use threads::{ReadJob, Reader, Write, WriterListeners};
 
 /// The actor's name.
 pub(crate) const NAME: &str = "storage";
@@ -24,6 +24,9 @@ const PRUNES_MAX: usize = 1;
 /// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
 /// kept a place for it, and may make one when nothing is in flight.
 const HEARTBEATS_MAX: usize = 1;
+
+/// The threads that execute blocks, and read for it.
+const EXECUTORS: usize = 1;
 
 /// The way to the writer. It ends when all of these are dropped, after what is in its queue.
 #[derive(Clone, Debug)]
@@ -38,11 +41,16 @@ impl Writes {
         self.send(Write::Commit(block));
     }
 
+    /// Has what is durable shown to readers, as somebody waits for that.
+    fn show(&self) {
+        self.send(Write::Show);
+    }
+
     fn send(&self, write: Write) {
         // Disconnected: the writer has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.queue.try_send(write) {
             self.failure
-                .report(NAME, &"more blocks are in flight than may be");
+                .report(NAME, &"more waits for the writer than may be in flight");
         }
     }
 }
@@ -69,10 +77,15 @@ impl Queues {
         self.commits.clone()
     }
 
+    /// Reads what the Head shows, on any thread.
+    pub(crate) fn reader(&self, store: StoreReader) -> Reader {
+        Reader::new(store, self.commits.clone())
+    }
+
     /// The writer, which tells `listeners` what is durable, and the readers.
     pub(crate) fn workers(
         self,
-        (writer, reader): (StoreWriter, StoreReader),
+        (writer, reader): (StoreWriter, Reader),
         head: &HeadCell,
         listeners: WriterListeners,
         failure: &Failure,
@@ -94,7 +107,10 @@ impl Storage {
         failure: Failure,
         readers: Arc<WorkMeter>,
     ) -> (Self, Queues) {
+        // Each thread that reads waits after it has asked to be shown something.
+        let shows_max = config.readers.saturating_add(EXECUTORS);
         let writes_max = blocks_in_flight_max.saturating_add(HEARTBEATS_MAX + PRUNES_MAX);
+        let writes_max = writes_max.saturating_add(shows_max);
         let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
         let writes = Writes {
@@ -168,7 +184,13 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::block;
+    use crate::{
+        Head,
+        mailbox::Port,
+        meters::CommitMeter,
+        testing::{block, wallet::development},
+    };
+    use ledger::{AccountAddress, OrderedBlock, StateError, StateKey, execute::execute_block};
 
     #[test]
     fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
@@ -179,6 +201,9 @@ mod tests {
         let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
         let context = &mut Context::new();
         let heartbeat = IN_FLIGHT_MAX + 1;
+        for _ in 0..=config.readers {
+            storage.writes.show();
+        }
         for height in 1..=heartbeat {
             storage.writes.commit(block(height, &[], &[]));
         }
@@ -190,5 +215,62 @@ mod tests {
         assert!(failure.get().is_none());
         storage.writes.commit(block(heartbeat + 1, &[], &[]));
         assert_eq!(failure.get().unwrap().thread, NAME);
+    }
+
+    #[test]
+    fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, store) = development(directory.path());
+        let (writer, store) = store.split();
+        let snapshot = store.snapshot().unwrap();
+        let version = snapshot.ledger_info().version;
+        let state = |key: &StateKey| {
+            let value = snapshot.state_value(key, version);
+            value.map_err(|error| StateError(error.to_string()))
+        };
+        let mut tip = store.chain_tip().unwrap();
+        let mut next_block = || {
+            let ordered = OrderedBlock {
+                height: tip.height + 1,
+                epoch: 1,
+                round: tip.height + 1,
+                proposer: AccountAddress::from_low_u64(0),
+                timestamp_usecs: tip.timestamp_usecs + 1,
+                transactions: Vec::new(),
+                certificate: bytes::Bytes::new(),
+            };
+            let block = execute_block(&chain, &tip, &state, ordered).unwrap();
+            tip = block.tip.clone();
+            Arc::new(block)
+        };
+
+        let failure = Failure::new();
+        let readers = Arc::new(WorkMeter::new("readers", 1));
+        let (_storage, queues) = Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
+        let (commits, reader) = (queues.commits(), queues.reader(store.clone()));
+        let listeners = WriterListeners {
+            stored: Port::new(|_| ()),
+            pruned: Port::new(|_| ()),
+            meter: Arc::new(CommitMeter::default()),
+        };
+        let head = HeadCell::new(Head::opened(*snapshot.ledger_info()));
+        let (mut writer, _readers) = queues.workers((writer, reader.clone()), &head, listeners, &failure);
+        for is_wanted in [false, true] {
+            let block = next_block();
+            let height = block.height();
+            commits.commit(block);
+            assert!(writer.step().is_continue());
+            assert!(store.would_wait(height), "the writer waits for more");
+            if is_wanted {
+                reader.ask_for(height);
+                commits.commit(next_block());
+            }
+            assert!(writer.step().is_continue());
+            assert!(!store.would_wait(height));
+            assert!(!writer.has_work());
+        }
+        reader.ask_for(tip.height);
+        assert!(!writer.has_work(), "nobody asks for what is shown");
+        assert!(failure.get().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The threads that touch the disk: one writes, several read.
 
-use super::messages::PruneDone;
+use super::{Writes, messages::PruneDone};
 use crate::{
     committer::{HeadCell, messages::BlockStored},
     failure::Failure,
@@ -11,20 +11,30 @@ use crate::{
 use crossbeam_channel::Receiver;
 use ledger::ExecutedBlock;
 use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
-use std::{ops::ControlFlow, sync::Arc, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const WRITER_THREAD: &str = "store-writer";
 const READER_THREAD: &str = "store-reader";
+
+/// A writer that has nothing else to do waits so long before it shows what is durable, unless somebody wants to see
+/// it. Longer than a lone client takes from one block to the next, so that the database is not at work while it waits.
+const SHOW_AFTER: Duration = Duration::from_millis(2);
 
 /// Work for the writer.
 #[derive(Debug)]
 pub(crate) enum Write {
     Commit(Arc<ExecutedBlock>),
     Prune(super::messages::Prune),
+    /// Somebody waits to see what is durable.
+    Show,
 }
 
 /// Work for a reader: a query that answers whoever asked it.
-pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &StoreReader) + Send>;
+pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &Reader) + Send>;
 
 /// The writer. It makes all blocks that wait durable in one go: while one group is being written the
 /// next gathers. It ends when the other end of `writes` is gone, or by a failure that is not the disk's.
@@ -41,14 +51,14 @@ pub(super) fn writer(
         head,
         listeners,
     };
-    Worker::new(WRITER_THREAD, writes, move |first, waiting| {
-        match thread.write(first, waiting) {
-            Ok(()) => ControlFlow::Continue(()),
+    Worker::pausing(WRITER_THREAD, writes, move |first, waiting| {
+        match thread.work(first, waiting) {
+            Ok(pause) => ControlFlow::Continue(pause),
             Err(error) => {
                 failure.report_write(WRITER_THREAD, &error);
                 // Readers read as long as the writer keeps the database open; it writes no more.
                 if error.is_failed_io() {
-                    ControlFlow::Continue(())
+                    ControlFlow::Continue(None)
                 } else {
                     ControlFlow::Break(())
                 }
@@ -72,21 +82,38 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes `first` and all else that waits: the blocks as one group, then the pruning.
-    fn write(&mut self, first: Write, waiting: &Receiver<Write>) -> Result<(), StoreError> {
+    /// Writes what waits, if anything; else, or if somebody wants to see it, shows what is durable. Gives after which
+    /// time that is to be done.
+    fn work(
+        &mut self,
+        first: Option<Write>,
+        waiting: &Receiver<Write>,
+    ) -> Result<Option<Duration>, StoreError> {
+        let is_idle = first.is_none();
+        let is_wanted = self.write(first.into_iter().chain(waiting.try_iter()))?;
+        if is_idle || is_wanted {
+            self.writer.show()?;
+        }
+        Ok(self.writer.has_unshown().then_some(SHOW_AFTER))
+    }
+
+    /// Writes the blocks as one group, then prunes. Gives whether somebody wants to see what is durable.
+    fn write(&mut self, writes: impl Iterator<Item = Write>) -> Result<bool, StoreError> {
         let mut blocks = Vec::new();
         let mut prunes = Vec::new();
-        for write in std::iter::once(first).chain(waiting.try_iter()) {
+        let mut is_wanted = false;
+        for write in writes {
             match write {
                 Write::Commit(block) => blocks.push(block),
                 Write::Prune(prune) => prunes.push(prune),
+                Write::Show => is_wanted = true,
             }
         }
         if let Some(newest) = blocks.last() {
             let height = newest.height();
             let begun = Instant::now();
             let WriterListeners { stored, meter, .. } = &self.listeners;
-            self.writer.commit_telling(&blocks, || {
+            self.writer.make_durable(&blocks, || {
                 meter.committed(&blocks, begun.elapsed());
                 stored.tell(BlockStored { height });
             })?;
@@ -103,12 +130,47 @@ impl Writer {
             self.listeners.meter.pruned(begun.elapsed());
             self.listeners.pruned.tell(PruneDone(pruned));
         }
-        Ok(())
+        Ok(is_wanted)
+    }
+}
+
+/// Reads the store as far as the Head is, which may be ahead of what the writer shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    store: StoreReader,
+    writes: Writes,
+}
+
+impl Reader {
+    pub(super) fn new(store: StoreReader, writes: Writes) -> Self {
+        Self { store, writes }
+    }
+
+    /// The newest snapshot that shows the durable block of a height.
+    ///
+    /// # Errors
+    /// Why the writer does not show it.
+    pub(crate) fn snapshot(&self, height: u64) -> Result<Snapshot, StoreError> {
+        self.see(height)?;
+        self.store.snapshot()
+    }
+
+    /// Waits until the durable block of a height is shown.
+    fn see(&self, height: u64) -> Result<(), StoreError> {
+        self.ask_for(height);
+        self.store.wait_shown(height)
+    }
+
+    /// Has the writer show the durable block of a height, unless it does.
+    pub(super) fn ask_for(&self, height: u64) {
+        if self.store.would_wait(height) {
+            self.writes.show();
+        }
     }
 }
 
 /// A reader. It ends when the other end of `reads` is gone.
-pub(super) fn reader(reader: StoreReader, head: HeadCell, reads: Receiver<ReadJob>) -> Worker<ReadJob> {
+pub(super) fn reader(reader: Reader, head: HeadCell, reads: Receiver<ReadJob>) -> Worker<ReadJob> {
     Worker::new(READER_THREAD, reads, move |job, _| {
         job(&head, &reader);
         ControlFlow::Continue(())
@@ -121,13 +183,13 @@ const SNAPSHOT_TRIES: usize = 8;
 
 /// A snapshot of what the Head shows. The Head is looked at first: what it shows is durable, so the
 /// store has it, or is about to.
-pub(super) fn snapshot_at_head(head: &HeadCell, reader: &StoreReader) -> Result<Snapshot, StoreError> {
+pub(super) fn snapshot_at_head(head: &HeadCell, reader: &Reader) -> Result<Snapshot, StoreError> {
     let mut tries = SNAPSHOT_TRIES;
     loop {
         tries -= 1;
         let head = head.load();
-        let shown = reader.wait_shown(head.ledger_info().block_height);
-        match shown.and_then(|()| reader.snapshot_at(head.ledger_info())) {
+        let shown = reader.see(head.ledger_info().block_height);
+        match shown.and_then(|()| reader.store.snapshot_at(head.ledger_info())) {
             Err(StoreError::NoSuchMoment { asked, oldest, .. }) if asked < oldest && tries > 0 => {}
             outcome => return outcome,
         }

@@ -54,7 +54,8 @@ impl StoreWriter {
         tell: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         self.check_usable()?;
-        let view = self.published.get().ok_or(StoreError::Empty)?;
+        self.show()?;
+        let view = self.newest()?;
         self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max, tell))
     }
 
@@ -75,7 +76,7 @@ impl StoreWriter {
         if step.0 <= view.head.oldest_version {
             return Ok(pruned);
         }
-        let durable = self.log_record(view, |out| redo::write_prune(step.0, out))?;
+        let durable = self.log_record(view.head.tip.height, |out| redo::write_prune(step.0, out))?;
         let view = self.prune_to(view, step, durable)?;
         self.disk.check()?;
         tell(&pruned);

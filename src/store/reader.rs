@@ -18,7 +18,8 @@ impl StoreReader {
     }
 
     /// Waits until snapshots show the block of a height that is durable, as
-    /// [`StoreWriter::commit_telling`](crate::StoreWriter::commit_telling) told: the writer is about to.
+    /// [`StoreWriter::make_durable`](crate::StoreWriter::make_durable) told. It waits for ever unless somebody has the
+    /// writer [`show`](crate::StoreWriter::show) it.
     ///
     /// # Errors
     /// Why the writer does not show it; [`StoreError::Empty`] when nothing is committed yet.

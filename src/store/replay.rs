@@ -5,7 +5,6 @@ use crate::{
     check::{check_consistent, check_follows},
     log::{Stop, failed, redo::Redo},
     open::damaged,
-    view::View,
     writer::Durable,
 };
 use ledger::ExecutedBlock;
@@ -47,10 +46,6 @@ impl StoreWriter {
             );
         }
         Ok(())
-    }
-
-    fn newest(&self) -> Result<Arc<View>, StoreError> {
-        self.published.get().ok_or(StoreError::Empty)
     }
 
     /// Gives how many records there were. The database has the blocks up to `height`, of which a log has some when

@@ -1,8 +1,8 @@
 //! The one writer: appends blocks and prunes.
 //!
-//! A group of blocks is durable when it is in the block log ([`crate::log`]); the database has it right after, in a
-//! commit without a sync. What does not go into the log is a checkpoint: a durable commit of all that the database
-//! has, after which the log begins anew.
+//! A group of blocks is durable when it is in the block log ([`crate::log`]); the database has it, and shows it, some
+//! groups later, in one commit without a sync for all of them. What does not go into the log is a checkpoint: a durable
+//! commit of all that the database has, after which the log begins anew.
 
 use crate::{
     StoreError, Syncs,
@@ -14,7 +14,7 @@ use crate::{
         merge::{Upkeep, Workplace, flush, work},
     },
     lock::DirectoryLock,
-    log::{BlockLog, redo},
+    log::{BlockLog, Bounded, redo},
     schema::{
         BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables,
         WRITES, encode, encode_block, encode_transaction,
@@ -24,7 +24,27 @@ use crate::{
 };
 use ledger::ExecutedBlock;
 use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};
-use std::{borrow::Borrow, io, ops::Bound, sync::Arc};
+use std::{borrow::Borrow, ops::Bound, sync::Arc};
+
+/// After so many blocks that the database does not have they are brought into it: a commit costs it as much as ten
+/// small blocks, and who wants to see the newest one waits for all of them.
+const UNSHOWN_BLOCKS_MAX: usize = 16;
+/// The same of bytes in the log, which bounds the memory.
+const UNSHOWN_BYTES_MAX: u64 = 512 * 1024;
+
+/// Blocks that are durable by the log, and that the database does not have.
+#[derive(Debug, Default)]
+struct Unshown {
+    blocks: Vec<Arc<ExecutedBlock>>,
+    /// How long their records are.
+    bytes: u64,
+}
+
+impl Unshown {
+    fn is_full(&self) -> bool {
+        self.blocks.len() >= UNSHOWN_BLOCKS_MAX || self.bytes >= UNSHOWN_BYTES_MAX
+    }
+}
 
 /// Writes blocks; there is exactly one of a store.
 #[derive(Debug)]
@@ -34,6 +54,8 @@ pub struct StoreWriter {
     pub(crate) log: BlockLog,
     /// Whether the newest checkpoint says that the log has to be read at the next start.
     is_log_open: bool,
+    /// They follow what is published.
+    unshown: Unshown,
     pub(crate) published: Published,
     pub(crate) digests: DigestKey,
     pub(crate) upkeep: Upkeep,
@@ -64,6 +86,7 @@ impl StoreWriter {
             disk,
             log,
             is_log_open,
+            unshown: Unshown::default(),
             published,
             digests,
             upkeep: Upkeep::default(),
@@ -86,16 +109,18 @@ impl StoreWriter {
     /// blocks may or may not be there after a restart, all or none, and the writer is poisoned:
     /// every later call fails.
     pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
-        self.commit_telling(blocks, || ())
+        self.make_durable(blocks, || ())?;
+        self.show()
     }
 
-    /// As [`Self::commit`], and tells as soon as the blocks are durable, which is before the database has them where
-    /// they are in the log. Who was told and wants to see them calls [`StoreReader::wait_shown`](crate::StoreReader::wait_shown).
+    /// Makes consecutive blocks durable together, and tells as soon as they are. Readers see them after [`Self::show`],
+    /// or after some more blocks. Who was told and wants to see them calls
+    /// [`StoreReader::wait_shown`](crate::StoreReader::wait_shown), and has somebody call that.
     ///
     /// # Errors
     /// As [`Self::commit`]. Where it was told, the blocks are there after a restart; they are visible now
     /// unless the disk did not read.
-    pub fn commit_telling(
+    pub fn make_durable(
         &mut self,
         blocks: &[Arc<ExecutedBlock>],
         tell_durable: impl FnOnce(),
@@ -104,40 +129,84 @@ impl StoreWriter {
         if blocks.is_empty() {
             return Ok(());
         }
-        let view = self.published.get().ok_or(StoreError::Empty)?;
-        check_follows(&view.head.tip, blocks)?;
+        let view = self.newest()?;
+        let newest = self.unshown.blocks.last();
+        let tip = newest.map_or(&view.head.tip, |block| &block.tip);
+        check_follows(tip, blocks)?;
         for block in blocks {
             check_consistent(block)?;
         }
+        let height = tip.height;
         self.poison_on_error(|writer| {
-            let durable = writer.log_record(&view, |out| redo::write_blocks(blocks, out))?;
-            let append = |writer: &mut Self| {
-                writer.append((Some(&view), durable), view.head.clone(), blocks, |_| Ok(()))
-            };
-            match durable {
-                Durable::ByLog => {
+            let log_end = writer.log.end();
+            let durable = writer.log_record(height, |out| redo::write_blocks(blocks, out));
+            if !matches!(durable, Ok(Durable::ByCheckpoint)) {
+                if durable.is_ok() {
                     tell_durable();
-                    append(writer)?;
-                    writer.disk.check()
+                    writer.unshown.blocks.extend_from_slice(blocks);
+                    writer.unshown.bytes += writer.log.end().saturating_sub(log_end);
                 }
-                Durable::ByCheckpoint => {
-                    append(writer)?;
-                    tell_durable();
-                    Ok(())
-                }
+                // What was told is shown, also when nothing more can be written.
+                let is_due = durable.is_err() || writer.unshown.is_full();
+                let shown = if is_due { writer.bring_in() } else { Ok(()) };
+                return durable.and(shown);
             }
+            let mut all = std::mem::take(&mut writer.unshown).blocks;
+            all.extend_from_slice(blocks);
+            writer.append(
+                (Some(&view), Durable::ByCheckpoint),
+                view.head.clone(),
+                &all,
+                |_| Ok(()),
+            )?;
+            tell_durable();
+            Ok(())
         })
     }
 
-    /// Writes a record to the log, behind the moment `view`, if it fits; gives by what the write that it stands
+    /// Shows all that is durable to new snapshots.
+    ///
+    /// # Errors
+    /// When the database fails; the blocks are there after a restart.
+    pub fn show(&mut self) -> Result<(), StoreError> {
+        if !self.has_unshown() {
+            return Ok(());
+        }
+        self.check_usable()?;
+        self.poison_on_error(Self::bring_in)
+    }
+
+    /// Whether something durable is not shown.
+    pub fn has_unshown(&self) -> bool {
+        !self.unshown.blocks.is_empty()
+    }
+
+    /// Brings what only the log has into the database.
+    fn bring_in(&mut self) -> Result<(), StoreError> {
+        let Unshown { blocks, .. } = std::mem::take(&mut self.unshown);
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let view = self.newest()?;
+        self.append((Some(&view), Durable::ByLog), view.head.clone(), &blocks, |_| {
+            Ok(())
+        })?;
+        self.disk.check()
+    }
+
+    /// The newest moment that is shown.
+    pub(crate) fn newest(&self) -> Result<Arc<View>, StoreError> {
+        self.published.get().ok_or(StoreError::Empty)
+    }
+
+    /// Writes a record to the log, behind the block of `height`, if it fits; gives by what the write that it stands
     /// for has to be durable then.
     pub(crate) fn log_record(
         &mut self,
-        view: &View,
-        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+        height: u64,
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
     ) -> Result<Durable, StoreError> {
         let bytes_max = self.upkeep.pace.log_bytes_max;
-        let height = view.head.tip.height;
         if self.is_log_open && self.log.append(bytes_max, height, content)? {
             Ok(Durable::ByLog)
         } else {
@@ -316,14 +385,15 @@ impl StoreWriter {
 impl Drop for StoreWriter {
     fn drop(&mut self) {
         let end = StoreError::Poisoned("the store is closed".to_owned());
-        self.published.end(end);
         // After a failure what is on the disk stays as it is: the next start reads the log.
         if !self.is_log_open || self.poisoned.is_some() || std::thread::panicking() {
+            self.published.end(end);
             return;
         }
-        if let Err(error) = self.close() {
+        if let Err(error) = self.show().and_then(|()| self.close()) {
             tracing::warn!(%error, "the ledger is not closed: the next start reads the block log");
         }
+        self.published.end(end);
     }
 }
 

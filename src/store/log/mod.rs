@@ -1,7 +1,8 @@
 //! The block log: what makes blocks durable with one write and one sync, before the database has them on disk.
 //!
 //! A group of blocks is one record: all that the writer was given, so that the same rows can be made of it
-//! again without executing anything. So is a step of pruning: where it ended. The database takes the blocks right behind, without a sync. A *checkpoint* is a
+//! again without executing anything. So is a step of pruning: where it ended. The database takes the blocks
+//! some groups later, without a sync. A *checkpoint* is a
 //! durable commit of the database; after it nothing in the log is needed, and the log begins anew at its first
 //! byte, over what stands there: so it does not grow, and a sync of it changes no metadata of the file. The
 //! checkpoint says in the database which generation of the log comes after it; records of any other are stale.
@@ -73,6 +74,11 @@ impl BlockLog {
         self.generation
     }
 
+    /// How many bytes the records of the generation take.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Reads the records of the generation.
     ///
     /// # Errors
@@ -95,7 +101,7 @@ impl BlockLog {
         &mut self,
         bytes_max: u64,
         height: u64,
-        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
     ) -> Result<bool, StoreError> {
         let room = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
@@ -124,7 +130,7 @@ impl BlockLog {
         &mut self,
         room: usize,
         height: u64,
-        content: impl FnOnce(&mut dyn io::Write) -> Result<(), StoreError>,
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
     ) -> Result<bool, StoreError> {
         self.buffer.clear();
         self.buffer.resize(HEADER_BYTES, 0);
@@ -173,7 +179,7 @@ impl BlockLog {
 }
 
 /// Writes into a buffer up to a bound.
-struct Bounded<'a> {
+pub(crate) struct Bounded<'a> {
     buffer: &'a mut Vec<u8>,
     bytes_max: usize,
     is_full: bool,
@@ -187,6 +193,11 @@ impl io::Write for Bounded<'_> {
         }
         self.buffer.extend_from_slice(bytes);
         Ok(bytes.len())
+    }
+
+    /// All or nothing, without the loop of the default: hashes and addresses come byte by byte.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes).map(drop)
     }
 
     fn flush(&mut self) -> io::Result<()> {

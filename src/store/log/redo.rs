@@ -5,13 +5,14 @@
 //! the program that executed them first. Not the rows, which are as large: the index entries that come with them are
 //! made of what is in the blocks.
 
+use super::Bounded;
 use crate::{
     StoreError,
     schema::{decode, no_form},
 };
 use ledger::ExecutedBlock;
 use serde::{Deserialize, Serialize};
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 /// What is to be done again, as it is written.
 #[derive(Serialize)]
@@ -29,17 +30,17 @@ pub(crate) enum Redo {
     Prune(u64),
 }
 
-fn write(redo: &RedoRef<'_>, out: &mut dyn io::Write) -> Result<(), StoreError> {
+fn write(redo: &RedoRef<'_>, out: &mut Bounded<'_>) -> Result<(), StoreError> {
     bcs::serialize_into(out, redo).map_err(no_form)
 }
 
 /// Writes the record of a group.
-pub(crate) fn write_blocks(blocks: &[Arc<ExecutedBlock>], out: &mut dyn io::Write) -> Result<(), StoreError> {
+pub(crate) fn write_blocks(blocks: &[Arc<ExecutedBlock>], out: &mut Bounded<'_>) -> Result<(), StoreError> {
     write(&RedoRef::Commit(blocks.iter().map(AsRef::as_ref).collect()), out)
 }
 
 /// Writes the record of a step of pruning.
-pub(crate) fn write_prune(oldest_version: u64, out: &mut dyn io::Write) -> Result<(), StoreError> {
+pub(crate) fn write_prune(oldest_version: u64, out: &mut Bounded<'_>) -> Result<(), StoreError> {
     write(&RedoRef::Prune(oldest_version), out)
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 use redb::StorageBackend as _;
-use std::sync::Arc;
+use std::{io::Write as _, sync::Arc};
 
 const KEY: LogKey = LogKey([7; 16]);
 /// Room for a few records of some pages.

@@ -7,8 +7,9 @@ use crate::{
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
     testing::disk::{Disk, Fault, Image},
 };
+use ledger::ExecutedBlock;
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 use tempfile::TempDir;
 
 const BLOCKS: u64 = 30;
@@ -105,8 +106,10 @@ fn who_is_told_first_sees_it_when_the_database_has_it() {
             let (_writer, reopened) = open(disk.synced());
             assert_eq!(reopened.chain_tip().unwrap().height, 1, "durable when it is told");
         };
-        writer.commit_telling(&blocks, tell).unwrap();
+        writer.make_durable(&blocks, tell).unwrap();
         assert_eq!(told, 1);
+        assert_eq!(reader.would_wait(1), is_ahead);
+        writer.show().unwrap();
         reader.wait_shown(1).unwrap();
         assert_eq!(reader.chain_tip().unwrap().height, 1);
         assert!(reader.would_wait(2), "it is not there yet");
@@ -132,7 +135,8 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
         store.initialize(&genesis(), &workload.blocks[0]).unwrap();
         let (mut writer, reader) = store.split();
         writer.commit(&blocks[..1]).unwrap();
-        let failed = writer.commit_telling(&blocks[1..], || disk.inject(fault));
+        let told = writer.make_durable(&blocks[1..], || disk.inject(fault));
+        let failed = told.and_then(|()| writer.show());
         assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
         let shown = reader.wait_shown(2);
         if is_shown {
@@ -143,6 +147,43 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
         }
         let (_writer, reopened) = open(disk.synced());
         assert_eq!(reopened.chain_tip().unwrap().height, 2, "{fault:?}: it was told");
+    }
+}
+
+#[test]
+fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
+    type Next = fn(&mut StoreWriter, &[Arc<ExecutedBlock>], &Disk);
+    let ways: [(&str, u64, Next); 5] = [
+        ("a commit", 1, |writer, next, _| writer.commit(next).unwrap()),
+        ("a step of pruning", 0, |writer, _, _| {
+            writer.prune(1, u64::MAX).unwrap();
+        }),
+        ("a checkpoint", 1, |writer, next, _| {
+            writer.upkeep.pace.log_bytes_max = 0;
+            writer.make_durable(next, || ()).unwrap();
+        }),
+        ("many more", 20, |writer, next, _| {
+            for block in next {
+                writer.make_durable(std::slice::from_ref(block), || ()).unwrap();
+            }
+            assert!(writer.has_unshown(), "not each by itself");
+        }),
+        ("a log that fails", 1, |writer, next, disk| {
+            disk.inject(Fault::Gone { after: 0 });
+            writer.make_durable(next, || ()).unwrap_err();
+        }),
+    ];
+    for (way, more, next) in ways {
+        let mut workload = Workload::new(14);
+        let blocks = workload.grow(2 + more);
+        let disk = Disk::default();
+        let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+        for block in &blocks[..2] {
+            writer.make_durable(std::slice::from_ref(block), || ()).unwrap();
+        }
+        assert!(reader.would_wait(2), "{way}");
+        next(&mut writer, &blocks[2..], &disk);
+        assert!(!reader.would_wait(2), "{way}");
     }
 }
 
