@@ -15,8 +15,11 @@
     unused_imports,
     reason = "the bench uses a part of what the tests do"
 )]
-#[path = "../src/ledger/tests/functions/main.rs"]
+#[path = "../src/ledger/tests/functions/mod.rs"]
 mod functions;
+#[allow(dead_code, reason = "the bench uses a part of what the tests do")]
+#[path = "../src/ledger/tests/kit/mod.rs"]
+mod kit;
 #[path = "functions_worst.rs"]
 mod worst;
 

@@ -1,8 +1,6 @@
 //! How much one block holds: the work and the output at which it ends, and what becomes of the rest.
 
-mod kit;
-
-use kit::{MemoryChain, next_block};
+use crate::kit::{MemoryChain, next_block};
 use ledger::{
     AccountAddress, Chain, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
     Genesis, OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,

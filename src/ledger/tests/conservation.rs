@@ -4,9 +4,7 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-mod kit;
-
-use kit::{MemoryChain, START_SECS, random::Random};
+use crate::kit::{MemoryChain, START_SECS, random::Random};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts, Transaction,
     WriteOp, execute::execute_block,

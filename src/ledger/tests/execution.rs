@@ -1,8 +1,6 @@
 //! Execution through its door: signed transactions in, committed transactions and state out.
 
-mod kit;
-
-use kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, AssetType, CheckedTransaction, ExecutedTransaction, Genesis, ValidationStatus,
     crypto::Ed25519PrivateKey, execute::validate_for_admission, framework::balance,

@@ -1,9 +1,7 @@
 //! Orderless transactions: a nonce keeps each from running twice, for as long as a block could take it,
 //! in a table that the ledger's state alone decides and that does not grow for ever.
 
-mod kit;
-
-use kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutedTransaction, FrameworkUpgrade,
     Genesis, OrderedBlock, Parameters, StateKey, ValidationStatus as Status, Vendor,
@@ -323,7 +321,7 @@ fn what_is_remembered_is_in_the_state_alone() {
         let ordered = OrderedBlock {
             timestamp_usecs: (START_SECS + number * 7) * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),
-            ..kit::next_block(&replay.tip)
+            ..crate::kit::next_block(&replay.tip)
         };
         let executed = execute_block(&replay.chain, &replay.tip, &replay, ordered).unwrap();
         assert_eq!(&executed, block);

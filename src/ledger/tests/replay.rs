@@ -1,9 +1,7 @@
 //! A transaction can have several hashes: a set with more signatures than it needs, or a longer bitmap of
 //! the same bits, signs the same as well. Whichever comes first runs, and no other form of it.
 
-mod kit;
-
-use kit::MemoryChain;
+use crate::kit::MemoryChain;
 use ledger::{
     AccountAddress, CheckedTransaction, Genesis, RawTransaction, SignedTransaction,
     ValidationStatus as Status,

@@ -2,11 +2,9 @@
 //! more with the old one. The refusals of proofs, and what the table of originating addresses refuses, have
 //! their cases in `functions/account/rotations.rs`.
 
-mod kit;
-
+use crate::kit::MemoryChain;
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
-use kit::MemoryChain;
 use ledger::{
     AccountAddress, CheckedTransaction, EntryFunction, Genesis, HashValue, RawTransaction, SignedTransaction,
     ValidationStatus, Vendor,

@@ -1,9 +1,7 @@
 //! Simulations through the door of execution: what an unchecked transaction may cost, when its block is,
 //! and who need not sign.
 
-mod kit;
-
-use kit::{MemoryChain, START_SECS};
+use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, Genesis, LedgerInfo, RawTransaction,
     SignedTransaction, StateError, StateKey, StateView, ValidationStatus as Status,

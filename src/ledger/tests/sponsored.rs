@@ -1,8 +1,6 @@
 //! Transactions of several signers, and those that another account pays for.
 
-mod kit;
-
-use kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, Genesis, LedgerInfo, RawTransaction,
     SignedTransaction, StateKey, ValidationStatus as Status,

@@ -1,8 +1,6 @@
 //! Room on the ledger: what it costs, what is given back, and where it is free.
 
-mod kit;
-
-use kit::{GAS_UNIT_PRICE, MemoryChain};
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use ledger::{ExecutedTransaction, Genesis, Parameters, Vendor, crypto::Ed25519PrivateKey};
 
 fn key() -> Ed25519PrivateKey {

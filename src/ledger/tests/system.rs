@@ -1,8 +1,6 @@
 //! What the ledger says of itself: chain id, time, height, status, and the prices that its meter charges.
 
-mod kit;
-
-use kit::{MemoryChain, START_SECS};
+use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor,
     execute::{cost, view},

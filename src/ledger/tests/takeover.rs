@@ -1,9 +1,7 @@
 //! What an account once gave away its creator does not get back: the address of a resource account or a
 //! multisig account is used for good, whatever those who hold it now have undone of its creation.
 
-mod kit;
-
-use kit::MemoryChain;
+use crate::kit::MemoryChain;
 use ledger::{
     AccountAddress, EntryFunction, Genesis, HashValue,
     crypto::Ed25519PrivateKey,

@@ -1,9 +1,7 @@
 //! A module that comes with a later version of the framework: absent below the height at which the
 //! chain switches that version on, there from it on, and the same in every replay.
 
-mod kit;
-
-use kit::{MemoryChain, START_SECS};
+use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis, HashValue,
     ModuleId, Parameters, Vendor,

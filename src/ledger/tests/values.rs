@@ -1,7 +1,5 @@
 //! The JSON of values and calls, and the ABI, from the framework's declarations.
 
-mod kit;
-
 use ledger::{Framework, ModuleId, StateKeyParts, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -279,7 +277,7 @@ fn the_abi_names_what_sdks_look_for() {
 
 #[test]
 fn genesis_state_decodes_by_the_declarations() {
-    let chain = kit::MemoryChain::development();
+    let chain = crate::kit::MemoryChain::development();
     let round_trip = |tag: StructTag, bytes: &[u8]| {
         let tag = TypeTag::from(tag);
         let json = chain.chain.framework().value_to_json(&tag, bytes).unwrap();

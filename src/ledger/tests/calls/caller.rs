@@ -1,7 +1,7 @@
 //! Who makes the calls, and what every failed call has in common.
 
 use crate::{
-    functions::{Callable, put_object},
+    calls::functions::{Callable, put_object},
     kit::{GAS_UNIT_PRICE, MemoryChain},
 };
 use ledger::{

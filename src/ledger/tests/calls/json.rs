@@ -1,7 +1,7 @@
 //! The same calls in JSON: what is printed of a call is taken as that call again, and what does not fit
 //! is refused with its place.
 
-use crate::{
+use crate::calls::{
     caller::Caller,
     functions::{Callable, callables},
 };

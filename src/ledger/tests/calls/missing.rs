@@ -2,7 +2,7 @@
 //! and coins that nobody made. What is missing is named, and nothing else changes; or the function is one
 //! of those that make it.
 
-use crate::{
+use crate::calls::{
     caller::Caller,
     functions::{Callable, Sample, WITHOUT_ABILITIES, callables},
 };

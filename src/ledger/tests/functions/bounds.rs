@@ -1,7 +1,7 @@
 //! Bounds of our own on what is read whole, which the reference does not have: each at its limit and one
 //! above it. Those on counts of owners and of metadata stand with the other cases of multisig accounts.
 
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, ExecutedTransaction, StateKey, StructTag,

@@ -1,6 +1,6 @@
 //! Cases of `0x1::coin`, and what the cases of other coin modules share.
 
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, AssetType, Genesis, StateKeyParts, framework::balance};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! No entry function without a success, no abort code without a case.
 
-use crate::{Expected, World, cases};
+use crate::functions::{Expected, World, cases};
 use ledger::{AccountAddress, ModuleId, framework::FRAMEWORK_VERSION};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! `0x1::escrow`: coins that wait for their recipient, and where they are meanwhile.
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{
         FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze, funded, mint,

@@ -1,6 +1,6 @@
 //! `0x1::exchange`: what two accounts give one another in one transaction that both sign.
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, assert_holds, freeze, funded},
 };

@@ -1,7 +1,7 @@
 //! Cases of `0x1::fungible_asset` and of `0x1::dispatchable_fungible_asset`, which goes the same way, with
 //! an asset and stores that `0x1::managed_fungible_asset` makes.
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     managed_object::event_field,
     object::{CORE, named},

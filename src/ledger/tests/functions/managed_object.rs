@@ -1,6 +1,6 @@
 //! Cases of `0x1::managed_object`.
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{METADATA, balance, moon},
     object::{CORE, named, owner},

@@ -1,6 +1,6 @@
 //! Cases of `0x1::object`, with objects that `0x1::managed_object` makes.
 
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, framework::modules::object::named_address};
 
 /// Type argument that every object fits.

@@ -1,7 +1,7 @@
 //! Cases of `0x1::primary_fungible_store`: with an asset of its own stores, and with the paired asset of
 //! the chain's coin.
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{METADATA, MOON_HELD, STORE, balance, moon, primary, supply},
     object::{CORE, named},

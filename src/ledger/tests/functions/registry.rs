@@ -1,6 +1,6 @@
 //! `0x1::registry`: records that are set and removed, the table and the streams behind them.
 
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{ContractEvent, StateKey, framework::modules::account::Account};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Resource accounts.
 
-use crate::{Case, Expected, World, account::fresh_key, args};
+use crate::functions::{Case, Expected, World, account::fresh_key, args};
 use ledger::{
     AccountAddress, ExecutedTransaction, HashValue, StateKey, framework::modules::account::resource_address,
 };

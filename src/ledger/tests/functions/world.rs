@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// The BCS forms of arguments: `args![address, 5u64]`.
-#[macro_export]
 macro_rules! args {
     ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
 }
+pub(crate) use args;
 
 /// A fresh development chain.
 pub struct World {

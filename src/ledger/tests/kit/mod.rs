@@ -1,8 +1,5 @@
 //! A chain in memory: genesis, accounts with keys, and blocks executed one after the other.
 
-// Each test binary uses its own part of the kit.
-#![allow(dead_code)]
-
 pub mod random;
 
 use bytes::Bytes;

@@ -1,6 +1,6 @@
 //! Payloads that fail, and those that run out of gas.
 
-use crate::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, stored_form};
+use crate::multisig::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, stored_form};
 use bytes::Bytes;
 use ledger::{
     AccountAddress,

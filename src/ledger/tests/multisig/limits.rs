@@ -2,7 +2,7 @@
 
 use crate::{
     kit::GAS_UNIT_PRICE,
-    vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form},
+    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form},
 };
 use ledger::{Genesis, Parameters, Vendor};
 use serde_json::json;

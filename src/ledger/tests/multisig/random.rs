@@ -4,9 +4,11 @@
 #![allow(clippy::print_stdout)]
 
 use crate::{
-    SUCCEEDED,
     kit::random::Random,
-    vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
+    multisig::{
+        SUCCEEDED,
+        vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
+    },
 };
 
 /// Owners and others propose, vote, execute and drop at random: the account's coins leave it by

@@ -2,7 +2,7 @@
 
 use crate::{
     kit,
-    vault::{FUNDS, NOBODY, Vault, address, bcs_of, key, stored_form},
+    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, key, stored_form},
 };
 use bytes::Bytes;
 use ledger::{

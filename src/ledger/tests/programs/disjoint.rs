@@ -1,7 +1,7 @@
 //! Transactions of users who have nothing to do with each other change no slot in common: no counter
 //! and no supply makes them wait for one another.
 
-use crate::program::{Form, NATIVE, Program, account, args, asset_of, coin_of};
+use crate::programs::program::{Form, NATIVE, Program, account, args, asset_of, coin_of};
 use ledger::{AccountAddress, StateKey};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! Managers thaw what they froze, time passes, and then everything goes to addresses that are new, so
 //! that no balance of the target stands in the way.
 
-use crate::program::{
+use crate::programs::program::{
     ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
     primary_store, resource_account_of,
 };

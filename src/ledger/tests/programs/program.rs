@@ -1,8 +1,8 @@
 //! A chain on which random calls run: who there is, what they may call, and what is kept of it.
 
 use crate::{
-    census::Census,
     kit::{MemoryChain, next_block, random::Random},
+    programs::census::Census,
 };
 use ledger::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction, Genesis,

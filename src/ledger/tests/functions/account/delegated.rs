@@ -4,7 +4,7 @@ use super::{
     BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer, public_bytes,
     recorded, signature,
 };
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
 use serde_json::json;
 

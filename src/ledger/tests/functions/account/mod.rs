@@ -6,7 +6,7 @@ mod rotations;
 mod unproven;
 mod views;
 
-use crate::{Case, Expected, Newest, World, args};
+use crate::functions::{Case, Expected, Newest, World, args};
 use ledger::{
     AccountAddress, ExecutedTransaction, HashValue,
     crypto::Ed25519PrivateKey,

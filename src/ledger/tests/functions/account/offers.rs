@@ -1,7 +1,7 @@
 //! Rights that accounts offer and take back.
 
 use super::{BAD_PROOF, BAD_SCHEME, fresh_key, public_bytes, signature, signed_prefix};
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use super::{
     BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, BAD_PROOF, BAD_SCHEME, PROVEN, call_with, challenge, event, fresh_key,
     hashed, in_hex, multi_hashed, multi_key, multi_signature, public_bytes, recorded, signature,
 };
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{ExecutedTransaction, ValidationStatus, crypto::Ed25519PrivateKey};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use super::{
     BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, MALFORMED, event, fresh_key, hashed, in_hex, multi_key, public_bytes,
     recorded,
 };
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{ExecutedTransaction, HashValue};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Views of accounts that were never written, and of rights that nobody was offered.
 
-use crate::{World, args};
+use crate::functions::{World, args};
 use ledger::AccountAddress;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Making a coin.
 
 use super::abandoned;
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{NATIVE, account, asset, initialise, moon, view},
 };

@@ -3,7 +3,7 @@
 mod initialize;
 mod supply;
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{account, asset, freeze, funded, initialise, view},
 };

@@ -1,7 +1,7 @@
 //! Minting and burning.
 
 use super::{NO_CAPABILITIES, abandoned};
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{
         FROZEN, INSUFFICIENT, NATIVE, NOBODY, OVERFLOW, RESERVED, account, assert_holds, freeze, funded,

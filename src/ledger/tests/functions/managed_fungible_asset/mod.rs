@@ -4,7 +4,7 @@
 mod powers;
 mod stores;
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{METADATA, STORE, balance, moon, store, supply},
 };

@@ -1,7 +1,7 @@
 //! What the manager of an asset does with it.
 
 use super::{NATIVE, NOT_MANAGER};
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{
         METADATA, MOON_HELD, MOON_MAX, STORE, asset, balance, held, moon, primary, store, supply,
@@ -70,7 +70,7 @@ fn mints() -> Vec<Case> {
         ),
         Case::new(MINT, "by the owner of the owner of the asset", MINTED, |world| {
             let (asset, to) = (moon(world), world.address(1));
-            let between = crate::object::named(world, b"a");
+            let between = crate::functions::object::named(world, b"a");
             world.must(0, "0x1::object::transfer_call", &[], args![asset, between]);
             world.call(0, MINT, &[], args![asset, to, 1u64])
         }),

@@ -4,7 +4,7 @@ use super::{
     NATIVE,
     powers::{FREEZE, IS_FROZEN},
 };
-use crate::{
+use crate::functions::{
     Case, Expected, args,
     fungible_asset::{METADATA, MOON_HELD, held, moon, primary, store},
     managed_object::event_field,

@@ -5,7 +5,7 @@ use super::{
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
     ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, next_address, owners, view, with_key,
 };
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, HashValue};
 use serde_json::json;
 

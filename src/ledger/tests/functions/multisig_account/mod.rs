@@ -6,7 +6,7 @@ mod owners;
 mod proposals;
 mod votes;
 
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction, HashValue};
 use serde_json::Value;
 

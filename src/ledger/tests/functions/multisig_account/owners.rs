@@ -5,7 +5,7 @@ use super::{
     EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, ETOO_MANY_METADATA_PAIRS,
     ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, owners, view, with_key,
 };
-use crate::{Case, Expected, args};
+use crate::functions::{Case, Expected, args};
 use serde_json::json;
 
 const ADDED: Expected = Expected::Success(&["0x1::multisig_account::AddOwners"]);

@@ -4,7 +4,7 @@ use super::{
     ABSENT, EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED, ENOT_OWNER,
     EPAYLOAD_CANNOT_BE_EMPTY, call, propose, vault, view,
 };
-use crate::{Case, Expected, args};
+use crate::functions::{Case, Expected, args};
 use serde_json::{Value, json};
 
 pub(super) fn proposals() -> Vec<Case> {

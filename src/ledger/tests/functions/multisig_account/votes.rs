@@ -4,7 +4,7 @@ use super::{
     EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call, propose,
     vault, view,
 };
-use crate::{Case, Expected, World, args};
+use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
 use serde_json::{Value, json};
 

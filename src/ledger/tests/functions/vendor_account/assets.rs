@@ -1,7 +1,7 @@
 //! Transfers of fungible assets.
 
 use super::MISMATCH;
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{
         FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of, freeze,

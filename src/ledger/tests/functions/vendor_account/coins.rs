@@ -1,7 +1,7 @@
 //! Transfers of any coin, and whether an account takes them.
 
 use super::MISMATCH;
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{
         FROZEN, INSUFFICIENT, NOBODY, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, account, assert_holds,

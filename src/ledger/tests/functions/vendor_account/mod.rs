@@ -3,7 +3,7 @@
 mod assets;
 mod coins;
 
-use crate::{
+use crate::functions::{
     Case, Expected, World, args,
     coin::{INSUFFICIENT, NATIVE, NOBODY, PAID, PAID_FIRST, RESERVED, account, assert_holds, view},
 };

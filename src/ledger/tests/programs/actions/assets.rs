@@ -1,7 +1,7 @@
 //! Calls that move coins and assets, and those by which managers make them.
 
 use super::{anyone, who};
-use crate::program::{
+use crate::programs::program::{
     NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of, primary_store,
     resource_account_of,
 };

@@ -9,7 +9,7 @@ use assets::{given_up_coin, managed_asset, managed_coin, native, paired_asset, s
 use multisig::{changes, creations, proposals};
 use others::{accounts, descriptions, escrow, exchange, objects, registry, resource_accounts};
 
-use crate::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
+use crate::programs::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
 use ledger::AccountAddress;
 
 /// What an action makes: a call, or nothing where there is nothing to call it on.

@@ -1,7 +1,7 @@
 //! Calls of multisig accounts: what the owners of the common one propose, decide and change, and new ones.
 
 use super::{anyone, who};
-use crate::program::{ACCOUNTS, Program, Sent, account, args};
+use crate::programs::program::{ACCOUNTS, Program, Sent, account, args};
 use ledger::{AccountAddress, EntryFunction, transaction::MultisigPayload};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Calls that do with objects, escrows, records and accounts what their users do.
 
 use super::who;
-use crate::program::{
+use crate::programs::program::{
     NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, resource_account_of,
 };
 use ledger::{AccountAddress, Genesis, transaction::TransactionPayload};

@@ -8,8 +8,6 @@ mod actions;
 mod census;
 mod disjoint;
 mod drain;
-#[path = "../kit/mod.rs"]
-mod kit;
 mod program;
 
 use ledger::{AccountAddress, ModuleId, framework::FRAMEWORK_VERSION};
@@ -82,7 +80,7 @@ const NEEDS_PROOF: &str = "its arguments are signed proofs of one transaction";
 const NEEDS_OFFER: &str = "it takes an offer back that only a signed proof makes";
 
 fn entry_functions() -> Vec<String> {
-    let chain = kit::MemoryChain::development().chain;
+    let chain = crate::kit::MemoryChain::development().chain;
     let framework = chain.framework();
     let modules = framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let of_module = |name| {

@@ -1,6 +1,6 @@
 //! The framework's interface against the reference's (`reference.json`): every difference of structs,
 //! functions and abort codes stands in `differences.toml` with its reason, and nothing stands there
-//! that is no difference any more. `cargo test -p ledger --test interface -- --nocapture` prints the list.
+//! that is no difference any more. `cargo test -p ledger --test all interface:: -- --nocapture` prints the list.
 
 mod compare;
 mod differences;

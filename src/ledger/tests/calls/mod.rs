@@ -6,8 +6,6 @@
 mod caller;
 mod functions;
 mod json;
-#[path = "../kit/mod.rs"]
-mod kit;
 mod missing;
 
 use caller::Caller;

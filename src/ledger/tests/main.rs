@@ -1,0 +1,27 @@
+//! What the crate does, seen from outside: one binary, since each links the whole crate and its dependencies.
+
+mod block_limits;
+mod calls;
+mod conservation;
+mod execution;
+mod framework_readme;
+mod functions;
+mod golden;
+mod golden_resources;
+mod interface;
+mod kit;
+mod multisig;
+mod orderless;
+mod programs;
+mod replay;
+mod rotation;
+mod signatures;
+mod simulations;
+mod sponsored;
+mod storage_fee;
+mod system;
+mod takeover;
+mod upgrades;
+mod values;
+mod values_declared;
+mod values_printed;
