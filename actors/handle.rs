@@ -31,14 +31,14 @@ use crate::{
     sequencer::{self, Sequencer},
     signatures::SignatureChecks,
     storage::{
-        self, Storage,
+        self, DirectReads, Storage,
         messages::{Answer, Read},
     },
 };
 use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
 use ledger::{Chain, HashValue, LedgerInfo};
-use ledger_store::{Query, Snapshot, StoreError};
+use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
 use std::{
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
@@ -59,6 +59,7 @@ struct Parts {
     clock: Clock,
     head: HeadCell,
     mailboxes: Mailboxes,
+    direct: DirectReads,
     /// Read by every submission, so never behind a lock.
     filter: ArcSwap<SubmissionFilter>,
     signatures: SignatureChecks,
@@ -86,8 +87,8 @@ impl NodeHandle {
         chain: Chain,
         config: NodeConfig,
         clock: Clock,
-        head: HeadCell,
         mailboxes: Mailboxes,
+        direct: DirectReads,
         signatures: SignatureChecks,
         failure: Failure,
     ) -> Self {
@@ -97,8 +98,9 @@ impl NodeHandle {
             chain,
             config,
             clock,
-            head,
+            head: direct.head().clone(),
             mailboxes,
+            direct,
             filter,
             signatures,
             failure,
@@ -165,6 +167,10 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&before, &hash) {
             return Ok(found);
         }
+        // What the store has is committed whatever the pool says, which is asked about all else.
+        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) = self.0.direct.read(FindByHash(hash)) {
+            return Ok((ledger_info, found));
+        }
         let reason = match ask(&self.0.mailboxes.mempool, |reply| PendingByHash { hash, reply }).await? {
             InPool::Pending(transaction) => return Ok((*before.ledger_info(), Lookup::Pending(transaction))),
             InPool::Left(reason) => Some(reason),
@@ -183,7 +189,7 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let (ledger_info, found) = self.read(FindByHash(hash)).await?;
+        let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
         let lookup = match (found, reason) {
             (Lookup::Unknown, Some(reason)) => Lookup::Left(reason),
             (found, _) => found,
@@ -248,6 +254,22 @@ impl NodeHandle {
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
         ask(&self.0.mailboxes.storage, |reply| Read { query, reply }).await?
+    }
+
+    /// As [`Self::read`], of a query that looks up a few rows: on this thread, where it is quick.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn read_few<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
+        match self.0.direct.read(query) {
+            Ok(answer) => answer,
+            Err(query) => self.read(query).await,
+        }
+    }
+
+    /// The node stops: nothing is read on the threads of those who ask.
+    pub(crate) fn close(&self) {
+        self.0.direct.close();
     }
 
     /// What a transaction should pay for a gas unit.
@@ -359,16 +381,12 @@ impl Query for FindByHash {
     type Output = Lookup;
 
     fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
-        let Some(version) = snapshot.version_by_hash(&self.0)? else {
-            return Ok(Lookup::Unknown);
-        };
-        let found = (
-            snapshot.transaction(version)?,
-            snapshot.block_of_version(version)?,
-        );
-        Ok(match found {
-            (Some(transaction), Some(block)) => Lookup::Committed(Committed::stored(transaction, &block)),
-            _ => Lookup::Pruned { version },
+        Ok(match snapshot.transaction_by_hash(&self.0)? {
+            None => Lookup::Unknown,
+            Some(FoundByHash::Kept(transaction, block)) => {
+                Lookup::Committed(Committed::stored(*transaction, &block))
+            }
+            Some(FoundByHash::Pruned { version }) => Lookup::Pruned { version },
         })
     }
 }

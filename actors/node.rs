@@ -26,7 +26,7 @@ use crate::{
         messages::{Start, Stop},
     },
     signatures::{Lifeline, SignatureChecks},
-    storage::{self, Queues, ReadJob, Storage, Write, WriterListeners},
+    storage::{self, DirectReads, Queues, ReadJob, Storage, Write, WriterListeners},
     worker::Worker,
 };
 use actix::System;
@@ -107,6 +107,7 @@ impl Node {
             failure,
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
+        let direct = wiring.direct_reads(&reader);
         let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
         let threads = workers.spawn(&wiring.failure, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
@@ -124,7 +125,6 @@ impl Node {
             batches: mailboxes.sequencer.port(),
         });
         let Wiring {
-            head,
             failure,
             host: arbiters,
             ..
@@ -134,8 +134,8 @@ impl Node {
                 chain,
                 config,
                 clock,
-                head,
                 mailboxes.clone(),
+                direct,
                 checks,
                 failure.clone(),
             ),
@@ -179,6 +179,7 @@ impl Node {
             signatures,
             threads,
         } = self;
+        handle.close();
         drop((handle, mailboxes, signatures));
         // With the actors go the queues of the threads, which then end by themselves.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
@@ -319,6 +320,12 @@ impl<H: Host> Wiring<'_, H> {
             meters,
         };
         (mailboxes, queues, jobs)
+    }
+
+    /// What reads beside the readers.
+    pub(crate) fn direct_reads(&self, reader: &StoreReader) -> DirectReads {
+        let (head, failure) = (self.head.clone(), self.failure.clone());
+        DirectReads::new(head, reader.clone(), failure, self.clock.clone())
     }
 
     /// What works behind the actors.

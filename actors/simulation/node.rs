@@ -92,6 +92,7 @@ impl StartUp<'_> {
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
         let store = (writer, reader.clone());
         let workers = wiring.workers(&mailboxes, (queues, jobs), store, tip);
+        let direct = wiring.direct_reads(&reader);
         let head = wiring.head.clone();
         scheduler.add(reading(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
@@ -107,8 +108,8 @@ impl StartUp<'_> {
             chain.clone(),
             config.clone(),
             clock.clone(),
-            head.clone(),
             mailboxes.clone(),
+            direct,
             checks,
             failure.clone(),
         );

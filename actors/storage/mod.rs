@@ -1,5 +1,6 @@
 //! The storage: bounded queues in front of the threads that touch the disk.
 
+mod direct;
 pub(crate) mod messages;
 mod threads;
 
@@ -13,6 +14,8 @@ use ledger::ExecutedBlock;
 use ledger_store::{Query, StoreReader, StoreWriter};
 use messages::{Prune, Read};
 use std::sync::Arc;
+
+pub(crate) use direct::DirectReads;
 pub(crate) use threads::{ReadJob, Reader, Write, WriterListeners};
 
 /// The actor's name.

@@ -133,11 +133,17 @@ impl Call {
             let _held = held;
             question(snapshot)
         };
-        let (ledger_info, found) = self.node().read(question).await?;
-        match found {
-            Ok(found) => Ok((ledger_info, found)),
-            Err(problem) => Err(problem.at(ledger_info)),
-        }
+        found_at(self.node().read(question).await?)
+    }
+
+    /// As [`Self::read`], of a question that looks up no more rows than a page of events has: answered on this
+    /// thread, where that is quick.
+    pub async fn read_few<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+    {
+        found_at(self.node().read_few(question).await?)
     }
 
     /// Answers a question about the state at the query parameter `ledger_version`, or at the newest
@@ -147,14 +153,21 @@ impl Call {
         T: Send + 'static,
         Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
     {
-        let asked = self.query("ledger_version")?.map(|Decimal(version)| version);
-        self.read(
-            move |snapshot| match readable_version(asked, snapshot.ledger_info()) {
-                Ok(version) => question(snapshot, version),
-                Err(problem) => Ok(Err(problem)),
-            },
-        )
-        .await
+        self.read(at_version(self.asked_version()?, question)).await
+    }
+
+    /// As [`Self::read_state`], of a question that looks up a few rows; see [`Self::read_few`].
+    pub async fn read_few_of_state<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+    {
+        self.read_few(at_version(self.asked_version()?, question)).await
+    }
+
+    /// The query parameter `ledger_version`.
+    fn asked_version(&self) -> Result<Option<u64>, Problem> {
+        Ok(self.query("ledger_version")?.map(|Decimal(version)| version))
     }
 
     /// The answer in the form that the client asked for; only that form is made.
@@ -168,6 +181,25 @@ impl Call {
             Format::Json => Answer::json(ledger_info, &json()),
             Format::Bcs => Answer::bcs(ledger_info, &bcs()),
         }
+    }
+}
+
+/// What a question found, of one moment of the ledger.
+fn found_at<T>((ledger_info, found): (LedgerInfo, Result<T, Problem>)) -> Result<(LedgerInfo, T), ApiError> {
+    match found {
+        Ok(found) => Ok((ledger_info, found)),
+        Err(problem) => Err(problem.at(ledger_info)),
+    }
+}
+
+/// A question about the state at a version, once it is known whether that can be read.
+fn at_version<T>(
+    asked: Option<u64>,
+    question: impl FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+) -> impl FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static {
+    move |snapshot| match readable_version(asked, snapshot.ledger_info()) {
+        Ok(version) => question(snapshot, version),
+        Err(problem) => Ok(Err(problem)),
     }
 }
 

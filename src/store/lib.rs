@@ -14,7 +14,7 @@
 //! | a disk that fails; how often it syncs | `shield`, `syncs` |
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
-//! | pages: events, an account's transactions and summaries | `listings`, `numbered` |
+//! | pages: events, an account's transactions and summaries | `stream`, `listings`, `numbered` |
 //! | what the state holds at an address | `slots`, `index::digests` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
@@ -43,6 +43,7 @@ mod shield;
 mod slots;
 mod snapshot;
 mod store;
+mod stream;
 mod syncs;
 mod usage;
 mod view;
@@ -62,8 +63,9 @@ pub use query::Query;
 pub use reader::StoreReader;
 pub use shield::KEPT_BYTES_MAX;
 pub use slots::{Slot, SlotPlace, Slots};
-pub use snapshot::{Snapshot, StateAt, StoredTransaction};
+pub use snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
+pub use stream::{StreamEvent, StreamEvents};
 pub use syncs::Syncs;
 pub use usage::{FileSize, Usage};
 pub use writer::StoreWriter;

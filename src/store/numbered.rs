@@ -54,7 +54,7 @@ impl Snapshot {
         &self,
         of: &Numbered<'_>,
         page: &Page,
-        read: impl Fn(&[u8]) -> Result<Option<T>, StoreError>,
+        mut read: impl FnMut(&[u8]) -> Result<Option<T>, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         let mut rows = Vec::new();
         let oldest = self.info.oldest_version.max(*page.versions.start());

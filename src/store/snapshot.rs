@@ -30,6 +30,18 @@ pub struct StoredTransaction {
     pub executed: ExecutedTransaction,
 }
 
+/// What is known of a transaction that was asked for by its hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FoundByHash {
+    /// It is in the window: the transaction and its block.
+    Kept(Box<StoredTransaction>, Box<BlockInfo>),
+    /// It was committed at this version, which is pruned while its index entry lives.
+    Pruned {
+        /// The version.
+        version: u64,
+    },
+}
+
 impl TransactionRow {
     /// The transaction of a row with its events and writes.
     pub(crate) fn with_parts(
@@ -89,16 +101,39 @@ impl Snapshot {
         if !self.has_version(version) {
             return Ok(None);
         }
-        let Some(row) = self.view.transaction_row(version)? else {
-            return Err(StoreError::Inconsistent(format!(
-                "transaction {version} is missing"
-            )));
-        };
-        Ok(Some(row.with_parts(
-            version,
-            self.events_of(version)?,
-            self.writes_of(version)?,
-        )))
+        let row = self.view.transaction_row(version)?;
+        let row = row.ok_or_else(|| missing("transaction", version))?;
+        self.with_parts(row, version).map(Some)
+    }
+
+    /// The transaction of a version and its block; `None` above the head or when pruned.
+    ///
+    /// # Errors
+    /// When the database fails or a row is damaged.
+    pub fn transaction_in_block(
+        &self,
+        version: u64,
+    ) -> Result<Option<(StoredTransaction, BlockInfo)>, StoreError> {
+        if !self.has_version(version) {
+            return Ok(None);
+        }
+        let row = self.view.transaction_row_in_block(version)?;
+        let row = row.ok_or_else(|| missing("transaction", version))?;
+        self.in_block(row, version).map(Some)
+    }
+
+    fn in_block(
+        &self,
+        (row, height): (TransactionRow, u64),
+        version: u64,
+    ) -> Result<(StoredTransaction, BlockInfo), StoreError> {
+        let block = self.view.block(height)?;
+        let block = block.ok_or_else(|| missing("the block of transaction", version))?;
+        Ok((self.with_parts(row, version)?, block))
+    }
+
+    fn with_parts(&self, row: TransactionRow, version: u64) -> Result<StoredTransaction, StoreError> {
+        Ok(row.with_parts(version, self.events_of(version)?, self.writes_of(version)?))
     }
 
     fn events_of(&self, version: u64) -> Result<Vec<ContractEvent>, StoreError> {
@@ -123,11 +158,44 @@ impl Snapshot {
         writes.collect::<Result<_, _>>().map(WriteSet::from_ascending)
     }
 
+    /// The transaction with `hash`, its row read once.
+    ///
+    /// # Errors
+    /// When the database fails or a row is damaged.
+    pub fn transaction_by_hash(&self, hash: &HashValue) -> Result<Option<FoundByHash>, StoreError> {
+        let found = self.find_hash(hash, |version| {
+            let row = self.view.transaction_row_in_block(version)?;
+            Ok(row.filter(|(row, _)| row.info.v0().transaction_hash == *hash))
+        })?;
+        Ok(match found {
+            None => None,
+            Some((version, None)) => Some(FoundByHash::Pruned { version }),
+            Some((version, Some(row))) => {
+                let (transaction, block) = self.in_block(row, version)?;
+                Some(FoundByHash::Kept(Box::new(transaction), Box::new(block)))
+            }
+        })
+    }
+
     /// The version of the transaction with `hash`; may be a pruned one while its index entry lives.
     ///
     /// # Errors
     /// When the database fails or a row is damaged.
     pub fn version_by_hash(&self, hash: &HashValue) -> Result<Option<u64>, StoreError> {
+        let found = self.find_hash(hash, |version| {
+            let row = self.view.transaction_row(version)?;
+            Ok(row.filter(|row| row.info.v0().transaction_hash == *hash))
+        })?;
+        Ok(found.map(|(version, _)| version))
+    }
+
+    /// The newest version that the index has under `hash` and for which `read` gives its row: `None` in its place where
+    /// the version is pruned. Of such a one only the index can tell, and it does so by the first bytes.
+    fn find_hash<T>(
+        &self,
+        hash: &HashValue,
+        read: impl Fn(u64) -> Result<Option<T>, StoreError>,
+    ) -> Result<Option<(u64, Option<T>)>, StoreError> {
         let span = Span {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
@@ -135,23 +203,16 @@ impl Snapshot {
         };
         let found = self.view.index(Kind::Hash).newest_first(&span, |entry| {
             let version = Kind::Hash.version(entry).unwrap_or_default();
-            match self.is_transaction(version, hash) {
-                Ok(false) => ControlFlow::Continue(()),
-                Ok(true) => ControlFlow::Break(Ok(version)),
+            if version < self.info.oldest_version {
+                return ControlFlow::Break(Ok((version, None)));
+            }
+            match read(version) {
+                Ok(None) => ControlFlow::Continue(()),
+                Ok(row) => ControlFlow::Break(Ok((version, row))),
                 Err(error) => ControlFlow::Break(Err(error)),
             }
         })?;
         found.transpose()
-    }
-
-    /// Whether the transaction of `version` has `hash`; of a pruned one only the index can tell,
-    /// and it does so by the first bytes.
-    fn is_transaction(&self, version: u64, hash: &HashValue) -> Result<bool, StoreError> {
-        if version < self.info.oldest_version {
-            return Ok(true);
-        }
-        let row = self.view.transaction_row(version)?;
-        Ok(row.is_some_and(|row| row.info.v0().transaction_hash == *hash))
     }
 
     /// The block of a height; `None` above the head or when pruned.
@@ -193,6 +254,10 @@ impl Snapshot {
             version,
         }
     }
+}
+
+fn missing(what: &str, version: u64) -> StoreError {
+    StoreError::Inconsistent(format!("{what} {version} is missing"))
 }
 
 /// The state after one version, as execution reads it.

@@ -13,7 +13,7 @@ use crate::{
     schema::{Head, Position, Tables, TransactionRow, decode},
 };
 use bytes::Bytes;
-use ledger::{BlockInfo, ContractEvent, EventKey, StateKey, WriteOp};
+use ledger::{BlockInfo, EventKey, StateKey, WriteOp};
 use std::{
     ops::ControlFlow,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -138,6 +138,18 @@ impl View {
             .transpose()
     }
 
+    /// A transaction's row and the height of its block.
+    pub(crate) fn transaction_row_in_block(
+        &self,
+        version: u64,
+    ) -> Result<Option<(TransactionRow, u64)>, StoreError> {
+        let Some(row) = self.tables.transactions.get(version)? else {
+            return Ok(None);
+        };
+        let height = TransactionRow::height_of(row.value(), version)?;
+        Ok(Some((TransactionRow::decode(row.value(), version)?, height)))
+    }
+
     /// A block's row.
     pub(crate) fn block(&self, height: u64) -> Result<Option<BlockInfo>, StoreError> {
         let row = self.tables.blocks.get(height)?;
@@ -152,13 +164,6 @@ impl View {
         };
         let height = TransactionRow::height_of(row.value(), version)?;
         self.block(height)
-    }
-
-    /// An event's row.
-    pub(crate) fn event(&self, place: Position) -> Result<Option<ContractEvent>, StoreError> {
-        let row = self.tables.events.get(place)?;
-        row.map(|row| decode(row.value(), format_args!("event {place:?}")))
-            .transpose()
     }
 
     /// A write's row.

@@ -36,7 +36,7 @@ pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let key = StateKey::resource(&address, &call.chain().framework().tag_of::<Account>(&[]));
     let (ledger_info, stored) = call
-        .read_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
+        .read_few_of_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
         .await?;
     let undecodable =
         |cause: bcs::Error| Problem::internal("an account cannot be decoded", &cause).at(ledger_info);
@@ -63,7 +63,7 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
     let tag: StructTag = call.path("resource_type")?;
     let (asked, chain) = (tag.clone(), call.chain().clone());
     let (ledger_info, bytes) = call
-        .read_state(move |snapshot, version| {
+        .read_few_of_state(move |snapshot, version| {
             let found = read_resource(&chain, snapshot, &address, &asked, version)?;
             Ok(found.ok_or(Problem::ResourceNotFound {
                 address,
@@ -86,7 +86,7 @@ pub(crate) async fn balance(call: Call) -> Result<Answer, ApiError> {
     let AssetName(asset) = call.path("asset_type")?;
     let chain = call.chain().clone();
     let (ledger_info, balance) = call
-        .read_state(move |snapshot, version| {
+        .read_few_of_state(move |snapshot, version| {
             let balance = framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
             Ok(balance.map_err(|cause| Problem::internal("reading a balance failed", &cause)))
         })

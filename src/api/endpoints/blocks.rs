@@ -97,21 +97,23 @@ where
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
     let (chain, format) = (call.chain().clone(), call.format());
     let (reading, places) = (chain.clone(), call.state.large_answers().clone());
-    let (ledger_info, mut found) = call
-        .read(move |snapshot| {
-            let mut found = match find(snapshot)? {
-                Ok(block) => Found::new(block),
-                Err(problem) => return Ok(Err(problem)),
-            };
-            if with_transactions && let Err(problem) = found.read_transactions(snapshot, &places)? {
-                return Ok(Err(problem));
-            }
-            if format == Format::Json {
-                found.learn_tables(&reading, snapshot)?;
-            }
-            Ok(Ok(found))
-        })
-        .await?;
+    let question = move |snapshot: &Snapshot| {
+        let mut found = match find(snapshot)? {
+            Ok(block) => Found::new(block),
+            Err(problem) => return Ok(Err(problem)),
+        };
+        if with_transactions && let Err(problem) = found.read_transactions(snapshot, &places)? {
+            return Ok(Err(problem));
+        }
+        if format == Format::Json {
+            found.learn_tables(&reading, snapshot)?;
+        }
+        Ok(Ok(found))
+    };
+    let (ledger_info, mut found) = match with_transactions {
+        true => call.read(question).await?,
+        false => call.read_few(question).await?,
+    };
     let place = found.place.take();
     large::render(place, move || render(&chain, format, ledger_info, &found)).await
 }

@@ -12,8 +12,8 @@ use crate::{
     resource::read_resource,
     wire::VersionedEventBcs,
 };
-use ledger::{AccountAddress, Chain, ContractEvent, EventKey, Identifier, LedgerInfo, StructTag};
-use ledger_store::{Snapshot, StoreError};
+use ledger::{AccountAddress, Chain, EventKey, Identifier, LedgerInfo, StructTag};
+use ledger_store::{Snapshot, StoreError, StreamEvent, StreamEvents};
 use serde::Deserialize;
 
 /// The reference's numbers.
@@ -38,7 +38,9 @@ pub(crate) async fn by_creation_number(call: Call) -> Result<Answer, ApiError> {
         emitted: None,
     };
     let page = EventPage::asked_by(&call)?;
-    let (ledger_info, events) = call.read(move |snapshot| page.read(snapshot, &stream)).await?;
+    let (ledger_info, events) = call
+        .read_few(move |snapshot| page.read(snapshot, &stream))
+        .await?;
     answer(&call, ledger_info, events).await
 }
 
@@ -55,7 +57,7 @@ pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
     let page = EventPage::asked_by(&call)?;
     let chain = call.chain().clone();
     let (ledger_info, events) = call
-        .read(move |snapshot| match place.stream(&chain, snapshot)? {
+        .read_few(move |snapshot| match place.stream(&chain, snapshot)? {
             Ok(stream) => page.read(snapshot, &stream),
             Err(problem) => Ok(Err(problem)),
         })
@@ -63,27 +65,18 @@ pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
     answer(&call, ledger_info, events).await
 }
 
-/// An event with the version of its transaction.
-type VersionedEvent = (u64, ContractEvent);
-
-async fn answer(
-    call: &Call,
-    ledger_info: LedgerInfo,
-    events: Vec<VersionedEvent>,
-) -> Result<Answer, ApiError> {
-    let size_of = |(_, event): &VersionedEvent| EVENT_FIXED_BYTES + event.data().len();
-    let size_bytes = events.iter().map(size_of).sum();
+async fn answer(call: &Call, ledger_info: LedgerInfo, found: StreamEvents) -> Result<Answer, ApiError> {
+    let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
+    let size_bytes = found.events.iter().map(size_of).sum();
     let place = call.state.large_answers().place_for(size_bytes)?;
     let (chain, format) = (call.chain().clone(), call.format());
     large::render(place, move || match format {
         Format::Json => {
-            let views = events
-                .iter()
-                .map(|(version, event)| VersionedEventJson::new(&chain, *version, event));
-            let views: Vec<_> = views.collect();
+            let views = VersionedEventJson::all(&chain, &found);
             Answer::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))
         }
         Format::Bcs => {
+            let events = found.into_events();
             let views = events
                 .iter()
                 .map(|(version, event)| VersionedEventBcs::new(*version, event));
@@ -118,7 +111,7 @@ impl EventPage {
         &self,
         snapshot: &Snapshot,
         stream: &Stream,
-    ) -> Result<Result<Vec<VersionedEvent>, Problem>, StoreError> {
+    ) -> Result<Result<StreamEvents, Problem>, StoreError> {
         if let Some(start) = self.start {
             // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
@@ -126,7 +119,8 @@ impl EventPage {
                 return Ok(Err(Problem::EventPruned { start, end }));
             }
         }
-        snapshot.events(&stream.key, self.start, self.limit).map(Ok)
+        let found = snapshot.stream_events(&stream.key, self.start, self.limit)?;
+        Ok(Ok(found))
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("txn_version")?;
     let chain = call.chain().clone();
     let (ledger_info, (transaction, tables)) = call
-        .read(move |snapshot| at_version(&chain, snapshot, version))
+        .read_few(move |snapshot| at_version(&chain, snapshot, version))
         .await?;
     committed(&call, ledger_info, transaction, tables).await
 }
@@ -54,13 +54,8 @@ fn at_version(
     if version < ledger_info.oldest_version {
         return Ok(Err(Problem::VersionPruned(version)));
     }
-    let missing = |what: &str| StoreError::Inconsistent(format!("{what} of version {version} is missing"));
-    let transaction = snapshot
-        .transaction(version)?
-        .ok_or_else(|| missing("the transaction"))?;
-    let block = snapshot
-        .block_of_version(version)?
-        .ok_or_else(|| missing("the block"))?;
+    let missing = || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
+    let (transaction, block) = snapshot.transaction_in_block(version)?.ok_or_else(missing)?;
     let mut tables = TableTypes::default();
     tables.learn_all(chain, snapshot, &transaction.executed.writes, version)?;
     Ok(Ok((Committed::stored(transaction, &block), tables)))

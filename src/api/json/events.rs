@@ -3,7 +3,9 @@
 
 use super::{Text, TypeName, ValueJson};
 use crate::decimal::Decimal;
+use bytes::Bytes;
 use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
+use ledger_store::{StreamEvent, StreamEvents};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,15 +44,24 @@ impl<'a> EventJson<'a> {
     }
 
     fn new(chain: &'a Chain, event: &'a ContractEvent) -> Self {
-        let (key, sequence_number) = event.stream_position().unwrap_or((NO_STREAM, 0));
+        let place = event.stream_position().unwrap_or((NO_STREAM, 0));
         let name = TypeName::of_type(chain, event.type_tag());
+        Self::of_type(chain, place, name, event.data().clone())
+    }
+
+    fn of_type(
+        chain: &'a Chain,
+        (key, sequence_number): (EventKey, u64),
+        name: TypeName<'a>,
+        data: Bytes,
+    ) -> Self {
         Self {
             guid: GuidJson {
                 creation_number: Text(key.creation_number),
                 account_address: Text(key.account_address),
             },
             sequence_number: Text(sequence_number),
-            data: name.value(chain, event.data().clone()),
+            data: name.value(chain, data),
             r#type: name,
         }
     }
@@ -66,12 +77,19 @@ pub(crate) struct VersionedEventJson<'a> {
 }
 
 impl<'a> VersionedEventJson<'a> {
-    /// The view of an event of the transaction of `version`.
-    pub fn new(chain: &'a Chain, version: u64, event: &'a ContractEvent) -> Self {
-        Self {
-            version: Text(version),
-            event: EventJson::new(chain, event),
-        }
+    /// The views of events of a stream. What is known of their types is looked for once.
+    pub fn all(chain: &'a Chain, found: &'a StreamEvents) -> Vec<Self> {
+        let names = found.types.iter().map(|tag| TypeName::of_type(chain, tag));
+        let names: Vec<_> = names.collect();
+        let view = |event: &StreamEvent| {
+            let place = (found.key, event.sequence_number);
+            let name = names[event.type_place].clone();
+            Self {
+                version: Text(event.version),
+                event: EventJson::of_type(chain, place, name, event.data.clone()),
+            }
+        };
+        found.events.iter().map(view).collect()
     }
 }
 

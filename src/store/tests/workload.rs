@@ -1,7 +1,7 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
 use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
-use crate::{Snapshot, StoreError, Take, TransactionSummary};
+use crate::{FoundByHash, Snapshot, StoreError, Take, TransactionSummary};
 use ledger::{ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -160,6 +160,12 @@ impl Workload {
             let expected = window.contains(&version).then(|| executed.clone());
             assert_eq!(found, expected, "transaction {version}");
             let by_hash = snapshot.version_by_hash(&executed.hash)?;
+            let whole = snapshot.transaction_by_hash(&executed.hash)?;
+            assert_eq!(whole.as_ref().map(version_of), by_hash, "the same version");
+            if let Some(FoundByHash::Kept(transaction, block)) = whole {
+                assert_eq!(Some(&transaction.executed), expected.as_ref());
+                assert_eq!(Some(*block), snapshot.block_of_version(version)?);
+            }
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
                 // The entry of a pruned transaction goes some time after its row.
@@ -171,7 +177,10 @@ impl Workload {
             snapshot.version_by_hash(&ledger::HashValue::sha3_of(&[b"nobody"]))?,
             None
         );
+        let unknown = ledger::HashValue::sha3_of(&[b"nobody"]);
+        assert_eq!(snapshot.transaction_by_hash(&unknown)?, None);
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
+        assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
         let consecutive: Result<Vec<_>, _> = snapshot.transactions(window.clone())?.collect();
         let one_by_one: Result<Vec<_>, _> = window
             .clone()
@@ -189,6 +198,11 @@ impl Workload {
             assert_eq!(snapshot.block(block.height())?, expected);
             for version in [block.first_version, block.last_version()] {
                 assert_eq!(snapshot.block_of_version(version)?, expected);
+                let both = snapshot.transaction_in_block(version)?;
+                let of_block = both.as_ref().map(|(_, block)| block.clone());
+                assert_eq!(of_block, expected);
+                let transaction = both.map(|(transaction, _)| transaction);
+                assert_eq!(transaction, snapshot.transaction(version)?);
             }
         }
         assert_eq!(snapshot.block(u64::MAX)?, None);
@@ -370,5 +384,12 @@ impl Workload {
             }
         }
         Ok(())
+    }
+}
+
+fn version_of(found: &FoundByHash) -> u64 {
+    match found {
+        FoundByHash::Kept(transaction, _) => transaction.version,
+        FoundByHash::Pruned { version } => *version,
     }
 }

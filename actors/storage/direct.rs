@@ -1,0 +1,205 @@
+//! Reads on the thread that asks. A few rows that are in memory are found in microseconds, less than the way to
+//! a reader and back takes.
+//!
+//! Nothing is waited for but the disk: a moment that the store does not show yet is left to the readers. So is every
+//! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
+//! with many other requests, for about half of the time at most.
+
+use super::NAME;
+use super::messages::Answer;
+use crate::{Clock, ReadError, committer::HeadCell, failure::Failure};
+use arc_swap::ArcSwapOption;
+use ledger_store::{Query, Snapshot, StoreReader};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A read that takes longer than this had to wait for the disk, or its thread for a core.
+const SLOW_USECS: u64 = 1_000;
+
+/// The longest time that reads are left to the readers after a slow one, however slow that was.
+const PAUSE_USECS_MAX: u64 = 1_000_000;
+
+/// What answers on the thread that asks.
+#[derive(Debug)]
+pub(crate) struct DirectReads {
+    head: HeadCell,
+    /// `None` when the node stops: who has a handle to it does not keep the store open.
+    reader: ArcSwapOption<StoreReader>,
+    failure: Failure,
+    clock: Clock,
+    /// Until when all is left to the readers, in microseconds of the clock. It orders no other memory, hence relaxed.
+    paused_until_usecs: AtomicU64,
+}
+
+impl DirectReads {
+    /// Reads with `reader`.
+    pub(crate) fn new(head: HeadCell, reader: StoreReader, failure: Failure, clock: Clock) -> Self {
+        Self {
+            head,
+            reader: ArcSwapOption::from_pointee(reader),
+            failure,
+            clock,
+            paused_until_usecs: AtomicU64::new(0),
+        }
+    }
+
+    /// The moments that answers are of.
+    pub(crate) fn head(&self) -> &HeadCell {
+        &self.head
+    }
+
+    /// Leaves all that comes to the readers.
+    pub(crate) fn close(&self) {
+        self.reader.store(None);
+    }
+
+    /// Answers a query that looks up a few rows; gives it back where a reader should.
+    pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
+        let begun_usecs = self.clock.now_usecs();
+        if self.is_paused(begun_usecs) {
+            return Err(query);
+        }
+        let Some(snapshot) = self.snapshot() else {
+            return Err(query);
+        };
+        let answer = query.run(&snapshot);
+        self.took(begun_usecs, self.clock.now_usecs());
+        if let Err(error) = &answer {
+            self.failure.report_read(NAME, error);
+        }
+        Ok(answer
+            .map(|output| (*snapshot.ledger_info(), output))
+            .map_err(ReadError::Store))
+    }
+
+    /// What the Head shows, if the store shows it too.
+    fn snapshot(&self) -> Option<Snapshot> {
+        let reader = self.reader.load();
+        let reader = reader.as_ref()?;
+        reader.snapshot_at(self.head.load().ledger_info()).ok()
+    }
+
+    fn is_paused(&self, now_usecs: u64) -> bool {
+        let left_usecs = self.paused_until_usecs.load(Relaxed).saturating_sub(now_usecs);
+        // More is left only where the clock was set back.
+        (1..=PAUSE_USECS_MAX).contains(&left_usecs)
+    }
+
+    fn took(&self, begun_usecs: u64, ended_usecs: u64) {
+        let took_usecs = ended_usecs.saturating_sub(begun_usecs);
+        if took_usecs > SLOW_USECS {
+            let pause_usecs = took_usecs.min(PAUSE_USECS_MAX);
+            let until_usecs = ended_usecs.saturating_add(pause_usecs);
+            self.paused_until_usecs.store(until_usecs, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Head, testing::wallet::development};
+    use ledger_store::{StoreError, StoreWriter};
+    use std::sync::Arc;
+
+    struct Fixture {
+        direct: DirectReads,
+        now_usecs: Arc<AtomicU64>,
+        _writer: StoreWriter,
+        _directory: tempfile::TempDir,
+    }
+
+    /// Reads of a new ledger; `ahead` says by how many versions the Head is ahead of the store.
+    fn fixture(ahead: u64) -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let (_, store) = development(directory.path());
+        let (writer, reader) = store.split();
+        let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
+        ledger_info.version += ahead;
+        let now_usecs = Arc::new(AtomicU64::new(1));
+        let clock = Arc::clone(&now_usecs);
+        let clock = Clock::new(move || clock.load(Relaxed));
+        let head = HeadCell::new(Head::opened(ledger_info));
+        Fixture {
+            direct: DirectReads::new(head, reader, Failure::new(), clock),
+            now_usecs,
+            _writer: writer,
+            _directory: directory,
+        }
+    }
+
+    impl Fixture {
+        /// Whether a query is answered here; it takes so long.
+        fn answers(&self, took_usecs: u64) -> bool {
+            let now_usecs = Arc::clone(&self.now_usecs);
+            let query = move |_: &Snapshot| {
+                now_usecs.fetch_add(took_usecs, Relaxed);
+                Ok(())
+            };
+            self.direct.read(query).is_ok()
+        }
+
+        fn pass(&self, usecs: u64) {
+            self.now_usecs.fetch_add(usecs, Relaxed);
+        }
+    }
+
+    #[test]
+    fn after_a_slow_read_all_is_left_to_the_readers_for_as_long_as_it_took() {
+        let fixture = fixture(0);
+        assert!(fixture.answers(SLOW_USECS) && fixture.answers(SLOW_USECS + 1));
+        assert!(!fixture.answers(0));
+        fixture.pass(SLOW_USECS);
+        assert!(!fixture.answers(0));
+        fixture.pass(1);
+        assert!(fixture.answers(100 * PAUSE_USECS_MAX));
+        fixture.pass(PAUSE_USECS_MAX - 1);
+        assert!(!fixture.answers(0));
+        fixture.pass(1);
+        assert!(fixture.answers(0));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_does_not_end_it_for_long() {
+        let fixture = fixture(0);
+        fixture.pass(100 * PAUSE_USECS_MAX);
+        assert!(fixture.answers(PAUSE_USECS_MAX));
+        fixture.now_usecs.store(1, Relaxed);
+        assert!(fixture.answers(0));
+    }
+
+    #[test]
+    fn what_the_store_does_not_show_yet_is_left_to_the_readers() {
+        assert!(!fixture(1).answers(0));
+    }
+
+    #[test]
+    fn a_node_that_stops_answers_no_more_and_keeps_no_store_open() {
+        let Fixture {
+            direct,
+            _writer,
+            _directory,
+            ..
+        } = fixture(0);
+        direct.close();
+        let query = |_: &Snapshot| Ok(());
+        assert!(direct.read(query).is_err());
+        drop(_writer);
+        development(_directory.path());
+    }
+
+    #[test]
+    fn an_answer_is_of_the_moment_that_the_head_shows_and_an_error_is_one() {
+        let fixture = fixture(0);
+        let version = |snapshot: &Snapshot| Ok(snapshot.ledger_info().version);
+        let Ok(Ok((ledger_info, version))) = fixture.direct.read(version) else {
+            panic!("it is answered");
+        };
+        assert_eq!(&ledger_info, fixture.direct.head.load().ledger_info());
+        assert_eq!(version, ledger_info.version);
+        let fails = |_: &Snapshot| -> Result<(), StoreError> { Err(StoreError::Empty) };
+        let Ok(answer) = fixture.direct.read(fails) else {
+            panic!("it is answered");
+        };
+        assert!(matches!(answer, Err(ReadError::Store(StoreError::Empty))));
+    }
+}
