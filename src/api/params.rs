@@ -11,6 +11,12 @@ use std::{fmt::Display, str::FromStr};
 /// 400 when it is no `T`.
 pub(crate) fn path<T: FromStr<Err: Display>>(request: &HttpRequest, name: &str) -> Result<T, Problem> {
     let failed = |cause: &dyn Display| Problem::Syntax(format!("failed to parse path `{name}`: {cause}"));
+    // Most texts stand in the path as they are.
+    if let Some(text) = request.match_info().get(name)
+        && !text.contains('%')
+    {
+        return text.parse().map_err(|cause| failed(&cause));
+    }
     // The names come undecoded and the values of the same order decoded.
     let values: Vec<String> = request.match_info().load().map_err(|cause| failed(&cause))?;
     let mut named = request.match_info().iter().zip(values);

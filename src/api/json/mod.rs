@@ -19,6 +19,7 @@ mod text_schema;
 mod transaction;
 mod type_name;
 mod weight;
+mod writer;
 
 pub(crate) use block::BlockJson;
 pub(crate) use call::CallRequest;
@@ -34,6 +35,7 @@ pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 use type_name::TypeName;
 pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
+pub(crate) use writer::write_json;
 
 use bytes::Bytes;
 use ledger::{

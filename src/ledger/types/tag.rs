@@ -3,7 +3,12 @@
 
 use crate::AccountAddress;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+    str::FromStr,
+    sync::Arc,
+};
 
 /// The deepest nesting of type arguments that is accepted: the interface's limit, and what keeps
 /// every recursion over a type bounded.
@@ -75,7 +80,7 @@ impl<'de> Deserialize<'de> for Identifier {
         // A newtype, as in the reference, so that nesting limits count the same.
         #[derive(Deserialize)]
         #[serde(rename = "Identifier")]
-        struct Raw(String);
+        struct Raw<'a>(#[serde(borrow)] Cow<'a, str>);
         Self::new(&Raw::deserialize(deserializer)?.0).map_err(D::Error::custom)
     }
 }
