@@ -84,22 +84,16 @@ fn nothing_is_told_before_it_is_durable_of_which_the_committer_may_hear_first() 
         let (end, mut ended) = oneshot::channel();
         committer.waiters.insert(transaction.hash(), end);
         let context = &mut Context::new();
-        let executed = Executed {
-            block: indexed(1, &[transaction]),
-            facts: Facts::default(),
-        };
-        let stored = BlockStored { height: 1 };
-        let mut tells: Vec<Box<dyn FnOnce(&mut Committer, &mut Context<Committer>)>> = vec![
-            Box::new(|committer, context| committer.handle(executed, context)),
-            Box::new(|committer, context| committer.handle(stored, context)),
-        ];
-        if is_stored_first {
-            tells.reverse();
-        }
-        for tell in tells {
+        let block = indexed(1, &[transaction]);
+        for is_stored in [is_stored_first, !is_stored_first] {
             assert_eq!(head.load().ledger_info().block_height, 0);
             assert!(ended.try_recv().is_err());
-            tell(&mut committer, context);
+            if is_stored {
+                committer.handle(BlockStored { height: 1 }, context);
+            } else {
+                let (block, facts) = (Arc::clone(&block), Facts::default());
+                committer.handle(Executed { block, facts }, context);
+            }
         }
         assert_eq!(head.load().ledger_info().block_height, 1);
         assert!(ended.try_recv().is_ok());

@@ -131,6 +131,16 @@ ROWS = [
         rate_max=35_000,
     ),
     Load(
+        "await_json",
+        "the same, the answers in JSON",
+        "committed/s",
+        programs.NODE_JSON,
+        (programs.FLOOR,),
+        connections=256,
+        mode="await",
+        rate_max=35_000,
+    ),
+    Load(
         "one",
         "one client, submit to answered wait, p50",
         "ms",

@@ -9,6 +9,9 @@ use ledger::{Chain, HashValue, ReplayProtector, SignedTransaction};
 use ledger_api::submission_json;
 use std::{io::Write as _, time::Duration};
 
+/// Media types of answers.
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
 /// What each transfer pays.
 const AMOUNT: u64 = 1;
 /// The gas units that a transfer allows itself: many times what one uses.
@@ -23,8 +26,10 @@ pub struct Form {
     chain: Chain,
     /// The head of a submission up to the length of its body.
     submission_head: Vec<u8>,
-    /// What follows the path of a question.
+    /// What follows the path of a question that is answered in JSON.
     question_tail: Vec<u8>,
+    /// What follows the path of a question for a transaction.
+    look_tail: Vec<u8>,
 }
 
 /// A transfer, signed.
@@ -41,16 +46,23 @@ impl Form {
         let host = target.authority();
         let media_type = match plan.format {
             Format::Bcs => submission_media_type(&plan.chain.vendor),
-            Format::Json => "application/json".to_owned(),
+            Format::Json => JSON.to_owned(),
+        };
+        let accept = match plan.format {
+            Format::Bcs => BCS,
+            Format::Json => JSON,
         };
         let submission_head = format!(
-            "POST /v1/transactions HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\ncontent-length: "
+            "POST /v1/transactions HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
+             accept: {accept}\r\ncontent-length: "
         );
+        let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
         Self {
             format: plan.format,
             chain: plan.chain.to_chain(),
             submission_head: submission_head.into(),
-            question_tail: format!(" HTTP/1.1\r\nhost: {host}\r\n\r\n").into(),
+            question_tail: tail(JSON).into(),
+            look_tail: tail(accept).into(),
         }
     }
 
@@ -90,11 +102,20 @@ impl Form {
         request.extend_from_slice(&transfer.body);
     }
 
-    /// Writes the question for `path` over `request`.
+    /// Writes the question for `path`, which is answered in JSON, over `request`.
     pub fn question(&self, path: &str, request: &mut Vec<u8>) {
-        request.clear();
-        request.extend_from_slice(b"GET ");
-        request.extend_from_slice(path.as_bytes());
-        request.extend_from_slice(&self.question_tail);
+        get(path, &self.question_tail, request);
     }
+
+    /// Writes the question for the transaction at `path` over `request`: its answer has the form of the submissions.
+    pub fn look(&self, path: &str, request: &mut Vec<u8>) {
+        get(path, &self.look_tail, request);
+    }
+}
+
+fn get(path: &str, tail: &[u8], request: &mut Vec<u8>) {
+    request.clear();
+    request.extend_from_slice(b"GET ");
+    request.extend_from_slice(path.as_bytes());
+    request.extend_from_slice(tail);
 }

@@ -89,7 +89,7 @@ pub struct Arguments {
     /// send from one account
     #[arg(long)]
     orderless: bool,
-    /// How transfers are written
+    /// How transfers are written, and those that are committed read
     #[arg(long, value_enum, default_value_t = Format::Bcs)]
     format: Format,
     /// How the report is written
@@ -136,7 +136,7 @@ enum Mode {
     Await,
 }
 
-/// The form of a submission.
+/// The form of a submission, and of the answer to a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Format {

@@ -7,20 +7,35 @@ use super::{
     worker::{Worker, asks_to_come_again, error_code},
 };
 use http::StatusCode;
-use ledger::HashValue;
+use ledger::{ContractEvent, HashValue, SignedTransaction, Transaction, TransactionInfo, WriteSet};
 use serde::Deserialize;
 use std::time::Duration;
 
 /// The pause after an answer that asks to come again, or that should have taken longer.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// As much of a transaction as decides what to do next.
+/// As much of a transaction in JSON as decides what to do next.
 #[derive(Deserialize)]
-struct Seen<'a> {
+struct SeenJson<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     version: Option<&'a str>,
     success: Option<bool>,
+}
+
+/// A transaction in BCS (rest-behaviour section 5). All of it is read: the form has no lengths to skip by.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is read on the way")]
+enum SeenBcs {
+    OnChain {
+        version: u64,
+        transaction: Transaction,
+        info: TransactionInfo,
+        events: Vec<ContractEvent>,
+        accumulator_root: HashValue,
+        changes: WriteSet,
+    },
+    Pending(SignedTransaction),
 }
 
 /// What an answer says about the transaction.
@@ -86,7 +101,7 @@ impl Worker {
 
     /// What the node says, and at which version of the ledger; `None` when it cannot be understood.
     async fn standing(&mut self, path: &str) -> Option<(Standing, Option<u64>)> {
-        let Ok(answer) = self.ask(path).await else {
+        let Ok(answer) = self.look(path).await else {
             self.error("no answer".to_owned());
             tokio::time::sleep(PAUSE).await;
             return Some((Standing::ComeAgain, None));
@@ -108,13 +123,23 @@ impl Worker {
     }
 }
 
+/// Reads an answer in the form that it has: a server may know one only.
 fn standing(answer: &Answer) -> Option<Standing> {
-    let seen: Seen<'_> = serde_json::from_slice(&answer.body).ok()?;
-    if seen.kind == "pending_transaction" {
-        return Some(Standing::Pending);
+    if answer.body.first() == Some(&b'{') {
+        let seen: SeenJson<'_> = serde_json::from_slice(&answer.body).ok()?;
+        if seen.kind == "pending_transaction" {
+            return Some(Standing::Pending);
+        }
+        return Some(Standing::Committed {
+            version: seen.version?.parse().ok()?,
+            success: seen.success?,
+        });
     }
-    Some(Standing::Committed {
-        version: seen.version?.parse().ok()?,
-        success: seen.success?,
-    })
+    match bcs::from_bytes(&answer.body).ok()? {
+        SeenBcs::Pending(_) => Some(Standing::Pending),
+        SeenBcs::OnChain { version, info, .. } => Some(Standing::Committed {
+            version,
+            success: info.v0().status.is_success(),
+        }),
+    }
 }

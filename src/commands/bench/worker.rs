@@ -141,6 +141,15 @@ impl Worker {
         self.connection.ask(&self.request).await
     }
 
+    /// Asks for the transaction at `path`, in the form of the submissions.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub(super) async fn look(&mut self, path: &str) -> Result<Answer, NoAnswer> {
+        self.load.form.look(path, &mut self.request);
+        self.connection.ask(&self.request).await
+    }
+
     /// Submits until the node takes it or says that it never will.
     async fn submit(&mut self) -> Submission {
         let mut pause = PAUSE_MIN;
