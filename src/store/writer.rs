@@ -206,8 +206,9 @@ impl StoreWriter {
         height: u64,
         content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
     ) -> Result<Durable, StoreError> {
-        let bytes_max = self.upkeep.pace.log_bytes_max;
-        if self.is_log_open && self.log.append(bytes_max, height, content)? {
+        let pace = self.upkeep.pace;
+        let takes_more = self.is_log_open && self.log.end() < pace.checkpoint_after_bytes;
+        if takes_more && self.log.append(pace.log_bytes_max, height, content)? {
             Ok(Durable::ByLog)
         } else {
             Ok(Durable::ByCheckpoint)

@@ -29,8 +29,10 @@ pub(crate) struct Pace {
     /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
     /// block does alone: they are sorted in memory, beside the commits.
     pub prune_bytes_max: usize,
-    /// How long the block log becomes before a checkpoint takes its place, in bytes.
+    /// How long the block log becomes at most, in bytes.
     pub log_bytes_max: u64,
+    /// How long it is when a checkpoint takes its place, in bytes.
+    pub checkpoint_after_bytes: u64,
 }
 
 impl Pace {
@@ -40,6 +42,7 @@ impl Pace {
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
         log_bytes_max: 64 * 1024,
+        checkpoint_after_bytes: u64::MAX,
     };
 }
 
@@ -51,9 +54,13 @@ pub(crate) struct Upkeep {
     owed: [usize; Kind::ALL.len()],
 }
 
-/// The longest block log, in bytes: a start after a crash makes that much anew (about a third of a second of
-/// transfers), and one record of it is made in memory.
+/// The longest block log, in bytes: one record of it is made in memory, and a larger group is a checkpoint.
 pub const LOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// A log of so many bytes is followed by a checkpoint, which writes as many pages as it has, one by one, while everybody
+/// waits: of 32 MB that takes a tenth of a second and more, of this less than blocks take on their way. Much shorter, and what
+/// a checkpoint costs anyway (some ms) counts.
+const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Default for Upkeep {
     fn default() -> Self {
@@ -63,6 +70,7 @@ impl Default for Upkeep {
                 step_entries_min: 2_048,
                 prune_bytes_max: 64 * 1024 * 1024,
                 log_bytes_max: LOG_BYTES_MAX,
+                checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
             },
             owed: [0; Kind::ALL.len()],
         }

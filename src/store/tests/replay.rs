@@ -88,6 +88,26 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
 }
 
 #[test]
+fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_into_it() {
+    let pace = Pace {
+        checkpoint_after_bytes: 3 * 4096,
+        ..LARGE
+    };
+    let mut workload = Workload::new(15);
+    let disk = Disk::default();
+    let (mut writer, _reader) = initialized(&disk, pace, &workload);
+    let mut is_checkpoint = |count| {
+        let generation = writer.log.generation();
+        writer.commit(&workload.grow(count)).unwrap();
+        writer.log.generation() > generation
+    };
+    assert!(!is_checkpoint(40), "it fits into the log");
+    assert!(is_checkpoint(1), "the log is long enough");
+    assert!(!is_checkpoint(1) && !is_checkpoint(40));
+    assert!(is_checkpoint(1));
+}
+
+#[test]
 fn who_is_told_first_sees_it_when_the_database_has_it() {
     // Without room in the log every group is a checkpoint, and told when it is shown.
     let none = Pace {
