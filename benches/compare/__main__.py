@@ -7,7 +7,7 @@ Each program has a process and a directory of its own that are new for every run
 a figure means something only beside the others of its round. Build them first:
 
     cargo build --release && cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
-    npm ci --prefix benches/peer       for the peer; without it the rows have none
+    npm install --no-save --prefix benches/peer       for the peer; without it the rows have none
     apt-get install wrk                which reads, for the row `reads`
 
 A run of the floor counts only if the floor and the generator together kept the machine as busy as
