@@ -51,7 +51,8 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
     let words = [
         directory,
         "is damaged: ",
-        "thread store-reader",
+        // A worker of HTTP: it reads single transactions itself.
+        "thread actix-rt",
         "restore the directory from a copy",
     ];
     check_message(&log, &words);
