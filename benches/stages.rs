@@ -2,17 +2,17 @@
 //! validation, execution in blocks of several sizes; and of a hash alone and among others.
 //! `cargo bench -p ledger --bench stages`.
 
+#[path = "kit.rs"]
+mod kit;
+
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, HashValue,
-    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateKey, StateView, TransactionFacts,
-    Vendor,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, ExecutedBlock, HashValue, OrderedBlock,
+    SignedTransaction, StateKey, StateView, TransactionFacts, Vendor,
     accumulator::root_of,
-    crypto::Ed25519PrivateKey,
     decode_signed_transaction,
     execute::{execute_block, validate_for_admission},
-    transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -30,22 +30,9 @@ struct Fixture {
     state: HashMap<StateKey, Bytes>,
 }
 
-fn key(number: u64) -> Ed25519PrivateKey {
-    let mut seed = [7; 32];
-    seed[..8].copy_from_slice(&number.to_le_bytes());
-    Ed25519PrivateKey::from_seed(&seed)
-}
-
 impl Fixture {
     fn new() -> Self {
-        let mut genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-        genesis
-            .accounts
-            .extend((0..ACCOUNTS).map(|number| ledger::GenesisAccount {
-                address: key(number).public_key().account_address(),
-                balance: 1 << 50,
-                authentication_key: None,
-            }));
+        let genesis = kit::genesis(ACCOUNTS);
         let chain = genesis.chain().expect("a valid genesis");
         let block: ExecutedBlock = genesis.block(&chain);
         let writes = block.transactions[0].writes.iter();
@@ -60,33 +47,7 @@ impl Fixture {
     }
 
     fn transfer(&self, number: u64) -> SignedTransaction {
-        let key = key(number);
-        let to = self::key((number + 1) % ACCOUNTS).public_key().account_address();
-        let encode = |value: Vec<u8>| Bytes::from(value);
-        let call = EntryFunction {
-            module: "0x1::node_account".parse().expect("a module"),
-            function: "transfer".parse().expect("a name"),
-            type_args: vec![],
-            args: vec![
-                encode(bcs::to_bytes(&to).expect("BCS")),
-                encode(bcs::to_bytes(&1u64).expect("BCS")),
-            ],
-        };
-        let raw = RawTransaction {
-            sender: key.public_key().account_address(),
-            sequence_number: 0,
-            payload: TransactionPayload::EntryFunction(call),
-            max_gas_amount: 100_000,
-            gas_unit_price: 100,
-            expiration_timestamp_secs: NOW_SECS + 600,
-            chain_id: 4,
-        };
-        let signature = key.sign(&raw.signing_message(self.chain.vendor()));
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: key.public_key(),
-            signature,
-        };
-        SignedTransaction { raw, authenticator }
+        kit::transfer((number, (number + 1) % ACCOUNTS), 0, NOW_SECS + 600)
     }
 
     fn block(&self, size: u64) -> OrderedBlock {
