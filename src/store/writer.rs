@@ -139,27 +139,29 @@ impl StoreWriter {
         let height = tip.height;
         self.poison_on_error(|writer| {
             let log_end = writer.log.end();
-            let durable = writer.log_record(height, |out| redo::write_blocks(blocks, out));
-            if !matches!(durable, Ok(Durable::ByCheckpoint)) {
-                if durable.is_ok() {
+            match writer.log_record(height, |out| redo::write_blocks(blocks, out)) {
+                Ok(Durable::ByLog) => {
                     tell_durable();
                     writer.unshown.blocks.extend_from_slice(blocks);
                     writer.unshown.bytes += writer.log.end().saturating_sub(log_end);
+                    if writer.unshown.is_full() {
+                        writer.bring_in()?;
+                    }
                 }
-                // What was told is shown, also when nothing more can be written.
-                let is_due = durable.is_err() || writer.unshown.is_full();
-                let shown = if is_due { writer.bring_in() } else { Ok(()) };
-                return durable.and(shown);
+                Ok(Durable::ByCheckpoint) => {
+                    // By itself before that, so that what was told is shown whatever becomes of the checkpoint.
+                    writer.bring_in()?;
+                    let view = writer.newest()?;
+                    let moment = (Some(&*view), Durable::ByCheckpoint);
+                    writer.append(moment, view.head.clone(), blocks, |_| Ok(()))?;
+                    tell_durable();
+                }
+                Err(error) => {
+                    // What was told is shown, also when nothing more can be written, which is what counts here.
+                    let _ = writer.bring_in();
+                    return Err(error);
+                }
             }
-            let mut all = std::mem::take(&mut writer.unshown).blocks;
-            all.extend_from_slice(blocks);
-            writer.append(
-                (Some(&view), Durable::ByCheckpoint),
-                view.head.clone(),
-                &all,
-                |_| Ok(()),
-            )?;
-            tell_durable();
             Ok(())
         })
     }

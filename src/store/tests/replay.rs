@@ -173,7 +173,7 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
 #[test]
 fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
     type Next = fn(&mut StoreWriter, &[Arc<ExecutedBlock>], &Disk);
-    let ways: [(&str, u64, Next); 5] = [
+    let ways: [(&str, u64, Next); 6] = [
         ("a commit", 1, |writer, next, _| writer.commit(next).unwrap()),
         ("a step of pruning", 0, |writer, _, _| {
             writer.prune(1, u64::MAX).unwrap();
@@ -181,6 +181,11 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         ("a checkpoint", 1, |writer, next, _| {
             writer.upkeep.pace.log_bytes_max = 0;
             writer.make_durable(next, || ()).unwrap();
+        }),
+        ("a checkpoint that fails", 1, |writer, next, disk| {
+            writer.upkeep.pace.log_bytes_max = 0;
+            disk.inject(Fault::Gone { after: 0 });
+            writer.make_durable(next, || ()).unwrap_err();
         }),
         ("many more", 20, |writer, next, _| {
             for block in next {
@@ -204,6 +209,7 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         assert!(reader.would_wait(2), "{way}");
         next(&mut writer, &blocks[2..], &disk);
         assert!(!reader.would_wait(2), "{way}");
+        reader.wait_shown(2).expect(way);
     }
 }
 
