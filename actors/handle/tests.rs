@@ -247,11 +247,13 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
     let protocol = || -> Vec<_> { handle.mailboxes().iter().map(|status| status.protocol).collect() };
-    let before = protocol();
     let mempool = &handle.0.mailboxes.mempool;
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
     let settle = || async { ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap() };
+    // It tells the sequencer of the first transaction after it has answered the submission.
+    settle().await;
+    let before = protocol();
 
     assert!(handle.set_no_room(Some("7 bytes are left".into())));
     // What waits already, and what was checked before the disk was known to be full.
