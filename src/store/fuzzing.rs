@@ -5,14 +5,14 @@
 
 use crate::{
     base,
-    index::{Catalog, Kind, entry::position, run::entry_at},
+    index::{Catalog, Kind, entry::position, filter::Filter, run::entry_at},
     schema::{Head, TransactionRow, decode, encode},
 };
 use ledger::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Decodes `row` as the kind of row with that number: a transaction, event, write, block, head, catalog of
-/// runs, entry of the state below the window, or from 7 on a block of index entries.
+/// runs, entry of the state below the window, from 7 on a block of index entries, or at last a segment of a filter.
 ///
 /// # Panics
 /// When a row that is accepted has another form when it is written again.
@@ -25,9 +25,13 @@ pub fn check_row(kind: u8, row: &[u8]) {
         4 => check::<Head>(row),
         5 => check::<Catalog>(row),
         6 => check_base(row),
-        _ => check_entries(kind - 7, row),
+        7..FILTER => check_entries(kind - 7, row),
+        _ => check_filter(row),
     }
 }
+
+/// The number of the first kind behind those of entries.
+const FILTER: u8 = 7 + Kind::ALL.len() as u8;
 
 /// What is read of a row is written as the same row.
 fn check<T: DeserializeOwned + Serialize>(row: &[u8]) {
@@ -65,6 +69,15 @@ fn check_base(row: &[u8]) {
     }
     if let Ok(end) = base::decode_stream_end(row) {
         same(&row[1..], &end);
+    }
+}
+
+/// A segment says of every key whether it may be there.
+fn check_filter(row: &[u8]) {
+    let mut filter = Filter::default();
+    if filter.push(&[], row).is_ok() {
+        filter.may_hold(row);
+        filter.may_hold(&[]);
     }
 }
 

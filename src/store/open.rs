@@ -5,7 +5,7 @@ use crate::{
     base::decode_write,
     digest::DigestKey,
     directory::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
-    index::{Catalog, Kind, entry::Gathered},
+    index::{Catalog, Filters, Kind, entry::Gathered},
     lock::DirectoryLock,
     log::BlockLog,
     schema::{
@@ -391,10 +391,12 @@ fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option
         None => Catalog::default(),
     };
     let tables = Tables::open(transaction)?;
+    let filters = Filters::default().of(&catalog, &tables.runs)?;
     let mut view = View {
         head,
         tables,
         catalog: Arc::new(catalog),
+        filters,
         recent: no_recent(),
         digests,
     };

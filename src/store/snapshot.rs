@@ -42,6 +42,9 @@ pub enum FoundByHash {
     },
 }
 
+/// A version, with its row and the height of its block where it is not pruned.
+type FoundRow = (u64, Option<(TransactionRow, u64)>);
+
 impl TransactionRow {
     /// The transaction of a row with its events and writes.
     pub(crate) fn with_parts(
@@ -163,11 +166,7 @@ impl Snapshot {
     /// # Errors
     /// When the database fails or a row is damaged.
     pub fn transaction_by_hash(&self, hash: &HashValue) -> Result<Option<FoundByHash>, StoreError> {
-        let found = self.find_hash(hash, |version| {
-            let row = self.view.transaction_row_in_block(version)?;
-            Ok(row.filter(|(row, _)| row.info.v0().transaction_hash == *hash))
-        })?;
-        Ok(match found {
+        Ok(match self.row_by_hash(hash)? {
             None => None,
             Some((version, None)) => Some(FoundByHash::Pruned { version }),
             Some((version, Some(row))) => {
@@ -182,20 +181,12 @@ impl Snapshot {
     /// # Errors
     /// When the database fails or a row is damaged.
     pub fn version_by_hash(&self, hash: &HashValue) -> Result<Option<u64>, StoreError> {
-        let found = self.find_hash(hash, |version| {
-            let row = self.view.transaction_row(version)?;
-            Ok(row.filter(|row| row.info.v0().transaction_hash == *hash))
-        })?;
-        Ok(found.map(|(version, _)| version))
+        Ok(self.row_by_hash(hash)?.map(|(version, _)| version))
     }
 
-    /// The newest version that the index has under `hash` and for which `read` gives its row: `None` in its place where
-    /// the version is pruned. Of such a one only the index can tell, and it does so by the first bytes.
-    fn find_hash<T>(
-        &self,
-        hash: &HashValue,
-        read: impl Fn(u64) -> Result<Option<T>, StoreError>,
-    ) -> Result<Option<(u64, Option<T>)>, StoreError> {
+    /// The newest version that the index has under `hash`, with its row and the height of its block: `None` in their place
+    /// where the version is pruned. Of such a one only the index can tell, and it does so by the first bytes.
+    fn row_by_hash(&self, hash: &HashValue) -> Result<Option<FoundRow>, StoreError> {
         let span = Span {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
@@ -206,9 +197,11 @@ impl Snapshot {
             if version < self.info.oldest_version {
                 return ControlFlow::Break(Ok((version, None)));
             }
-            match read(version) {
-                Ok(None) => ControlFlow::Continue(()),
-                Ok(row) => ControlFlow::Break(Ok((version, row))),
+            match self.view.transaction_row_in_block(version) {
+                Ok(Some((row, height))) if row.info.v0().transaction_hash == *hash => {
+                    ControlFlow::Break(Ok((version, Some((row, height)))))
+                }
+                Ok(_) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(Err(error)),
             }
         })?;

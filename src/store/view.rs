@@ -6,7 +6,7 @@ use crate::{
     StoreError, base,
     digest::{DigestKey, StateDigest},
     index::{
-        Catalog, Index, Kind, Recent,
+        Catalog, Filters, Index, Kind, Recent,
         entry::{position, state_entry},
         lookup::Span,
     },
@@ -24,6 +24,8 @@ pub(crate) struct View {
     pub head: Head,
     pub tables: Tables,
     pub catalog: Arc<Catalog>,
+    /// Of the runs that the catalog lists.
+    pub filters: Filters,
     /// Entries in memory, in the order of [`Kind::OF_ROWS`].
     pub recent: [Recent; 4],
     pub digests: DigestKey,
@@ -127,15 +129,15 @@ impl View {
             kind,
             recent: self.recent.get(kind as usize),
             runs: self.catalog.runs(kind),
+            filters: &self.filters,
             table: &self.tables.runs,
         }
     }
 
     /// A transaction's row.
     pub(crate) fn transaction_row(&self, version: u64) -> Result<Option<TransactionRow>, StoreError> {
-        let row = self.tables.transactions.get(version)?;
-        row.map(|row| TransactionRow::decode(row.value(), version))
-            .transpose()
+        let row = self.transaction_row_in_block(version)?;
+        Ok(row.map(|(row, _)| row))
     }
 
     /// A transaction's row and the height of its block.

@@ -11,7 +11,7 @@ use crate::{
     index::{
         Catalog, Kind, Recent,
         entry::Gathered,
-        merge::{Upkeep, Workplace, flush, work},
+        merge::{Pace, Upkeep, Workplace, flush, work},
     },
     lock::DirectoryLock,
     log::{BlockLog, Bounded, redo},
@@ -26,12 +26,6 @@ use ledger::ExecutedBlock;
 use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};
 use std::{borrow::Borrow, ops::Bound, sync::Arc};
 
-/// After so many blocks that the database does not have they are brought into it: a commit costs it as much as ten
-/// small blocks, and who wants to see the newest one waits for all of them.
-const UNSHOWN_BLOCKS_MAX: usize = 16;
-/// The same of bytes in the log, which bounds the memory.
-const UNSHOWN_BYTES_MAX: u64 = 512 * 1024;
-
 /// Blocks that are durable by the log, and that the database does not have.
 #[derive(Debug, Default)]
 struct Unshown {
@@ -41,8 +35,8 @@ struct Unshown {
 }
 
 impl Unshown {
-    fn is_full(&self) -> bool {
-        self.blocks.len() >= UNSHOWN_BLOCKS_MAX || self.bytes >= UNSHOWN_BYTES_MAX
+    fn is_full(&self, pace: &Pace) -> bool {
+        self.blocks.len() >= pace.unshown_blocks_max || self.bytes >= pace.unshown_bytes_max
     }
 }
 
@@ -144,7 +138,7 @@ impl StoreWriter {
                     tell_durable();
                     writer.unshown.blocks.extend_from_slice(blocks);
                     writer.unshown.bytes += writer.log.end().saturating_sub(log_end);
-                    if writer.unshown.is_full() {
+                    if writer.unshown.is_full(&writer.upkeep.pace) {
                         writer.bring_in()?;
                     }
                 }
@@ -351,10 +345,14 @@ impl StoreWriter {
             Durable::ByCheckpoint => self.checkpoint(transaction, true)?,
         }
         let tables = Tables::open(&self.database.begin_read()?)?;
+        let before = self.published.get();
+        let before = before.map(|view| view.filters.clone()).unwrap_or_default();
+        let filters = before.of(&catalog, &tables.runs)?;
         Ok(View {
             head,
             tables,
             catalog,
+            filters,
             recent,
             digests: self.digests,
         })

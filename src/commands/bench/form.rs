@@ -119,3 +119,41 @@ fn get(path: &str, tail: &[u8], request: &mut Vec<u8>) {
     request.extend_from_slice(path.as_bytes());
     request.extend_from_slice(tail);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::bench::plan::tests::plan;
+    use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
+    use std::collections::VecDeque;
+
+    /// What is asked for in a submission, a look for its transaction and another question.
+    fn accepted(format: Format) -> [String; 3] {
+        let plan = Plan { format, ..plan() };
+        let form = Form::new(&plan, &Target::parse("http://127.0.0.1:1").unwrap());
+        let protector = ReplayProtector::SequenceNumber(0);
+        let account = BenchAccount {
+            signer: signing::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
+            next: protector,
+            pays: AccountAddress::ONE,
+            signed: VecDeque::new(),
+        };
+        let transfer = form.sign(&plan, &account, protector);
+        let mut requests = [Vec::new(), Vec::new(), Vec::new()];
+        form.submission(&transfer, &mut requests[0]);
+        form.look("/v1/transactions/by_hash/0x1", &mut requests[1]);
+        form.question("/v1", &mut requests[2]);
+        requests.map(|request| {
+            let request = String::from_utf8_lossy(&request);
+            let mut lines = request.lines();
+            let accept = lines.find_map(|line| line.strip_prefix("accept: "));
+            accept.unwrap_or_default().to_owned()
+        })
+    }
+
+    #[test]
+    fn answers_about_transfers_have_the_form_of_the_submissions_and_others_are_json() {
+        assert_eq!(accepted(Format::Bcs), [BCS, BCS, JSON]);
+        assert_eq!(accepted(Format::Json), [JSON; 3]);
+    }
+}

@@ -3,7 +3,7 @@
 //! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
 //! interrupts goes on where its last durable step ended.
 
-use super::entry::Kind;
+use super::{entry::Kind, filter::filter_of};
 use serde::{Deserialize, Serialize};
 
 /// How many runs of a level become one of the next. Fewer means more copying, more means more
@@ -56,7 +56,7 @@ pub(crate) struct Runs {
 pub(crate) struct Catalog {
     next_run: u64,
     indices: [Runs; Kind::ALL.len()],
-    /// Runs that nothing names any more and whose blocks are being deleted.
+    /// Numbers that nothing names any more, of runs and of their filters, and whose blocks are being deleted.
     pub garbage: Vec<u64>,
 }
 
@@ -131,7 +131,7 @@ impl Catalog {
                 },
             );
         }
-        self.garbage.extend(sources.iter().map(|run| run.id));
+        self.discard(sources.iter().map(|run| run.id));
     }
 
     /// Drops the runs of an index whose every entry is below `oldest_version`, and merges of only
@@ -154,8 +154,12 @@ impl Catalog {
         runs.jobs = kept;
         runs.list
             .retain(|run| !below.contains(&run.id) || merging.contains(&run.id));
-        self.garbage
-            .extend(below.iter().filter(|id| !merging.contains(id)));
-        self.garbage.extend(dropped.iter().map(|job| job.output));
+        self.discard(below.into_iter().filter(|id| !merging.contains(id)));
+        self.discard(dropped.iter().map(|job| job.output));
+    }
+
+    /// Has runs deleted, and their filters.
+    fn discard(&mut self, runs: impl Iterator<Item = u64>) {
+        self.garbage.extend(runs.flat_map(|run| [run, filter_of(run)]));
     }
 }

@@ -44,6 +44,16 @@ impl Kind {
         matches!(self, Self::Base)
     }
 
+    /// How many of an entry's bytes are the key that is asked for, for kinds that are searched for single keys. Pages of the
+    /// others are asked for mostly where there is something.
+    pub(crate) const fn filter_key_bytes(self) -> Option<usize> {
+        match self {
+            Self::Hash => Some(HASH_PREFIX_BYTES),
+            Self::State | Self::Base => Some(STATE_DIGEST_BYTES),
+            Self::Account | Self::Stream => None,
+        }
+    }
+
     /// Where the version stands in an entry, for kinds whose entries name rows.
     const fn version_offset(self) -> Option<usize> {
         match self {

@@ -3,6 +3,7 @@
 use super::{
     catalog::Runs,
     entry::Kind,
+    filter::Filters,
     recent::{Packed, Recent},
     run,
 };
@@ -18,6 +19,7 @@ pub(crate) struct Index<'a> {
     /// The entries in memory; `Base` has none.
     pub recent: Option<&'a Recent>,
     pub runs: &'a Runs,
+    pub filters: &'a Filters,
     pub table: &'a RunTable,
 }
 
@@ -53,6 +55,16 @@ impl<'a> Index<'a> {
             .map(|run| run.id)
     }
 
+    /// The runs with a version in the range of a span that may have entries in it, oldest first.
+    fn runs_holding(&self, span: &Span<'_>) -> impl DoubleEndedIterator<Item = u64> {
+        let key = self.kind.filter_key_bytes().and_then(|bytes| {
+            let key = span.low.get(..bytes)?;
+            span.high.starts_with(key).then_some(key)
+        });
+        let runs = self.runs_of(&span.versions);
+        runs.filter(move |run| key.is_none_or(|key| self.filters.may_hold(*run, key)))
+    }
+
     /// Calls `visit` with the entries of a span, newest runs first, each descending.
     pub(crate) fn newest_first<B>(
         &self,
@@ -66,7 +78,7 @@ impl<'a> Index<'a> {
                 }
             }
         }
-        for id in self.runs_of(&span.versions).rev() {
+        for id in self.runs_holding(span).rev() {
             let bounds = (span.low, span.high);
             if let ControlFlow::Break(end) = run::descend(self.kind, self.table, id, bounds, &mut visit)? {
                 return Ok(Some(end));
@@ -81,7 +93,7 @@ impl<'a> Index<'a> {
         span: &Span<'_>,
         mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
     ) -> Result<Option<B>, StoreError> {
-        for id in self.runs_of(&span.versions) {
+        for id in self.runs_holding(span) {
             let bounds = (span.low, span.high);
             if let ControlFlow::Break(end) = run::ascend(self.kind, self.table, id, bounds, &mut visit)? {
                 return Ok(Some(end));
@@ -99,7 +111,8 @@ impl<'a> Index<'a> {
 
     /// The newest payload of an entry.
     pub(crate) fn newest_payload(&self, entry: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        for run in self.runs.list.iter().rev() {
+        let runs = self.runs.list.iter().rev();
+        for run in runs.filter(|run| self.filters.may_hold(run.id, entry)) {
             if let Some(payload) = run::payload(self.kind, self.table, run.id, entry)? {
                 return Ok(Some(payload));
             }

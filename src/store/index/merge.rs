@@ -33,6 +33,10 @@ pub(crate) struct Pace {
     pub log_bytes_max: u64,
     /// How long it is when a checkpoint takes its place, in bytes.
     pub checkpoint_after_bytes: u64,
+    /// After so many blocks that only the log has they are brought into the database, whether somebody asks for them or not.
+    pub unshown_blocks_max: usize,
+    /// The same of their bytes in the log, which bounds the memory.
+    pub unshown_bytes_max: u64,
 }
 
 impl Pace {
@@ -43,6 +47,8 @@ impl Pace {
         prune_bytes_max: usize::MAX,
         log_bytes_max: 64 * 1024,
         checkpoint_after_bytes: u64::MAX,
+        unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
+        unshown_bytes_max: UNSHOWN_BYTES_MAX,
     };
 }
 
@@ -62,6 +68,12 @@ pub const LOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// a checkpoint costs anyway (some ms) counts.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
+/// One commit of the database for several small blocks costs little more than one for each; who wants to see the newest
+/// waits for all of them.
+const UNSHOWN_BLOCKS_MAX: usize = 16;
+/// Blocks of some hundred transfers are worth a commit each.
+const UNSHOWN_BYTES_MAX: u64 = 512 * 1024;
+
 impl Default for Upkeep {
     fn default() -> Self {
         Self {
@@ -71,6 +83,8 @@ impl Default for Upkeep {
                 prune_bytes_max: 64 * 1024 * 1024,
                 log_bytes_max: LOG_BYTES_MAX,
                 checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
+                unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
+                unshown_bytes_max: UNSHOWN_BYTES_MAX,
             },
             owed: [0; Kind::ALL.len()],
         }
@@ -100,7 +114,9 @@ pub(crate) fn write_run<'e>(
     for (entry, payload) in entries {
         writer.push(entry, payload)?;
     }
-    let entries = writer.close()?;
+    let appended = writer.close()?;
+    appended.write_filter(table)?;
+    let entries = appended.entries;
     if entries > 0 {
         let level = 0;
         catalog.add(
@@ -227,7 +243,9 @@ fn step(
             taken += 1;
         }
     };
-    job.written += writer.close()?;
+    let appended = writer.close()?;
+    appended.write_filter(place.table)?;
+    job.written += appended.entries;
     Ok(Outcome { taken, is_done })
 }
 

@@ -17,11 +17,13 @@
 //! | `Base` | digest 16; with the stream and where it goes on | stream with pruned events |
 //!
 //! Numbers are big endian, so that entries sort as bytes. Entries below the window are left out
-//! when runs merge, and a run wholly below it is dropped.
+//! when runs merge, and a run wholly below it is dropped. The kinds of which single keys are asked for (`Hash`, `State`,
+//! `Base`) have a `filter` beside each run, which says of most runs that do not hold a key that they do not.
 
 pub(crate) mod catalog;
 pub(crate) mod digests;
 pub(crate) mod entry;
+pub(crate) mod filter;
 pub(crate) mod lookup;
 pub(crate) mod merge;
 pub(crate) mod recent;
@@ -29,5 +31,6 @@ pub(crate) mod run;
 
 pub(crate) use catalog::Catalog;
 pub(crate) use entry::Kind;
+pub(crate) use filter::Filters;
 pub(crate) use lookup::Index;
 pub(crate) use recent::Recent;

@@ -39,8 +39,7 @@ impl Packed {
 /// The bytes of the entries from `low` to `high`, both included, among sorted packed entries.
 pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Range<usize> {
     let entry = |i: usize| &bytes[i * width..(i + 1) * width];
-    let partition = |is_before: &dyn Fn(&[u8]) -> bool| {
-        let (mut from, mut to) = (0, bytes.len() / width);
+    let partition = |mut from: usize, mut to: usize, is_before: &dyn Fn(&[u8]) -> bool| {
         while from < to {
             let middle = from + (to - from) / 2;
             if is_before(entry(middle)) {
@@ -51,8 +50,16 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
         }
         from
     };
-    let start = partition(&|entry| entry < low);
-    let end = partition(&|entry| entry <= high).max(start);
+    let all = bytes.len() / width;
+    let start = partition(0, all, &|entry| entry < low);
+    // Mostly a few entries: those that are looked at for the end lie beside each other, until they are many.
+    let mut reach = 1;
+    while start + reach <= all && entry(start + reach - 1) <= high {
+        reach *= 2;
+    }
+    let end = partition(start + reach / 2, all.min(start + reach - 1), &|entry| {
+        entry <= high
+    });
     start * width..end * width
 }
 

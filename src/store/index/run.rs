@@ -1,6 +1,11 @@
-//! A run in the table: blocks of packed entries, keyed by the run's number and the first entry.
+//! A run in the table: blocks of packed entries, keyed by the run's number and the first entry. Its filter stands in the
+//! same table under a number of its own.
 
-use super::{entry::Kind, recent::between};
+use super::{
+    entry::Kind,
+    filter::{FilterWriter, Segment, filter_of},
+    recent::between,
+};
 use crate::{StoreError, schema::RunTable};
 use redb::{AccessGuard, CursorMut, Range, ReadableTable, Table};
 use std::ops::{Bound, ControlFlow};
@@ -23,7 +28,7 @@ fn key(run: u64, entry: &[u8]) -> Vec<u8> {
 }
 
 /// The first entry of the block with `key`.
-fn first_entry(key: &[u8]) -> &[u8] {
+pub(super) fn first_entry(key: &[u8]) -> &[u8] {
     &key[8..]
 }
 
@@ -47,7 +52,27 @@ pub(crate) struct RunWriter<'t> {
     cursor: CursorMut<'t, &'static [u8], &'static [u8]>,
     first: Vec<u8>,
     block: Vec<u8>,
+    filter: FilterWriter,
     written: u64,
+}
+
+/// What was appended to a run.
+pub(crate) struct Appended {
+    run: u64,
+    /// How many entries.
+    pub entries: u64,
+    filter: Vec<Segment>,
+}
+
+impl Appended {
+    /// Writes the filter of the entries.
+    pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
+        for (first, blocks) in &self.filter {
+            let key = key(filter_of(self.run), first);
+            table.insert(key.as_slice(), blocks.as_slice())?;
+        }
+        Ok(())
+    }
 }
 
 impl<'t> RunWriter<'t> {
@@ -60,6 +85,7 @@ impl<'t> RunWriter<'t> {
             cursor: table.upper_bound_mut(Bound::Excluded(end.as_slice()))?,
             first: Vec::new(),
             block: Vec::with_capacity(BLOCK_BYTES),
+            filter: FilterWriter::default(),
             written: 0,
         })
     }
@@ -85,6 +111,9 @@ impl<'t> RunWriter<'t> {
             self.block.extend_from_slice(&length.to_le_bytes());
             self.block.extend_from_slice(payload);
         }
+        if let Some(bytes) = self.kind.filter_key_bytes() {
+            self.filter.push(&entry[..bytes]);
+        }
         self.written += 1;
         Ok(())
     }
@@ -98,12 +127,25 @@ impl<'t> RunWriter<'t> {
         Ok(())
     }
 
-    /// Writes what is left and tells how many entries were appended.
-    pub(crate) fn close(mut self) -> Result<u64, StoreError> {
+    /// Writes what is left and tells what was appended.
+    pub(crate) fn close(mut self) -> Result<Appended, StoreError> {
         self.end_block()?;
         self.cursor.close()?;
-        Ok(self.written)
+        Ok(Appended {
+            run: self.run,
+            entries: self.written,
+            filter: self.filter.finish(),
+        })
     }
+}
+
+/// All blocks under a number.
+pub(super) fn blocks(
+    table: &RunTable,
+    run: u64,
+) -> Result<Range<'static, &'static [u8], &'static [u8]>, StoreError> {
+    let (start, end) = (key(run, &[]), key(run + 1, &[]));
+    Ok(table.range(start.as_slice()..end.as_slice())?)
 }
 
 /// Deletes up to `blocks_max` blocks of a run and tells how many; fewer when none is left.

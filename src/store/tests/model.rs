@@ -3,10 +3,11 @@
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
-    index::{Kind, merge::Pace},
+    index::{Kind, catalog::Run, entry::number, filter::filter_of, merge::Pace},
     schema::encode,
 };
 use proptest::prelude::*;
+use redb::ReadableTable;
 use std::{
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -204,6 +205,7 @@ fn long_chains_pass_through_all_levels() {
         assert!(view.catalog.garbage.len() < 32, "deletion keeps up");
     }
     assert!(levels >= 3, "only {levels} levels");
+    check_filters(&writer);
     let oldest = reader.snapshot().unwrap().ledger_info().oldest_block_height;
     assert!(oldest > 50);
     workload
@@ -214,6 +216,34 @@ fn long_chains_pass_through_all_levels() {
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(300, oldest))
         .unwrap();
+}
+
+/// Every run that is searched for single keys has a filter that spares most searches in vain, and what is in the table
+/// belongs to a run, a merge or what is being deleted.
+fn check_filters(writer: &StoreWriter) {
+    let view = writer.published.get().unwrap();
+    let mut known: Vec<u64> = view.catalog.garbage.clone();
+    let (mut searched, mut spared) = (0, 0);
+    for kind in Kind::ALL {
+        let runs = view.catalog.runs(kind);
+        let numbers = runs.list.iter().map(|run| run.id);
+        known.extend(numbers.chain(runs.jobs.iter().map(|job| job.output)));
+        if let Some(bytes) = kind.filter_key_bytes() {
+            let absent = vec![7; bytes];
+            searched += runs.list.len();
+            let is_spared = |run: &&Run| !view.filters.may_hold(run.id, &absent);
+            spared += runs.list.iter().filter(is_spared).count();
+        }
+    }
+    assert!(
+        searched >= 10 && spared * 10 >= searched * 9,
+        "{spared} of {searched}"
+    );
+    for row in view.tables.runs.iter().unwrap() {
+        let number = number(row.unwrap().0.value());
+        let is_known = |run: &u64| number == *run || number == filter_of(*run);
+        assert!(known.iter().any(is_known), "nothing names {number:#x}");
+    }
 }
 
 /// With a window of a few versions nearly every value comes from below it, through many merges:

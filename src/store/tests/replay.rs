@@ -214,6 +214,29 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
 }
 
 #[test]
+fn blocks_and_bytes_bound_what_only_the_log_has() {
+    let two_blocks = Pace {
+        unshown_blocks_max: 2,
+        ..LARGE
+    };
+    let few_bytes = Pace {
+        // Each block is larger, so that none is left behind.
+        unshown_bytes_max: 1,
+        ..LARGE
+    };
+    for (pace, is_left) in [(two_blocks, [true, false, true]), (few_bytes, [false; 3])] {
+        let mut workload = Workload::new(15);
+        let blocks = workload.grow(3);
+        let (mut writer, _reader) = initialized(&Disk::default(), pace, &workload);
+        let left = [0, 1, 2].map(|at| {
+            writer.make_durable(&blocks[at..=at], || ()).unwrap();
+            writer.has_unshown()
+        });
+        assert_eq!(left, is_left, "{pace:?}");
+    }
+}
+
+#[test]
 fn a_stop_needs_no_log_and_leaves_it_empty() {
     let mut workload = Workload::new(7);
     let blocks = workload.grow(BLOCKS);

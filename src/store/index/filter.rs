@@ -1,0 +1,283 @@
+//! Which runs cannot hold a key: a Bloom filter beside each run of a kind that is searched for single keys.
+//!
+//! A key that has not changed for long lies in the oldest of many runs, and each run before it would cost a descent of
+//! the tree. A filter is made of segments. Each is of so many neighbouring entries of its run that it fills a page, and is
+//! written in the commit that writes them, so that a merge in steps leaves nothing to remember between two of them. Filters
+//! are kept in memory from the commit that lists their run on; at the opening they are read, not made again.
+//!
+//! A segment is a split block Bloom filter as the Parquet format has it: a key sets one bit in each of the eight words of
+//! one block of 32 bytes. The layout is ours and not a library's because it is on the disk: a filter that is read by other
+//! rules than it was written by hides rows.
+
+use super::{catalog::Catalog, entry::Kind};
+use crate::{StoreError, schema::RunTable};
+use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
+
+/// The most bytes of filters in memory. With [`ENTRY_BITS`] that is 51 million entries, those of ten million transfers; the runs
+/// that find no room are searched without.
+pub const FILTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Bits for each entry: about one in a hundred keys that a run does not hold is searched for in it.
+const ENTRY_BITS: usize = 10;
+/// Bytes of a block, which is one line of a processor's cache or half of one.
+const BLOCK_BYTES: usize = 32;
+/// The most bytes of a segment. With its key it fills a page of 4 KiB.
+const SEGMENT_BYTES: usize = 120 * BLOCK_BYTES;
+/// The most entries of a segment.
+const SEGMENT_ENTRIES: usize = SEGMENT_BYTES * 8 / ENTRY_BITS;
+/// Odd numbers that make eight bits of one hash, as the Parquet format has them.
+const SALTS: [u32; 8] = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+/// Set in the number of a run, it is the number of its filter in the table of runs.
+const OF_RUN: u64 = 1 << 63;
+
+/// The number under which the filter of a run stands in the table of runs.
+pub(crate) fn filter_of(run: u64) -> u64 {
+    run | OF_RUN
+}
+
+/// A number for a key, which is a keyed digest or the first bytes of a hash, and so random already.
+fn hash(key: &[u8]) -> u64 {
+    let word = |chunk: &[u8]| {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(bytes)
+    };
+    key.chunks(8).map(word).fold(0, |all, word| all ^ word)
+}
+
+/// The block of a hash among `blocks`, and its bit in each word of that.
+fn place(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
+    let block = ((hash >> 32) * blocks as u64) >> 32;
+    let low = hash as u32;
+    let bits = SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 27));
+    (usize::try_from(block).unwrap_or_default(), bits)
+}
+
+/// A part of a filter as it is written: its first key and its blocks.
+pub(crate) type Segment = (Vec<u8>, Vec<u8>);
+
+/// Makes the segments of ascending keys.
+#[derive(Debug, Default)]
+pub(crate) struct FilterWriter {
+    done: Vec<Segment>,
+    first: Vec<u8>,
+    last: Vec<u8>,
+    hashes: Vec<u64>,
+}
+
+impl FilterWriter {
+    /// Adds the key of an entry; keys may repeat.
+    pub(crate) fn push(&mut self, key: &[u8]) {
+        if self.last == key {
+            return;
+        }
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        if self.hashes.is_empty() {
+            self.first = key.to_vec();
+        }
+        self.hashes.push(hash(key));
+        if self.hashes.len() == SEGMENT_ENTRIES {
+            self.end_segment();
+        }
+    }
+
+    fn end_segment(&mut self) {
+        let count = (self.hashes.len() * ENTRY_BITS).div_ceil(8 * BLOCK_BYTES);
+        let mut blocks = vec![[0u32; 8]; count];
+        for hash in self.hashes.drain(..) {
+            let (block, bits) = place(hash, count);
+            for (word, bit) in blocks[block].iter_mut().zip(bits) {
+                *word |= bit;
+            }
+        }
+        let bytes = blocks.into_flattened().into_iter().flat_map(u32::to_le_bytes);
+        self.done.push((std::mem::take(&mut self.first), bytes.collect()));
+    }
+
+    /// The segments of all keys, in order.
+    pub(crate) fn finish(mut self) -> Vec<Segment> {
+        if !self.hashes.is_empty() {
+            self.end_segment();
+        }
+        self.done
+    }
+}
+
+/// The filter of one run, in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Filter {
+    /// The first keys of the segments, ascending, and where the bytes of each begin.
+    segments: Vec<(Vec<u8>, usize)>,
+    bytes: Vec<u8>,
+}
+
+impl Filter {
+    /// Adds the next segment.
+    pub(crate) fn push(&mut self, first: &[u8], blocks: &[u8]) -> Result<(), StoreError> {
+        if blocks.is_empty() || blocks.len() > SEGMENT_BYTES || !blocks.len().is_multiple_of(BLOCK_BYTES) {
+            let reason = format!("a filter of an index has a segment of {} bytes", blocks.len());
+            return Err(StoreError::Inconsistent(reason));
+        }
+        self.segments.push((first.to_vec(), self.bytes.len()));
+        self.bytes.extend_from_slice(blocks);
+        Ok(())
+    }
+
+    /// Whether the run may hold entries of `key`; `false` is certain.
+    pub(crate) fn may_hold(&self, key: &[u8]) -> bool {
+        let hash = hash(key);
+        // A key whose entries are parted by the end of a segment may be in both.
+        let end = self
+            .segments
+            .partition_point(|(first, _)| first.as_slice() <= key);
+        let begin = self.segments[..end].partition_point(|(first, _)| first.as_slice() < key);
+        (begin.saturating_sub(1)..end).any(|at| self.segment_holds(at, hash))
+    }
+
+    fn segment_holds(&self, at: usize, hash: u64) -> bool {
+        let end = self.segments.get(at + 1).map_or(self.bytes.len(), |next| next.1);
+        let segment = &self.bytes[self.segments[at].1..end];
+        let (block, bits) = place(hash, segment.len() / BLOCK_BYTES);
+        let block = &segment[block * BLOCK_BYTES..][..BLOCK_BYTES];
+        let words = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+        words.zip(bits).all(|(word, bit)| word & bit != 0)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+/// The filters of all runs of a moment, by the number of the run; `None` for a run without one. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters(Arc<HashMap<u64, Option<Arc<Filter>>>>);
+
+impl Filters {
+    /// Whether a run may hold entries of `key`; `false` is certain.
+    pub(crate) fn may_hold(&self, run: u64, key: &[u8]) -> bool {
+        match self.0.get(&run) {
+            Some(Some(filter)) => filter.may_hold(key),
+            _ => true,
+        }
+    }
+
+    /// The filters of the runs that `catalog` lists, of which those that are not here yet are read from `table`.
+    ///
+    /// # Errors
+    /// When the database fails or a filter is damaged.
+    pub(crate) fn of(&self, catalog: &Catalog, table: &RunTable) -> Result<Self, StoreError> {
+        let kinds = Kind::ALL
+            .into_iter()
+            .filter(|kind| kind.filter_key_bytes().is_some());
+        let runs: Vec<u64> = kinds
+            .flat_map(|kind| catalog.runs(kind).list.iter().map(|run| run.id))
+            .collect();
+        if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(run)) {
+            return Ok(self.clone());
+        }
+        let (here, new): (Vec<u64>, Vec<u64>) = runs.into_iter().partition(|run| self.0.contains_key(run));
+        let mut filters: HashMap<_, _> = here.iter().map(|run| (*run, self.0[run].clone())).collect();
+        let sizes = filters.values().flatten().map(|filter| filter.bytes());
+        let mut room_bytes = FILTER_BYTES_MAX.saturating_sub(sizes.sum());
+        // Of each kind the newest first, which are the smallest and the most.
+        for run in new.into_iter().rev() {
+            let filter = read(table, run, room_bytes)?;
+            room_bytes -= filter.as_ref().map_or(0, |filter| filter.bytes());
+            filters.insert(run, filter);
+        }
+        Ok(Self(Arc::new(filters)))
+    }
+}
+
+/// The filter of a run; `None` where it has none, or one of more than `bytes_max`.
+fn read(table: &RunTable, run: u64, bytes_max: u64) -> Result<Option<Arc<Filter>>, StoreError> {
+    let mut filter = Filter::default();
+    for segment in super::run::blocks(table, filter_of(run))? {
+        let (key, blocks) = segment?;
+        filter.push(super::run::first_entry(key.value()), blocks.value())?;
+        if filter.bytes() > bytes_max {
+            return Ok(None);
+        }
+    }
+    Ok((!filter.segments.is_empty()).then(|| Arc::new(filter)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY_BYTES: usize = 16;
+
+    fn key(n: u64) -> [u8; KEY_BYTES] {
+        let digest = ledger::HashValue::sha3_of(&[&n.to_le_bytes()]);
+        *digest.as_bytes().first_chunk().unwrap()
+    }
+
+    /// The filter of ascending keys that were written in steps of so many.
+    fn written(keys: &[[u8; KEY_BYTES]], step: usize) -> Filter {
+        let mut filter = Filter::default();
+        for keys in keys.chunks(step) {
+            let mut writer = FilterWriter::default();
+            keys.iter().for_each(|key| writer.push(key));
+            for (first, blocks) in writer.finish() {
+                filter.push(&first, &blocks).unwrap();
+            }
+        }
+        filter
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_is_held_wherever_a_step_ended(
+            numbers in prop::collection::vec(0..500u64, 1..2_000),
+            step in 1..700usize,
+        ) {
+            let mut keys: Vec<_> = numbers.into_iter().map(key).collect();
+            keys.sort_unstable();
+            let filter = written(&keys, step);
+            for key in &keys {
+                prop_assert!(filter.may_hold(key), "{key:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn most_keys_that_are_not_there_are_not_held() {
+        const KEYS: u64 = 20_000;
+        let mut keys: Vec<_> = (0..KEYS).map(key).collect();
+        keys.sort_unstable();
+        let filter = written(&keys, usize::MAX);
+        assert!(filter.segments.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
+        let held = (KEYS..2 * KEYS).filter(|n| filter.may_hold(&key(*n))).count() as u64;
+        assert!(held < KEYS / 50, "{held} of {KEYS} are held");
+        assert!(!Filter::default().may_hold(&key(1)));
+    }
+
+    /// The bits of a key are on the disk.
+    #[test]
+    fn the_place_of_a_key_never_changes() {
+        let (block, bits) = place(hash(&key(7)), 120);
+        assert_eq!(
+            (block, bits.map(u32::trailing_zeros)),
+            (75, [5, 31, 13, 22, 9, 24, 31, 29])
+        );
+    }
+
+    #[test]
+    fn a_damaged_segment_is_refused() {
+        for bytes in [0, 1, 33, SEGMENT_BYTES + 32] {
+            let refused = Filter::default().push(&key(1), &vec![0; bytes]);
+            assert!(matches!(refused, Err(StoreError::Inconsistent(_))), "{bytes}");
+        }
+    }
+}
