@@ -19,7 +19,7 @@ use ledger::{
 use ledger_store::{Snapshot, StoreError};
 use std::{
     cell::{OnceCell, RefCell},
-    collections::BTreeSet,
+    collections::BTreeMap,
     ops::ControlFlow,
     sync::Arc,
 };
@@ -117,10 +117,40 @@ fn execute_on(
     let view = |key: &StateKey| state.get(key);
     let block = execute_block(chain, tip, &view, block)?;
     state.cache.borrow_mut().apply(&block);
-    for address in touched(&block) {
-        facts.set(address, AccountFacts::read(chain, &view, &address)?);
-    }
+    let read = |address: &AccountAddress| AccountFacts::read(chain, &view, address);
+    note_facts(facts, chain, &block, &read)?;
     Ok(block)
+}
+
+/// Notes what the accounts that a block's user transactions changed are like after it: what was known of them with
+/// what was written, or what `read` says, which knows the state after the block.
+fn note_facts(
+    facts: &mut Facts,
+    chain: &Chain,
+    block: &ExecutedBlock,
+    read: &dyn Fn(&AccountAddress) -> Result<AccountFacts, StateError>,
+) -> Result<(), StateError> {
+    let users = block
+        .transactions
+        .iter()
+        .filter(|executed| executed.transaction.as_user().is_some());
+    let mut changed = BTreeMap::new();
+    for (key, write) in users.flat_map(|executed| executed.writes.iter()) {
+        let Some(address) = key.address() else {
+            continue;
+        };
+        let known = changed.get(&address).copied().or_else(|| facts.get(&address));
+        let after = match known {
+            Some(known) => AccountFacts::after_write(known, chain, &address, (key, write.value()))?,
+            None => read(&address)?,
+        };
+        changed.insert(address, after);
+    }
+    facts.begin(block.height());
+    for (address, after) in changed {
+        facts.set(address, after);
+    }
+    Ok(())
 }
 
 /// Why a block was not executed.
@@ -166,14 +196,4 @@ impl State<'_> {
         self.cache.borrow_mut().note_read(key.clone(), value.clone());
         Ok(value)
     }
-}
-
-/// The accounts that a block's user transactions changed.
-fn touched(block: &ExecutedBlock) -> BTreeSet<AccountAddress> {
-    let users = block
-        .transactions
-        .iter()
-        .filter(|executed| executed.transaction.as_user().is_some());
-    let keys = users.flat_map(|executed| executed.writes.iter().map(|(key, _)| key));
-    keys.filter_map(StateKey::address).collect()
 }

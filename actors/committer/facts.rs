@@ -12,6 +12,12 @@ const FACTS_KEPT_MIN: usize = 50_000;
 pub(crate) struct Facts {
     younger: imbl::HashMap<AccountAddress, AccountFacts>,
     older: imbl::HashMap<AccountAddress, AccountFacts>,
+    /// The block whose accounts are being noted.
+    height: u64,
+    /// The first block of which the younger generation has all accounts.
+    younger_from: u64,
+    /// The first block of which both together have all accounts.
+    complete_from: u64,
 }
 
 impl Facts {
@@ -23,10 +29,24 @@ impl Facts {
             .copied()
     }
 
+    /// The height of the first block from which on all accounts that blocks have changed are here. One that is not has
+    /// been the same since before it.
+    pub(super) fn complete_from(&self) -> u64 {
+        self.complete_from
+    }
+
+    /// What is noted from now on is of the block of that height.
+    pub(super) fn begin(&mut self, height: u64) {
+        self.height = height;
+    }
+
     /// Notes the newest facts of an account.
     pub(super) fn set(&mut self, address: AccountAddress, facts: AccountFacts) {
         if self.younger.len() >= FACTS_KEPT_MIN {
             self.older = std::mem::take(&mut self.younger);
+            self.complete_from = self.younger_from;
+            // Accounts of this block are in both.
+            self.younger_from = self.height + 1;
         }
         self.younger.insert(address, facts);
     }
@@ -66,5 +86,27 @@ mod tests {
         }
         assert_eq!(all.get(&address(0)), None);
         assert!(all.younger.len() + all.older.len() <= 2 * FACTS_KEPT_MIN);
+    }
+
+    #[test]
+    fn all_accounts_of_the_blocks_from_which_on_it_is_complete_are_there() {
+        let mut all = Facts::default();
+        let address = |height: u64, n: u64| AccountAddress::from_low_u64(height << 32 | n);
+        let blocks = 5;
+        // No divisor of the size of a generation, so that one ends within a block.
+        let each = FACTS_KEPT_MIN as u64 * 2 / 3;
+        for height in 1..=blocks {
+            all.begin(height);
+            (0..each).for_each(|n| all.set(address(height, n), facts(1)));
+            for block in all.complete_from().max(1)..=height {
+                let is_here = |n: u64| all.get(&address(block, n)).is_some();
+                assert!((0..each).all(is_here), "block {block} after {height}");
+            }
+        }
+        assert_eq!(
+            all.complete_from(),
+            blocks,
+            "the first account of the fourth is gone"
+        );
     }
 }

@@ -77,6 +77,11 @@ impl Head {
         self.facts.get(address)
     }
 
+    /// The height of a block from which on the accounts that the Head does not know have not changed until it.
+    pub(crate) fn facts_complete_from(&self) -> u64 {
+        self.facts.complete_from()
+    }
+
     /// The transaction `hash`, if it was committed recently; else the store knows.
     pub(crate) fn committed(&self, hash: &HashValue) -> Option<Committed> {
         let mut newest_first = self.recent.iter().rev();

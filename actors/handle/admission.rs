@@ -104,7 +104,19 @@ impl NodeHandle {
     async fn facts_from(&self, head: &Head, address: AccountAddress) -> Result<AccountFacts, ReadError> {
         match head.facts(&address) {
             Some(facts) => Ok(facts),
-            None => Ok(self.read(ReadFacts(self.0.chain.clone(), address)).await?.1),
+            None => {
+                let query = ReadFacts(self.0.chain.clone(), address);
+                let answer =
+                    match self
+                        .0
+                        .direct
+                        .read_unchanged(query, head.ledger_info(), head.facts_complete_from())
+                    {
+                        Ok(answer) => answer,
+                        Err(query) => self.read(query).await,
+                    };
+                Ok(answer?.1)
+            }
         }
     }
 

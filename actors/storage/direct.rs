@@ -9,6 +9,7 @@ use super::NAME;
 use super::messages::Answer;
 use crate::{Clock, ReadError, committer::HeadCell, failure::Failure};
 use arc_swap::ArcSwapOption;
+use ledger::LedgerInfo;
 use ledger_store::{Query, Snapshot, StoreReader};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -54,11 +55,41 @@ impl DirectReads {
 
     /// Answers a query that looks up a few rows; gives it back where a reader should.
     pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
+        self.read_at(query, |reader| {
+            reader.snapshot_at(self.head.load().ledger_info()).ok()
+        })
+    }
+
+    /// The same for what has not changed from the block of height `unchanged_from` until `head`: a moment between them will
+    /// do where the store does not show `head` yet.
+    pub(crate) fn read_unchanged<Q: Query>(
+        &self,
+        query: Q,
+        head: &LedgerInfo,
+        unchanged_from: u64,
+    ) -> Result<Answer<Q::Output>, Q> {
+        self.read_at(query, |reader| {
+            let before = || {
+                let newest = reader.snapshot().ok()?;
+                let height = newest.ledger_info().block_height;
+                (unchanged_from..=head.block_height + 1)
+                    .contains(&(height + 1))
+                    .then_some(newest)
+            };
+            reader.snapshot_at(head).ok().or_else(before)
+        })
+    }
+
+    fn read_at<Q: Query>(
+        &self,
+        query: Q,
+        moment: impl FnOnce(&StoreReader) -> Option<Snapshot>,
+    ) -> Result<Answer<Q::Output>, Q> {
         let begun_usecs = self.clock.now_usecs();
         if self.is_paused(begun_usecs) {
             return Err(query);
         }
-        let Some(snapshot) = self.snapshot() else {
+        let Some(snapshot) = self.reader.load().as_deref().and_then(moment) else {
             return Err(query);
         };
         let answer = query.run(&snapshot);
@@ -69,13 +100,6 @@ impl DirectReads {
         Ok(answer
             .map(|output| (*snapshot.ledger_info(), output))
             .map_err(ReadError::Store))
-    }
-
-    /// What the Head shows, if the store shows it too.
-    fn snapshot(&self) -> Option<Snapshot> {
-        let reader = self.reader.load();
-        let reader = reader.as_ref()?;
-        reader.snapshot_at(self.head.load().ledger_info()).ok()
     }
 
     fn is_paused(&self, now_usecs: u64) -> bool {
@@ -170,6 +194,30 @@ mod tests {
     #[test]
     fn what_the_store_does_not_show_yet_is_left_to_the_readers() {
         assert!(!fixture(1).answers(0));
+    }
+
+    #[test]
+    fn what_has_not_changed_is_read_at_the_head_or_at_what_the_store_shows_before_it() {
+        let direct = fixture(1).direct;
+        let shown = *direct
+            .reader
+            .load()
+            .as_ref()
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .ledger_info();
+        let with_height = |block_height, version| LedgerInfo {
+            block_height,
+            version,
+            ..shown
+        };
+        let next = with_height(shown.block_height + 1, shown.version + 1);
+        let is_answered =
+            |head: &LedgerInfo, from| direct.read_unchanged(|_: &Snapshot| Ok(()), head, from).is_ok();
+        assert!(is_answered(&shown, 0) && is_answered(&shown, next.block_height));
+        assert!(is_answered(&next, shown.block_height) && is_answered(&next, next.block_height));
+        assert!(!is_answered(&next, next.block_height + 1), "it changed since");
     }
 
     #[test]

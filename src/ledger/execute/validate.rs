@@ -10,10 +10,11 @@ use super::{
     user::{Purpose, room_gas_price},
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateView,
+    AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateKey, StateView,
     framework::modules::{account::Account, coin::CoinStore},
     transaction::TransactionAuthenticator,
 };
+use bytes::Bytes;
 use std::collections::BTreeSet;
 
 /// Sequence numbers from here on are refused (`SEQUENCE_NUMBER_TOO_BIG`).
@@ -38,27 +39,63 @@ impl AccountFacts {
     /// When the state cannot be read.
     pub fn read(chain: &Chain, view: &dyn StateView, address: &AccountAddress) -> Result<Self, StateError> {
         let framework = chain.framework();
-        let account = view.get(&framework.resource_key::<Account>(address, &[]))?;
-        let (sequence_number, key) = match account {
-            Some(bytes) => {
-                let account: Account = decode_resource(&bytes)?;
-                (account.sequence_number, account.authentication_key)
-            }
-            None => (0, address.as_bytes().to_vec()),
-        };
-        // A key of another length matches no signature, as a zeroed one must.
-        let authentication_key = HashValue::new(key.try_into().unwrap_or_default());
         let native = std::slice::from_ref(framework.native_coin());
-        let balance = match view.get(&framework.resource_key::<CoinStore>(address, native))? {
-            Some(bytes) => decode_resource::<CoinStore>(&bytes)?.coin.value,
-            None => 0,
-        };
+        let account = view.get(&framework.resource_key::<Account>(address, &[]))?;
+        let coins = view.get(&framework.resource_key::<CoinStore>(address, native))?;
+        let (sequence_number, authentication_key) = account_facts(address, account.as_ref())?;
         Ok(Self {
             sequence_number,
             authentication_key,
-            balance,
+            balance: balance(coins.as_ref())?,
         })
     }
+
+    /// The facts of `address` after its state at `key` has become `value`: as [`Self::read`] would find them.
+    ///
+    /// # Errors
+    /// When the value is not what is stored there.
+    pub fn after_write(
+        self,
+        chain: &Chain,
+        address: &AccountAddress,
+        (key, value): (&StateKey, Option<&Bytes>),
+    ) -> Result<Self, StateError> {
+        let framework = chain.framework();
+        let native = std::slice::from_ref(framework.native_coin());
+        if framework.is_resource_key::<Account>(key, &[]) {
+            let (sequence_number, authentication_key) = account_facts(address, value)?;
+            return Ok(Self {
+                sequence_number,
+                authentication_key,
+                ..self
+            });
+        }
+        if framework.is_resource_key::<CoinStore>(key, native) {
+            let balance = balance(value)?;
+            return Ok(Self { balance, ..self });
+        }
+        Ok(self)
+    }
+}
+
+/// The sequence number and authentication key that an account resource tells, or that there is none.
+fn account_facts(address: &AccountAddress, account: Option<&Bytes>) -> Result<(u64, HashValue), StateError> {
+    let (sequence_number, key) = match account {
+        Some(bytes) => {
+            let account: Account = decode_resource(bytes)?;
+            (account.sequence_number, account.authentication_key)
+        }
+        None => (0, address.as_bytes().to_vec()),
+    };
+    // A key of another length matches no signature, as a zeroed one must.
+    Ok((
+        sequence_number,
+        HashValue::new(key.try_into().unwrap_or_default()),
+    ))
+}
+
+fn balance(coins: Option<&Bytes>) -> Result<u64, StateError> {
+    coins.map_or(Ok(0), |bytes| Ok(decode_resource::<CoinStore>(bytes)?.coin.value))
 }
 
 /// What validation needs to know of the ledger for one transaction.

@@ -89,6 +89,14 @@ impl Framework {
             None => StateKey::resource(address, &self.make_tag::<T>(type_args)),
         }
     }
+
+    /// Whether `key` is that of the resource `T` at some address.
+    pub(crate) fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
+        match self.known.get::<T>(type_args) {
+            Some(known) => key.path() == Some(&known.path[..]),
+            None => key.path() == Some(&StateKey::resource_path(&self.make_tag::<T>(type_args))[..]),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -99,6 +99,13 @@ impl StateKey {
         (tag == ACCESS_PATH).then(|| AccountAddress::new(*address))
     }
 
+    /// What follows the address in the key, which tells what is there.
+    pub(crate) fn path(&self) -> Option<&[u8]> {
+        let (&tag, rest) = self.0.split_first()?;
+        let path = rest.get(AccountAddress::LENGTH..)?;
+        (tag == ACCESS_PATH).then_some(path)
+    }
+
     /// The hash that names the key in lists of changes.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         vendor.seeds().state_key.hash(&[&self.0])

@@ -112,11 +112,21 @@ impl FilterWriter {
     }
 }
 
+/// A key as a number, in the order of keys.
+fn ordinal(key: &[u8]) -> u128 {
+    let mut bytes = [0; size_of::<u128>()];
+    let length = key.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(bytes)
+}
+
 /// The filter of one run, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    /// The first keys of the segments, ascending, and where the bytes of each begin.
-    segments: Vec<(Vec<u8>, usize)>,
+    /// The first keys of the segments, ascending.
+    firsts: Vec<u128>,
+    /// Where the bytes of each begin.
+    begins: Vec<usize>,
     bytes: Vec<u8>,
 }
 
@@ -127,25 +137,24 @@ impl Filter {
             let reason = format!("a filter of an index has a segment of {} bytes", blocks.len());
             return Err(StoreError::Inconsistent(reason));
         }
-        self.segments.push((first.to_vec(), self.bytes.len()));
+        self.firsts.push(ordinal(first));
+        self.begins.push(self.bytes.len());
         self.bytes.extend_from_slice(blocks);
         Ok(())
     }
 
     /// Whether the run may hold entries of `key`; `false` is certain.
     pub(crate) fn may_hold(&self, key: &[u8]) -> bool {
-        let hash = hash(key);
+        let (hash, key) = (hash(key), ordinal(key));
         // A key whose entries are parted by the end of a segment may be in both.
-        let end = self
-            .segments
-            .partition_point(|(first, _)| first.as_slice() <= key);
-        let begin = self.segments[..end].partition_point(|(first, _)| first.as_slice() < key);
-        (begin.saturating_sub(1)..end).any(|at| self.segment_holds(at, hash))
+        let end = self.firsts.partition_point(|first| *first <= key);
+        let begin = self.firsts[..end].iter().rposition(|first| *first < key);
+        (begin.unwrap_or_default()..end).any(|at| self.segment_holds(at, hash))
     }
 
     fn segment_holds(&self, at: usize, hash: u64) -> bool {
-        let end = self.segments.get(at + 1).map_or(self.bytes.len(), |next| next.1);
-        let segment = &self.bytes[self.segments[at].1..end];
+        let end = self.begins.get(at + 1).copied().unwrap_or(self.bytes.len());
+        let segment = &self.bytes[self.begins[at]..end];
         let (block, bits) = place(hash, segment.len() / BLOCK_BYTES);
         let block = &segment[block * BLOCK_BYTES..][..BLOCK_BYTES];
         let words = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
@@ -208,7 +217,7 @@ fn read(table: &RunTable, run: u64, bytes_max: u64) -> Result<Option<Arc<Filter>
             return Ok(None);
         }
     }
-    Ok((!filter.segments.is_empty()).then(|| Arc::new(filter)))
+    Ok((!filter.firsts.is_empty()).then(|| Arc::new(filter)))
 }
 
 #[cfg(test)]
@@ -257,7 +266,7 @@ mod tests {
         let mut keys: Vec<_> = (0..KEYS).map(key).collect();
         keys.sort_unstable();
         let filter = written(&keys, usize::MAX);
-        assert!(filter.segments.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
+        assert!(filter.firsts.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
         let held = (KEYS..2 * KEYS).filter(|n| filter.may_hold(&key(*n))).count() as u64;
         assert!(held < KEYS / 50, "{held} of {KEYS} are held");
         assert!(!Filter::default().may_hold(&key(1)));
