@@ -6,6 +6,7 @@
 //! checks cost and not in transactions: one with 32 passkeys costs as much as two hundred plain ones.
 
 use crossbeam_channel::Receiver;
+use std::iter;
 
 /// A batch ends with the transaction that brings its cost to this, in ed25519 signatures that are checked
 /// alone. Checking more at once saves little more, and who comes meanwhile waits for all of it: about
@@ -59,15 +60,43 @@ impl Shares {
             Lane::Trusted => trusted,
             Lane::Suspect => suspect,
         };
-        let (mut jobs, mut cost) = (Vec::new(), 0usize);
+        Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
+    }
+
+    /// Takes a batch that begins with `first`, beside which nothing waited when it came, and goes on with what came after it;
+    /// a suspect one is alone where trusted ones wait by now.
+    pub(crate) fn cut_after<J>(
+        &mut self,
+        (lane, first): (Lane, J),
+        trusted: &Receiver<J>,
+        suspect: &Receiver<J>,
+        cost_of: impl Fn(&J) -> usize,
+    ) -> Batch<J> {
+        let (queue, cost_max) = match lane {
+            Lane::Trusted => (trusted, TRUSTED_BATCH_MAX),
+            Lane::Suspect if trusted.is_empty() => (suspect, SUSPECT_BATCH_MAX),
+            Lane::Suspect => (suspect, 1),
+        };
+        self.fill(lane, iter::once(first).chain(queue.try_iter()), cost_max, cost_of)
+    }
+
+    /// A batch of the jobs of a lane, until they cost so much.
+    fn fill<J>(
+        &mut self,
+        lane: Lane,
+        mut jobs: impl Iterator<Item = J>,
+        cost_max: usize,
+        cost_of: impl Fn(&J) -> usize,
+    ) -> Batch<J> {
+        let (mut taken, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
-            && let Ok(job) = queue.try_recv()
+            && let Some(job) = jobs.next()
         {
             cost = cost.saturating_add(cost_of(&job).max(1));
-            jobs.push(job);
+            taken.push(job);
         }
         self.served(lane, cost);
-        Some(Batch { lane, jobs })
+        Batch { lane, jobs: taken }
     }
 
     /// The lane that is served next while so many wait, and to which cost.
@@ -231,6 +260,29 @@ mod tests {
             while lanes.cut(&mut shares).is_some() {}
             lanes.come(1, 1);
             prop_assert_eq!(lanes.cut(&mut shares).unwrap().lane, Lane::Trusted);
+        }
+    }
+
+    #[test]
+    fn who_came_first_is_served_with_those_who_came_since() {
+        let first = usize::MAX;
+        for (lane, trusted, suspect, served) in [
+            (Lane::Trusted, 0, 3, 1),
+            (Lane::Trusted, 5, 3, 1 + 5),
+            (Lane::Trusted, 200, 0, TRUSTED_BATCH_MAX),
+            (Lane::Suspect, 0, 3, 1 + 3),
+            (Lane::Suspect, 0, 200, SUSPECT_BATCH_MAX),
+            (Lane::Suspect, 1, 3, 1),
+        ] {
+            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            lanes.come(trusted, suspect);
+            let batch = shares.cut_after((lane, first), &lanes.trusted.1, &lanes.suspect.1, |_| 1);
+            assert_eq!(
+                (batch.lane, batch.jobs.len()),
+                (lane, served),
+                "{trusted} and {suspect}"
+            );
+            assert_eq!(batch.jobs[0], first);
         }
     }
 

@@ -3,7 +3,8 @@
 Every transaction is awaited on a connection of its own when the one that all depend on is submitted. The figure is
 the time from the first answer to the last, as their reader sees it: what comes before the first (for the node a
 block that is executed and written, for the floor a write and its sync) is the business of other rows, and is told
-beside it. The floor wakes bare oneshots and answers a line; the node answers the committed transaction in JSON.
+beside it. The floor wakes bare oneshots and answers a line; the node answers the committed transaction, in BCS as the
+generator's clients read it (`block`), and in JSON (`block_json`).
 """
 
 import figures
@@ -18,10 +19,13 @@ BUSY_SHARE_MAX = 0.9
 
 
 class Block:
-    name = "block"
-    title = f"one block commits {WAITS:,} awaited transactions: first to last answer"
     unit = "ms"
     rounds_max = None
+
+    def __init__(self, name, accept):
+        self.name = name
+        self.accept = accept
+        self.title = f"one block commits {WAITS:,} awaited transactions, answers in {accept.upper()}: first to last answer"
 
     def measure(self, number, options, directory):
         waits.allow_connections(WAITS)
@@ -29,7 +33,7 @@ class Block:
         for name in figures.in_turns(number, (parked.NODE, parked.FLOOR)):
             fresh = directory.fresh()
             with programs.Process(parked.command(name, options, fresh / "data", WAITS), fresh) as program:
-                runs[name] = run = release(program, options)
+                runs[name] = run = release(program, options, self.accept)
             span = run["last_ms"] - run["first_ms"]
             figures.progress(number, self.name, name, f"{span:12,.1f} ms, the first after {run['first_ms']:.1f}")
         return runs
@@ -60,9 +64,9 @@ def remarks(name, reports):
         yield f"{name}: more than one block in {several} {of}"
 
 
-def release(program, options):
+def release(program, options, accept):
     addresses = program.addresses()
-    with waits.Waits(options, addresses, WAITS) as load:
+    with waits.Waits(options, addresses, WAITS, accept) as load:
         load.reached("submitted")
         load.go_on()
         load.reached("parked")
@@ -72,4 +76,4 @@ def release(program, options):
         return {**report, "blocks": node_api.height(addresses["api"]) - height}
 
 
-ROWS = [Block()]
+ROWS = [Block("block", "bcs"), Block("block_json", "json")]

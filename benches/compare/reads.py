@@ -30,11 +30,15 @@ EVENTS = 25
 SCRIPT = pathlib.Path(__file__).with_name("wrk.lua")
 NODE, FLOOR = "node", "floor"
 CONNECTIONS = 64
+# What is asked for, what it is called, and in which form it is answered.
 KINDS = {
-    "balance": "point reads: balance",
-    "by_hash": "point reads: by_hash",
-    "events": f"pages: {EVENTS} events",
-    "block": "pages: a block of 100 with its transactions",
+    "balance": ("balance", "point reads: balance", node_api.JSON),
+    "by_hash": ("by_hash", "point reads: by_hash", node_api.JSON),
+    "by_hash_bcs": ("by_hash", "point reads: by_hash, in BCS", node_api.BCS),
+    "events": ("events", f"pages: {EVENTS} events", node_api.JSON),
+    "events_bcs": ("events", f"pages: {EVENTS} events, in BCS", node_api.BCS),
+    "block": ("block", "pages: a block of 100 with its transactions", node_api.JSON),
+    "block_bcs": ("block", "pages: a block of 100 with its transactions, in BCS", node_api.BCS),
 }
 
 
@@ -54,12 +58,12 @@ class Reads:
         ):
             apis = {NODE: node.addresses()["api"], FLOOR: floor.addresses()["api"]}
             all_paths = json.loads((kept / "paths.json").read_text())
-            for kind in KINDS:
-                size = body_bytes(apis[NODE], all_paths[kind])
-                paths = {NODE: all_paths[kind], FLOOR: [f"/bytes/{size}"]}
+            for kind, (what, _, media_type) in KINDS.items():
+                size = body_bytes(apis[NODE], all_paths[what], media_type)
+                paths = {NODE: all_paths[what], FLOOR: [f"/bytes/{size}"]}
                 runs[kind] = {}
                 for name, program in figures.in_turns(number, [(NODE, node), (FLOOR, floor)]):
-                    run = ask(program, apis[name], paths[name], options, fresh)
+                    run = ask(program, apis[name], paths[name], media_type, options, fresh)
                     runs[kind][name] = {**run, "body_bytes": size}
                     figures.progress(number, self.name, f"{name}, {kind}", f"{run['per_second']:12,.0f} requests/s")
         return runs
@@ -69,7 +73,7 @@ class Reads:
 
     def summary(self, kind, rounds):
         values = {name: [runs[name]["per_second"] for runs in rounds] for name in (NODE, FLOOR)}
-        title = f"{KINDS[kind]}, {CONNECTIONS} connections"
+        title = f"{KINDS[kind][1]}, {CONNECTIONS} connections"
         result = figures.result(f"{self.name}/{kind}", title, self.unit, values)
         for name, program in result["programs"].items():
             reports = [runs[name] for runs in rounds]
@@ -146,18 +150,18 @@ def event_key(transfer):
     return None
 
 
-def body_bytes(api, paths):
+def body_bytes(api, paths, media_type):
     """How large the answers are, by the median of some."""
     some = paths[:: max(len(paths) // SAMPLES, 1)]
-    return int(statistics.median(len(node_api.get(api + path)) for path in some))
+    return int(statistics.median(len(node_api.get(api + path, media_type)) for path in some))
 
 
-def ask(program, api, paths, options, directory):
+def ask(program, api, paths, media_type, options, directory):
     """Lets wrk ask for a while without measuring, and then with."""
     file = directory / "paths"
     file.write_text("\n".join(paths) + "\n")
     command = ["wrk", "--threads", 1, "--connections", CONNECTIONS, "--script", SCRIPT]
-    command += ["--header", f"accept: {node_api.JSON}", "--duration"]
+    command += ["--header", f"accept: {media_type}", "--duration"]
     if options.warm_up:
         programs.output_of([*command, f"{options.warm_up}s", api, "--", file])
     with programs.Watch(program) as watch:

@@ -32,9 +32,9 @@ def allow_connections(count):
 class Waits:
     """The program under way."""
 
-    def __init__(self, options, addresses, transfers):
+    def __init__(self, options, addresses, transfers, accept="bcs"):
         target = ["--address", addresses["api"], "--faucet", addresses["faucet"]]
-        words = [options.wait_load, *target, "--transfers", transfers]
+        words = [options.wait_load, *target, "--transfers", transfers, "--accept", accept]
         self.command = [str(word).removeprefix("http://") for word in words]
         pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
         self.process = subprocess.Popen(self.command, text=True, bufsize=1, **pipes)

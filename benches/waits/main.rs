@@ -24,12 +24,15 @@ mod connection;
 )]
 mod process;
 mod requests;
+#[path = "../../src/commands/bench/seen.rs"]
+#[allow(dead_code, reason = "shared with the bench, which looks at versions as well")]
+mod seen;
 #[path = "../../src/signing.rs"]
 #[allow(dead_code, reason = "shared with the node, which reads keys as well")]
 mod signing;
 mod waits;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use connection::Connection;
 use requests::Requests;
 use std::{
@@ -63,6 +66,26 @@ struct Arguments {
     /// How many long polls are parked
     #[arg(long)]
     transfers: NonZeroUsize,
+    /// What form of answers is asked for
+    #[arg(long, value_enum, default_value_t = Form::Bcs)]
+    accept: Form,
+}
+
+/// A form of answers.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    Bcs,
+    Json,
+}
+
+impl Form {
+    /// Its media type.
+    const fn media_type(self) -> &'static str {
+        match self {
+            Self::Bcs => "application/x-bcs",
+            Self::Json => "application/json",
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -89,7 +112,9 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if !is_told_to_go_on("submitted")? {
         return Ok(());
     }
-    let questions = hashes.iter().map(|hash| requests.wait(hash));
+    let questions = hashes
+        .iter()
+        .map(|hash| requests.wait(hash, arguments.accept.media_type()));
     let waits = Waits::park(&arguments.address, questions).await?;
     if !is_told_to_go_on("parked")? {
         return Ok(());

@@ -4,6 +4,7 @@ use crate::{
     answer::{Answer, Head},
     connection::Connection,
     process::Usage,
+    seen::Seen,
     submit,
 };
 use bytes::BytesMut;
@@ -136,8 +137,8 @@ fn millis(duration: Duration) -> f64 {
 }
 
 fn is_committed(answer: &Answer) -> bool {
-    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    answer.status.is_success() && body["success"] == true
+    let seen = Seen::read(&answer.body);
+    answer.status.is_success() && matches!(seen, Some(Seen::Committed { success: true, .. }))
 }
 
 /// Reads an answer. Memory for it is taken only when it comes.

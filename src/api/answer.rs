@@ -5,7 +5,6 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     headers::LedgerHeaders,
-    json::write_json,
 };
 use actix_web::{HttpResponse, http::StatusCode};
 use bytes::Bytes;
@@ -52,7 +51,7 @@ impl Answer {
         body_bytes: usize,
     ) -> Result<Self, ApiError> {
         let mut body = Vec::with_capacity(body_bytes);
-        write_json(value, &mut body).map_err(|cause| {
+        serde_json::to_writer(&mut body, value).map_err(|cause| {
             Problem::internal("writing the answer as JSON failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))

@@ -55,7 +55,7 @@ mod testing;
 mod tests;
 
 pub use error::StoreError;
-pub use index::merge::LOG_BYTES_MAX;
+pub use index::{filter::FILTER_BYTES_MAX, merge::LOG_BYTES_MAX};
 pub use listings::TransactionSummary;
 pub use numbered::Take;
 pub use prune::Pruned;

@@ -12,12 +12,13 @@
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
 //! | blocks on their way to the disk | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, sixteen times |
 //! | pages of the database | `storage.cache_bytes` |
+//! | filters of the indices | 64 MiB |
 //! | a record of the block log | 32 MiB |
 //! | pages that a failed disk did not take | 256 MiB |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
 use crate::config::Settings;
-use ledger_store::{KEPT_BYTES_MAX, LOG_BYTES_MAX};
+use ledger_store::{FILTER_BYTES_MAX, KEPT_BYTES_MAX, LOG_BYTES_MAX};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -65,7 +66,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (settings.storage.cache_bytes, 1),
         (
             1,
-            LARGE_ANSWERS + COMPRESSORS + LOG_BYTES_MAX + KEPT_BYTES_MAX + REST,
+            LARGE_ANSWERS + COMPRESSORS + FILTER_BYTES_MAX + LOG_BYTES_MAX + KEPT_BYTES_MAX + REST,
         ),
     ];
     let sizes = products

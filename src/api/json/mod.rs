@@ -19,7 +19,6 @@ mod text_schema;
 mod transaction;
 mod type_name;
 mod weight;
-mod writer;
 
 pub(crate) use block::BlockJson;
 pub(crate) use call::CallRequest;
@@ -35,7 +34,6 @@ pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 use type_name::TypeName;
 pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
-pub(crate) use writer::write_json;
 
 use bytes::Bytes;
 use ledger::{

@@ -23,6 +23,7 @@ mod process;
 mod progress;
 mod quantiles;
 mod report;
+mod seen;
 mod tally;
 mod target;
 mod waiting;

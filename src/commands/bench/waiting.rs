@@ -3,44 +3,15 @@
 //! that already has the transaction.
 
 use super::{
-    answer::Answer,
+    seen::Seen,
     worker::{Worker, asks_to_come_again, error_code},
 };
 use http::StatusCode;
-use ledger::{ContractEvent, HashValue, SignedTransaction, Transaction, TransactionInfo, WriteSet};
-use serde::Deserialize;
+use ledger::HashValue;
 use std::time::Duration;
 
 /// The pause after an answer that asks to come again, or that should have taken longer.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// As much of a transaction in JSON as decides what to do next.
-#[derive(Deserialize)]
-struct SeenJson<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    version: Option<&'a str>,
-    success: Option<bool>,
-}
-
-/// A transaction in BCS (rest-behaviour section 5). All of it is read: the form has no lengths to skip by.
-#[derive(Deserialize)]
-#[expect(
-    dead_code,
-    clippy::large_enum_variant,
-    reason = "what is read on the way, and is nowhere kept"
-)]
-enum SeenBcs {
-    OnChain {
-        version: u64,
-        transaction: Transaction,
-        info: TransactionInfo,
-        events: Vec<ContractEvent>,
-        accumulator_root: HashValue,
-        changes: WriteSet,
-    },
-    Pending(SignedTransaction),
-}
 
 /// What an answer says about the transaction.
 enum Standing {
@@ -48,6 +19,15 @@ enum Standing {
     Pending,
     NotFound,
     ComeAgain,
+}
+
+impl From<Seen> for Standing {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Committed { version, success } => Self::Committed { version, success },
+            Seen::Pending => Self::Pending,
+        }
+    }
 }
 
 impl Worker {
@@ -112,7 +92,7 @@ impl Worker {
         };
         let moment = answer.number(&self.load.version_header);
         let standing = match answer.status {
-            StatusCode::OK => standing(&answer),
+            StatusCode::OK => Seen::read(&answer.body).map(Standing::from),
             StatusCode::NOT_FOUND => Some(Standing::NotFound),
             status if asks_to_come_again(status) => {
                 self.error(error_code(&answer));
@@ -124,26 +104,5 @@ impl Worker {
             self.error(error_code(&answer));
         }
         Some((standing?, moment))
-    }
-}
-
-/// Reads an answer in the form that it has: a server may know one only.
-fn standing(answer: &Answer) -> Option<Standing> {
-    if answer.body.first() == Some(&b'{') {
-        let seen: SeenJson<'_> = serde_json::from_slice(&answer.body).ok()?;
-        if seen.kind == "pending_transaction" {
-            return Some(Standing::Pending);
-        }
-        return Some(Standing::Committed {
-            version: seen.version?.parse().ok()?,
-            success: seen.success?,
-        });
-    }
-    match bcs::from_bytes(&answer.body).ok()? {
-        SeenBcs::Pending(_) => Some(Standing::Pending),
-        SeenBcs::OnChain { version, info, .. } => Some(Standing::Committed {
-            version,
-            success: info.v0().status.is_success(),
-        }),
     }
 }

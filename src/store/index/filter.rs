@@ -11,7 +11,7 @@
 
 use super::{catalog::Catalog, entry::Kind};
 use crate::{StoreError, schema::RunTable};
-use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 /// The most bytes of filters in memory. With [`ENTRY_BITS`] that is 51 million entries, those of ten million transfers; the runs
 /// that find no room are searched without.
