@@ -45,6 +45,8 @@ impl Default for ActorsConfig {
 pub struct SignaturesConfig {
     /// How many threads check; 0 is one for each core.
     pub threads: usize,
+    /// The nice value of these threads, where the process has no higher one; 0 to 19.
+    pub nice: u8,
     /// How much work may wait in each of the two lanes, in ed25519 signatures that are checked alone; at
     /// least 1.
     pub queue_capacity: usize,
@@ -64,6 +66,7 @@ impl Default for SignaturesConfig {
     fn default() -> Self {
         Self {
             threads: 0,
+            nice: 3,
             queue_capacity: 16_384,
         }
     }

@@ -7,6 +7,10 @@
 //! own, so that a flood of bad signatures costs those who send good ones a bounded share
 //! (`lanes.rs`).
 //!
+//! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written before more
+//! is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn later, they
+//! check more at once, for less each.
+//!
 //! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody
 //! to share a batch with, going through another thread would only cost two hand-overs.
 
@@ -106,6 +110,7 @@ impl Drop for InHand<'_> {
 pub(crate) struct SignatureQueues {
     work: Work,
     threads: usize,
+    nice: u8,
     stopped: Arc<AtomicBool>,
 }
 
@@ -134,6 +139,7 @@ impl SignatureChecks {
                 suspect: suspect_work,
             },
             threads: config.threads(),
+            nice: config.nice,
             stopped: Arc::clone(&stopped),
         };
         let lanes = Lanes { trusted, suspect };
@@ -238,7 +244,7 @@ impl SignatureQueues {
                 trusted: self.work.trusted.clone(),
                 suspect: self.work.suspect.clone(),
             };
-            threads::spawn(chain.clone(), work, end.clone(), failure)
+            threads::spawn((chain.clone(), work, end.clone()), self.nice, failure)
         });
         let spawned = spawned.collect::<io::Result<_>>()?;
         let lifeline = Lifeline {

@@ -138,6 +138,7 @@ fn answer(mut waiting: Waiting<'_>) -> Verdict {
 fn one_thread(queue_capacity: usize) -> (SignatureChecks, SignatureQueues) {
     SignatureChecks::new(&SignaturesConfig {
         threads: 1,
+        nice: 0,
         queue_capacity,
     })
 }
@@ -424,4 +425,44 @@ fn nothing_is_checked_for_a_client_that_went_away() {
     join(threads);
     let [trusted, _] = checks.status();
     assert_eq!((trusted.accepted, trusted.checked), (2, 1));
+}
+
+/// The nice values of all threads of this process that check signatures.
+#[cfg(target_os = "linux")]
+fn nice_values() -> Vec<i32> {
+    let stat =
+        |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("stat"));
+    // Threads of other tests end meanwhile.
+    let stats = std::fs::read_dir("/proc/self/task")
+        .unwrap()
+        .filter_map(|task| stat(task).ok());
+    let checking = stats.filter(|stat| stat.contains("(signature-check)"));
+    let nice = |stat: String| {
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        // The nineteenth field of the line; the third is the first behind the name.
+        fields.split(' ').nth(19 - 3).unwrap().parse().unwrap()
+    };
+    checking.map(nice).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_threads_stand_back_as_far_as_they_are_told_to() {
+    // As no other test has it.
+    const NICE: u8 = 13;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = SignatureChecks::new(&SignaturesConfig {
+        threads: 2,
+        nice: NICE,
+        queue_capacity: 10,
+    });
+    let asked = [0, 1].map(|index| {
+        let transaction = fixture.good();
+        fixture.ask(&checks, index, transaction, Lane::Suspect)
+    });
+    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    fixture.next_answered();
+    assert!(nice_values().contains(&i32::from(NICE)));
+    drop((asked, lifeline));
+    join(threads);
 }

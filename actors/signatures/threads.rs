@@ -42,7 +42,11 @@ pub(super) struct End {
 
 /// Starts a thread. When it is to end, it does so after the batch that it is at; whoever waits then is
 /// told that the node is stopping.
-pub(super) fn spawn(chain: Chain, work: Work, end: End, failure: &Failure) -> io::Result<JoinHandle<()>> {
+pub(super) fn spawn(
+    (chain, work, end): (Chain, Work, End),
+    nice: u8,
+    failure: &Failure,
+) -> io::Result<JoinHandle<()>> {
     let mut thread = Checker {
         chain,
         work,
@@ -51,10 +55,29 @@ pub(super) fn spawn(chain: Chain, work: Work, end: End, failure: &Failure) -> io
         keys: DecodedKeys::default(),
     };
     failure.spawn(THREAD, move || {
+        if let Err(error) = stand_back(nice) {
+            tracing::warn!(%error, "signatures are checked with the priority of all other threads");
+        }
         while let Some(batch) = thread.next() {
             thread.check(batch);
         }
     })
+}
+
+/// Gives this thread a nice value, unless it has a higher one, which only a privileged process may lower.
+#[cfg(target_os = "linux")]
+fn stand_back(nice: u8) -> io::Result<()> {
+    use rustix::process::{getpriority_process, setpriority_process};
+    // Of the calling thread: Linux has a nice value for each.
+    let nice = getpriority_process(None)?.max(i32::from(nice));
+    setpriority_process(None, nice)?;
+    Ok(())
+}
+
+/// Elsewhere the nice value is the whole process's.
+#[cfg(not(target_os = "linux"))]
+fn stand_back(_: u8) -> io::Result<()> {
+    Ok(())
 }
 
 struct Checker {

@@ -34,6 +34,7 @@ impl Options {
             filter: Default::default(),
             signatures: SignaturesConfig {
                 threads: 1,
+                nice: 0,
                 queue_capacity: 1,
             },
             mempool: mempool(random),

@@ -162,6 +162,8 @@ settings! {
     signatures: SignatureSettings = "signatures" {
         threads: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that check signatures; 0 is one for each core, as the check is most of the work of a submission.";
+        nice: u8 = 3, Kind::Integer(0..=19), "",
+            "How far these threads stand back where there are fewer cores than work, as the nice value of the system: what was taken is committed before more is taken. 0 has them compete with the threads that execute and write, and the pool fills. A node that runs with a higher one keeps it. On Linux only.";
         queue_capacity: usize = 16_384, Kind::Integer(1..=1_000_000), "signatures",
             "How much work waits for a thread, in each of the two lanes: of clients whose last transactions were taken, and of the others; beyond it the answer is 503. Counted in ed25519 signatures: one of secp256k1 counts as 2, a passkey's as 6, and four keys of a set as 1. Transactions of up to 8 and larger ones leave each other a quarter. About half a second of work for one core.";
     }

@@ -13,6 +13,7 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
         filter: settings.filter.rules.clone(),
         signatures: SignaturesConfig {
             threads: settings.signatures.threads,
+            nice: settings.signatures.nice,
             queue_capacity: settings.signatures.queue_capacity,
         },
         mempool: MempoolConfig {

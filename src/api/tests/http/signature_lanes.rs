@@ -22,6 +22,7 @@ const GOOD_UNTIL_TRUSTED: u64 = 8;
 async fn start(queue_capacity: usize) -> TestApi {
     let signatures = SignaturesConfig {
         threads: 1,
+        nice: 0,
         queue_capacity,
     };
     TestApi::start(Settings {
