@@ -9,7 +9,10 @@
 //! one block of 32 bytes. The layout is ours and not a library's because it is on the disk: a filter that is read by other
 //! rules than it was written by hides rows.
 
-use super::{catalog::Catalog, entry::Kind};
+use super::{
+    catalog::{Catalog, Run},
+    entry::Kind,
+};
 use crate::{StoreError, schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
@@ -61,8 +64,11 @@ fn place(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
     (usize::try_from(block).unwrap_or_default(), bits)
 }
 
-/// A part of a filter as it is written: its first key and its blocks.
+/// A part of a filter as it is written: its first key, and its row, which is the number of entries of the run that it stands
+/// for and its blocks.
 pub(crate) type Segment = (Vec<u8>, Vec<u8>);
+/// Bytes of that number, little endian.
+const COUNT_BYTES: usize = 8;
 
 /// Makes the segments of ascending keys.
 #[derive(Debug, Default)]
@@ -70,24 +76,29 @@ pub(crate) struct FilterWriter {
     done: Vec<Segment>,
     first: Vec<u8>,
     last: Vec<u8>,
+    /// How many keys were added since the last segment ended, and the hash of each that is another than the one before.
+    entries: u64,
     hashes: Vec<u64>,
 }
 
 impl FilterWriter {
     /// Adds the key of an entry; keys may repeat.
     pub(crate) fn push(&mut self, key: &[u8]) {
-        if self.last == key {
+        if self.hashes.is_empty() {
+            self.first = key.to_vec();
+        } else if self.last == key {
+            self.entries += 1;
             return;
+        }
+        // Not sooner, so that equal keys beside each other are of one segment.
+        if self.hashes.len() == SEGMENT_ENTRIES {
+            self.end_segment();
+            self.first = key.to_vec();
         }
         self.last.clear();
         self.last.extend_from_slice(key);
-        if self.hashes.is_empty() {
-            self.first = key.to_vec();
-        }
+        self.entries += 1;
         self.hashes.push(hash(key));
-        if self.hashes.len() == SEGMENT_ENTRIES {
-            self.end_segment();
-        }
     }
 
     fn end_segment(&mut self) {
@@ -99,8 +110,9 @@ impl FilterWriter {
                 *word |= bit;
             }
         }
-        let bytes = blocks.into_flattened().into_iter().flat_map(u32::to_le_bytes);
-        self.done.push((std::mem::take(&mut self.first), bytes.collect()));
+        let mut row = std::mem::take(&mut self.entries).to_le_bytes().to_vec();
+        row.extend(blocks.into_flattened().into_iter().flat_map(u32::to_le_bytes));
+        self.done.push((std::mem::take(&mut self.first), row));
     }
 
     /// The segments of all keys, in order.
@@ -128,18 +140,24 @@ pub(crate) struct Filter {
     /// Where the bytes of each begin.
     begins: Vec<usize>,
     bytes: Vec<u8>,
+    /// How many entries of the run all segments stand for.
+    entries: u64,
 }
 
 impl Filter {
     /// Adds the next segment.
-    pub(crate) fn push(&mut self, first: &[u8], blocks: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn push(&mut self, first: &[u8], row: &[u8]) -> Result<(), StoreError> {
+        let (count, blocks) = row
+            .split_first_chunk::<COUNT_BYTES>()
+            .unwrap_or((&[0; COUNT_BYTES], &[]));
         if blocks.is_empty() || blocks.len() > SEGMENT_BYTES || !blocks.len().is_multiple_of(BLOCK_BYTES) {
-            let reason = format!("a filter of an index has a segment of {} bytes", blocks.len());
+            let reason = format!("a filter of an index has a segment of {} bytes", row.len());
             return Err(StoreError::Inconsistent(reason));
         }
         self.firsts.push(ordinal(first));
         self.begins.push(self.bytes.len());
         self.bytes.extend_from_slice(blocks);
+        self.entries = self.entries.saturating_add(u64::from_le_bytes(*count));
         Ok(())
     }
 
@@ -187,37 +205,37 @@ impl Filters {
         let kinds = Kind::ALL
             .into_iter()
             .filter(|kind| kind.filter_key_bytes().is_some());
-        let runs: Vec<u64> = kinds
-            .flat_map(|kind| catalog.runs(kind).list.iter().map(|run| run.id))
-            .collect();
-        if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(run)) {
+        let runs: Vec<&Run> = kinds.flat_map(|kind| &catalog.runs(kind).list).collect();
+        if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(&run.id)) {
             return Ok(self.clone());
         }
-        let (here, new): (Vec<u64>, Vec<u64>) = runs.into_iter().partition(|run| self.0.contains_key(run));
-        let mut filters: HashMap<_, _> = here.iter().map(|run| (*run, self.0[run].clone())).collect();
+        let (here, new): (Vec<&Run>, Vec<&Run>) =
+            runs.into_iter().partition(|run| self.0.contains_key(&run.id));
+        let mut filters: HashMap<_, _> = here.iter().map(|run| (run.id, self.0[&run.id].clone())).collect();
         let sizes = filters.values().flatten().map(|filter| filter.bytes());
         let mut room_bytes = FILTER_BYTES_MAX.saturating_sub(sizes.sum());
         // Of each kind the newest first, which are the smallest and the most.
         for run in new.into_iter().rev() {
             let filter = read(table, run, room_bytes)?;
             room_bytes -= filter.as_ref().map_or(0, |filter| filter.bytes());
-            filters.insert(run, filter);
+            filters.insert(run.id, filter);
         }
         Ok(Self(Arc::new(filters)))
     }
 }
 
-/// The filter of a run; `None` where it has none, or one of more than `bytes_max`.
-fn read(table: &RunTable, run: u64, bytes_max: u64) -> Result<Option<Arc<Filter>>, StoreError> {
+/// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its
+/// entries: a program that writes none may have written a part of the run.
+fn read(table: &RunTable, run: &Run, bytes_max: u64) -> Result<Option<Arc<Filter>>, StoreError> {
     let mut filter = Filter::default();
-    for segment in super::run::blocks(table, filter_of(run))? {
-        let (key, blocks) = segment?;
-        filter.push(super::run::first_entry(key.value()), blocks.value())?;
+    for segment in super::run::blocks(table, filter_of(run.id))? {
+        let (key, row) = segment?;
+        filter.push(super::run::first_entry(key.value()), row.value())?;
         if filter.bytes() > bytes_max {
             return Ok(None);
         }
     }
-    Ok((!filter.firsts.is_empty()).then(|| Arc::new(filter)))
+    Ok((filter.entries == run.entries && run.entries > 0).then(|| Arc::new(filter)))
 }
 
 #[cfg(test)]
@@ -257,6 +275,7 @@ mod tests {
             for key in &keys {
                 prop_assert!(filter.may_hold(key), "{key:?}");
             }
+            prop_assert_eq!(filter.entries, keys.len() as u64);
         }
     }
 
@@ -284,7 +303,13 @@ mod tests {
 
     #[test]
     fn a_damaged_segment_is_refused() {
-        for bytes in [0, 1, 33, SEGMENT_BYTES + 32] {
+        for bytes in [
+            0,
+            1,
+            COUNT_BYTES,
+            COUNT_BYTES + 33,
+            COUNT_BYTES + SEGMENT_BYTES + 32,
+        ] {
             let refused = Filter::default().push(&key(1), &vec![0; bytes]);
             assert!(matches!(refused, Err(StoreError::Inconsistent(_))), "{bytes}");
         }

@@ -4,7 +4,7 @@ use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
     index::{Kind, catalog::Run, entry::number, filter::filter_of, merge::Pace},
-    schema::encode,
+    schema::{RUNS, encode},
 };
 use proptest::prelude::*;
 use redb::ReadableTable;
@@ -216,6 +216,32 @@ fn long_chains_pass_through_all_levels() {
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(300, oldest))
         .unwrap();
+}
+
+/// A filter that lacks a part, as where a program without filters has written some of the run, is not asked.
+#[test]
+fn a_filter_of_a_part_of_a_run_hides_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = Workload::new(31);
+    let (mut writer, reader) = begin(directory.path(), &workload);
+    for _ in 0..40 {
+        writer.commit(&workload.grow(1)).unwrap();
+    }
+    let transaction = writer.database.begin_write().unwrap();
+    let is_filter = |key: &[u8], _: &[u8]| filter_of(number(key)) != number(key);
+    transaction
+        .open_table(RUNS)
+        .unwrap()
+        .retain(|key, row| {
+            // Every second segment goes.
+            is_filter(key, row) || key.last().is_some_and(|byte| byte % 2 == 0)
+        })
+        .unwrap();
+    transaction.commit().unwrap();
+    drop((writer, reader));
+    let (_writer, reader) = open(directory.path());
+    let snapshot = reader.snapshot().unwrap();
+    workload.check(&snapshot, &workload.info(40, 0)).unwrap();
 }
 
 /// Every run that is searched for single keys has a filter that spares most searches in vain, and what is in the table
