@@ -431,7 +431,7 @@ fn nothing_is_checked_for_a_client_that_went_away() {
 #[cfg(target_os = "linux")]
 fn nice_values() -> Vec<i32> {
     let stat =
-        |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("stat"));
+        |task: io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("stat"));
     // Threads of other tests end meanwhile.
     let stats = std::fs::read_dir("/proc/self/task")
         .unwrap()
