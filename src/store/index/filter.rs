@@ -16,7 +16,7 @@ use super::{
 use crate::{StoreError, schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
-/// The most bytes of filters in memory. With [`ENTRY_BITS`] that is 51 million entries, those of ten million transfers; the runs
+/// The most bytes of filters in memory. At ten bits each that is 51 million entries, those of ten million transfers; the runs
 /// that find no room are searched without.
 pub const FILTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bits for each entry: about one in a hundred keys that a run does not hold is searched for in it.
