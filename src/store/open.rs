@@ -5,7 +5,7 @@ use crate::{
     base::decode_write,
     digest::DigestKey,
     directory::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
-    index::{Catalog, Filters, Kind, entry::Gathered},
+    index::{Catalog, Filters, Kind, entry::Gathered, filter::FILTER_BYTES_MAX},
     lock::DirectoryLock,
     log::BlockLog,
     schema::{
@@ -391,7 +391,7 @@ fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option
         None => Catalog::default(),
     };
     let tables = Tables::open(transaction)?;
-    let filters = Filters::default().of(&catalog, &tables.runs)?;
+    let filters = Filters::default().of(&catalog, &tables.runs, FILTER_BYTES_MAX)?;
     let mut view = View {
         head,
         tables,

@@ -37,7 +37,7 @@ pub(crate) const EVENTS: TableDefinition<Position, &[u8]> = TableDefinition::new
 pub(crate) const WRITES: TableDefinition<Position, &[u8]> = TableDefinition::new("writes");
 /// Height to [`BlockInfo`].
 pub(crate) const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("blocks");
-/// Run number and first entry to a block of entries.
+/// Run number and first entry to a block of entries; number of a run's filter and first key to a segment of it.
 pub(crate) const RUNS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("runs");
 
 /// `META` key of the format number, little endian.

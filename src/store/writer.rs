@@ -11,6 +11,7 @@ use crate::{
     index::{
         Catalog, Kind, Recent,
         entry::Gathered,
+        filter::FILTER_BYTES_MAX,
         merge::{Pace, Upkeep, Workplace, flush, work},
     },
     lock::DirectoryLock,
@@ -347,7 +348,7 @@ impl StoreWriter {
         let tables = Tables::open(&self.database.begin_read()?)?;
         let before = self.published.get();
         let before = before.map(|view| view.filters.clone()).unwrap_or_default();
-        let filters = before.of(&catalog, &tables.runs)?;
+        let filters = before.of(&catalog, &tables.runs, FILTER_BYTES_MAX)?;
         Ok(View {
             head,
             tables,

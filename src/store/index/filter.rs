@@ -189,6 +189,12 @@ impl Filter {
 pub(crate) struct Filters(Arc<HashMap<u64, Option<Arc<Filter>>>>);
 
 impl Filters {
+    /// What they take in memory, in bytes.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        bytes_of(&self.0)
+    }
+
     /// Whether a run may hold entries of `key`; `false` is certain.
     pub(crate) fn may_hold(&self, run: u64, key: &[u8]) -> bool {
         match self.0.get(&run) {
@@ -197,11 +203,12 @@ impl Filters {
         }
     }
 
-    /// The filters of the runs that `catalog` lists, of which those that are not here yet are read from `table`.
+    /// The filters of the runs that `catalog` lists, of which those that are not here yet are read from `table`; of
+    /// `bytes_max` together.
     ///
     /// # Errors
     /// When the database fails or a filter is damaged.
-    pub(crate) fn of(&self, catalog: &Catalog, table: &RunTable) -> Result<Self, StoreError> {
+    pub(crate) fn of(&self, catalog: &Catalog, table: &RunTable, bytes_max: u64) -> Result<Self, StoreError> {
         let kinds = Kind::ALL
             .into_iter()
             .filter(|kind| kind.filter_key_bytes().is_some());
@@ -212,8 +219,7 @@ impl Filters {
         let (here, new): (Vec<&Run>, Vec<&Run>) =
             runs.into_iter().partition(|run| self.0.contains_key(&run.id));
         let mut filters: HashMap<_, _> = here.iter().map(|run| (run.id, self.0[&run.id].clone())).collect();
-        let sizes = filters.values().flatten().map(|filter| filter.bytes());
-        let mut room_bytes = FILTER_BYTES_MAX.saturating_sub(sizes.sum());
+        let mut room_bytes = bytes_max.saturating_sub(bytes_of(&filters));
         // Of each kind the newest first, which are the smallest and the most.
         for run in new.into_iter().rev() {
             let filter = read(table, run, room_bytes)?;
@@ -222,6 +228,10 @@ impl Filters {
         }
         Ok(Self(Arc::new(filters)))
     }
+}
+
+fn bytes_of(filters: &HashMap<u64, Option<Arc<Filter>>>) -> u64 {
+    filters.values().flatten().map(|filter| filter.bytes()).sum()
 }
 
 /// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its

@@ -3,7 +3,7 @@
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
-    index::{Kind, catalog::Run, entry::number, filter::filter_of, merge::Pace},
+    index::{Filters, Kind, catalog::Run, entry::number, filter::filter_of, merge::Pace},
     schema::{RUNS, encode},
 };
 use proptest::prelude::*;
@@ -265,6 +265,14 @@ fn check_filters(writer: &StoreWriter) {
         searched >= 10 && spared * 10 >= searched * 9,
         "{spared} of {searched}"
     );
+    // Where there is room for half of them, the others are searched.
+    let (catalog, table) = (&view.catalog, &view.tables.runs);
+    let half = view.filters.bytes() / 2;
+    let some = Filters::default().of(catalog, table, half).unwrap();
+    assert!((1..=half).contains(&some.bytes()), "{} of {half}", some.bytes());
+    let none = Filters::default().of(catalog, table, 0).unwrap();
+    let mut runs = Kind::ALL.into_iter().flat_map(|kind| &catalog.runs(kind).list);
+    assert!(runs.all(|run| none.may_hold(run.id, &[7; 16])));
     for row in view.tables.runs.iter().unwrap() {
         let number = number(row.unwrap().0.value());
         let is_known = |run: &u64| number == *run || number == filter_of(*run);
