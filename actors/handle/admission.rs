@@ -106,15 +106,11 @@ impl NodeHandle {
             Some(facts) => Ok(facts),
             None => {
                 let query = ReadFacts(self.0.chain.clone(), address);
-                let answer =
-                    match self
-                        .0
-                        .direct
-                        .read_unchanged(query, head.ledger_info(), head.facts_complete_from())
-                    {
-                        Ok(answer) => answer,
-                        Err(query) => self.read(query).await,
-                    };
+                let (at, from) = (head.ledger_info(), head.facts_complete_from());
+                let answer = match self.0.direct.read_unchanged(query, at, from) {
+                    Ok(answer) => answer,
+                    Err(query) => self.read(query).await,
+                };
                 Ok(answer?.1)
             }
         }

@@ -7,9 +7,9 @@
 //! own, so that a flood of bad signatures costs those who send good ones a bounded share
 //! (`lanes.rs`).
 //!
-//! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written before more
-//! is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn later, they
-//! check more at once, for less each.
+//! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written
+//! before more is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn
+//! later, they check more at once, for less each.
 //!
 //! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody
 //! to share a batch with, going through another thread would only cost two hand-overs.

@@ -115,6 +115,14 @@ mod tests {
         ] {
             let made = StateKey::resource(&address, &framework.make_tag::<CoinStore>(type_args));
             assert_eq!(framework.resource_key::<CoinStore>(&address, type_args), made);
+            assert!(framework.is_resource_key::<CoinStore>(&made, type_args));
+            let others = [&made.as_bytes()[..33], &[]].map(|key| StateKey::table_item(&address, key));
+            assert!(
+                others
+                    .iter()
+                    .all(|key| !framework.is_resource_key::<CoinStore>(key, type_args))
+            );
+            assert!(!framework.is_resource_key::<CoinStore>(&framework.group_key(&address), type_args));
             assert_eq!(
                 framework.tag_of::<CoinStore>(type_args),
                 framework.make_tag::<CoinStore>(type_args)

@@ -73,10 +73,16 @@ impl MemoryChain {
 
     pub fn apply(&mut self, block: ExecutedBlock) {
         for (key, op) in block.transactions.iter().flat_map(|t| t.writes.iter()) {
+            let before = key.address().map(|address| (address, self.facts(&address)));
             match op.value() {
                 Some(value) => self.state.insert(key.clone(), value.clone()),
                 None => self.state.remove(key),
             };
+            // What a node notes of accounts by what is written is what is there then.
+            if let Some((address, before)) = before {
+                let after = before.after_write(&self.chain, &address, (key, op.value()));
+                assert_eq!(after.unwrap(), self.facts(&address), "after a write of {key:?}");
+            }
         }
         self.tip = block.tip.clone();
         self.blocks.push(block);
