@@ -47,14 +47,14 @@ fn kept_out_by(answer: &Answer, number: usize, rule: &str) {
 async fn the_rule_that_keeps_a_transaction_out_is_named() {
     let denied = format!("deny sender {}", sender(1));
     let api = with_rules(&format!("allow sender {}, {denied}", sender(0))).await;
-    for number in [0, 5] {
-        let transfer = Transfer::new(1, number);
+    let transfers = [0, 5].map(|number| Transfer::new(1, number));
+    for transfer in &transfers {
         let as_bcs = api.client.submit_bcs(&transfer.sign(&api.chain)).await;
         kept_out_by(&as_bcs, 2, &denied);
         let as_json = api.client.submit_json(&transfer.json(&api.chain)).await;
         kept_out_by(&as_json, 2, &denied);
     }
-    let hash = Transfer::new(1, 0).sign(&api.chain).hash(api.chain.vendor());
+    let hash = transfers[0].sign(&api.chain).hash(api.chain.vendor());
     let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
     refused(
         &lookup,

@@ -10,10 +10,11 @@ use serde_json::json;
 #[actix_web::test]
 async fn an_ed25519_signature_has_three_members() {
     let api = TestApi::start(Settings::default()).await;
-    let body = Transfer::new(0, 0).json(&api.chain);
+    let transfer = Transfer::new(0, 0);
+    let body = transfer.json(&api.chain);
     let accepted = api.client.submit_json(&body).await;
     row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
-    let hash = Transfer::new(0, 0).sign(&api.chain).hash(api.chain.vendor());
+    let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
     let committed = api.client.wait(&hash).await;
     for shown in [&accepted.json()["signature"], &committed["signature"]] {
         assert_eq!(members(shown), ["public_key", "signature", "type"]);
