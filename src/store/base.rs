@@ -11,13 +11,12 @@
 use crate::{
     StoreError,
     digest::{DigestKey, StateDigest},
-    schema::{PositionTable, decode, encode},
+    schema::{Position, PositionTable, decode, encode},
+    stream::stream_position,
 };
-use ledger::{ContractEvent, EventKey, StateKey, WriteOp};
-use std::{collections::HashMap, fmt::Display, ops::Range};
-
-/// A digest with the payload it gets.
-pub(crate) type BaseEntry = (StateDigest, Vec<u8>);
+use ledger::{EventKey, StateKey, WriteOp};
+use serde::Deserialize;
+use std::{cmp::Reverse, fmt::Display, ops::Range};
 
 /// Begins the payload of a key that holds nothing; a merge need not decode the rest to know.
 const DELETION: u8 = 0;
@@ -26,15 +25,46 @@ const VALUE: u8 = 1;
 /// Begins the payload of a stream of events.
 const STREAM: u8 = 2;
 
-/// A write as the payload of a base entry: whether it holds a value, then the row as it was.
-fn payload(row: &[u8], operation: &WriteOp) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(1 + row.len());
-    payload.push(match operation {
-        WriteOp::Put(_) => VALUE,
-        WriteOp::Delete => DELETION,
-    });
-    payload.extend_from_slice(row);
-    payload
+/// A write, of which only what it does is of interest.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the value is decoded so that a damaged row is told")]
+enum WriteKind<'a> {
+    Put(#[serde(borrow)] &'a [u8]),
+    Delete,
+}
+
+/// What pruned versions leave: digests, each with the payload it gets. All payloads lie in one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct BaseEntries {
+    places: Vec<(StateDigest, Range<usize>)>,
+    payloads: Vec<u8>,
+}
+
+impl BaseEntries {
+    fn push(&mut self, digest: StateDigest, kind: u8, rest: &[u8]) {
+        let begin = self.payloads.len();
+        self.payloads.push(kind);
+        self.payloads.extend_from_slice(rest);
+        self.places.push((digest, begin..self.payloads.len()));
+    }
+
+    /// Leaves of each digest what was added last, ascending.
+    fn keep_last(&mut self) {
+        self.places
+            .sort_unstable_by_key(|(digest, place)| (*digest, Reverse(place.start)));
+        self.places.dedup_by_key(|(digest, _)| *digest);
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The digests with their payloads.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let places = self.places.iter();
+        places.map(|(digest, place)| (digest.as_slice(), &self.payloads[place.clone()]))
+    }
 }
 
 /// Whether a base entry says that the key holds nothing.
@@ -78,50 +108,49 @@ pub(crate) fn entries_of(
     (writes, events): (&PositionTable, &PositionTable),
     versions: Range<u64>,
     key: &DigestKey,
-) -> Result<Vec<BaseEntry>, StoreError> {
-    let mut entries = last_writes(writes, versions.clone(), key)?;
-    entries.extend(stream_ends(events, versions, key)?);
-    entries.sort_unstable_by_key(|(digest, _)| *digest);
+) -> Result<BaseEntries, StoreError> {
+    let mut entries = BaseEntries::default();
+    let places = (versions.start, 0)..(versions.end, 0);
+    for row in writes.range(places.clone())? {
+        let (place, row) = row?;
+        push_write(&mut entries, place.value(), row.value(), key)?;
+    }
+    for row in events.range(places)? {
+        let (place, row) = row?;
+        push_event(&mut entries, place.value(), row.value(), key)?;
+    }
+    entries.keep_last();
     Ok(entries)
 }
 
-/// The last write of every key within `versions`: digests with payloads.
-fn last_writes(
-    writes: &PositionTable,
-    versions: Range<u64>,
+/// Adds a write: whether it holds a value, then the row as it was.
+fn push_write(
+    entries: &mut BaseEntries,
+    place: Position,
+    row: &[u8],
     key: &DigestKey,
-) -> Result<Vec<BaseEntry>, StoreError> {
-    let mut last = HashMap::new();
-    for row in writes.range((versions.start, 0)..(versions.end, 0))? {
-        let (position, row) = row?;
-        let (state_key, operation): (StateKey, WriteOp) =
-            decode_write(row.value(), format_args!("write {:?}", position.value()))?;
-        let digest = key.state_key(&state_key);
-        last.insert(digest, payload(row.value(), &operation));
-    }
-    Ok(last.into_iter().collect())
+) -> Result<(), StoreError> {
+    let (state_key, write): (&[u8], WriteKind<'_>) = decode(row, format_args!("write {place:?}"))?;
+    let kind = match write {
+        WriteKind::Put(_) => VALUE,
+        WriteKind::Delete => DELETION,
+    };
+    entries.push(key.encoded_state_key(state_key), kind, row);
+    Ok(())
 }
 
-/// The number after the last event of every stream within `versions`: digests with payloads.
-fn stream_ends(
-    events: &PositionTable,
-    versions: Range<u64>,
+/// Adds where the stream of an event goes on, if it is of one.
+fn push_event(
+    entries: &mut BaseEntries,
+    place: Position,
+    row: &[u8],
     key: &DigestKey,
-) -> Result<Vec<BaseEntry>, StoreError> {
-    let mut ends: HashMap<EventKey, u64> = HashMap::new();
-    for row in events.range((versions.start, 0)..(versions.end, 0))? {
-        let (position, row) = row?;
-        let event: ContractEvent = decode(row.value(), format_args!("event {:?}", position.value()))?;
-        if let Some((stream, number)) = event.stream_position() {
-            ends.insert(stream, number.saturating_add(1));
-        }
+) -> Result<(), StoreError> {
+    if let Some((stream, number)) = stream_position(row, place)? {
+        let end = encode(&(stream, number.saturating_add(1)))?;
+        entries.push(key.stream_end(&stream), STREAM, &end);
     }
-    let entry = |(stream, end): (EventKey, u64)| {
-        let mut payload = vec![STREAM];
-        payload.extend(encode(&(stream, end))?);
-        Ok((key.stream_end(&stream), payload))
-    };
-    ends.into_iter().map(entry).collect()
+    Ok(())
 }
 
 /// The stream and the number after its last pruned event, of a stream's entry.

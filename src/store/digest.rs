@@ -74,13 +74,18 @@ impl DigestKey {
 
     /// The digest of a state key; that of a key of an address begins as [`Self::owner`] says.
     pub(crate) fn state_key(&self, key: &StateKey) -> StateDigest {
-        let encoded = key.as_bytes();
-        let Some(address) = key.address() else {
+        self.encoded_state_key(key.as_bytes())
+    }
+
+    /// As [`Self::state_key`], of a key in its storage encoding.
+    pub(crate) fn encoded_state_key(&self, encoded: &[u8]) -> StateDigest {
+        let of_address = encoded.strip_prefix(&[OF_ADDRESS]);
+        let Some((address, path)) = of_address.and_then(<[u8]>::split_first_chunk) else {
             return self.digest(&[encoded]);
         };
-        let mut hasher = self.owner_hasher(&address);
+        let mut hasher = self.owner_hasher(&AccountAddress::new(*address));
         let owner: [u8; OWNER_BYTES] = first_bytes(&hasher);
-        hasher.write(&encoded[1 + AccountAddress::LENGTH..]);
+        hasher.write(path);
         let mut digest = hasher.finish128().as_bytes();
         digest[..OWNER_BYTES].copy_from_slice(&owner);
         digest

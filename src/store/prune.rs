@@ -138,17 +138,14 @@ impl StoreWriter {
         // Every step adds a run, however few keys it has, so every step merges some.
         let arrivals = entries.len().max(self.upkeep.pace.step_entries_min);
         work(&mut catalog, Kind::Base, &mut self.upkeep, arrivals, &mut place)?;
-        let entries = entries
-            .iter()
-            .map(|(digest, payload)| (digest.as_slice(), payload.as_slice()));
         write_run(
             &mut catalog,
             Kind::Base,
-            entries,
+            entries.iter(),
             (versions.start, last_version),
             &mut table,
         )?;
-        catalog.start_jobs(Kind::Base);
+        catalog.start_jobs(Kind::Base, &self.upkeep.pace);
         for kind in Kind::OF_ROWS {
             catalog.drop_below(kind, head.oldest_version);
         }

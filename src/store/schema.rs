@@ -10,7 +10,7 @@ use ledger::{
     ReplayProtector, Transaction, TransactionInfo,
 };
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 /// The format that this program writes. Since 2 the digests of the state keys of an address begin alike. Since 3
 /// the newest blocks may be in the block log only, so that a program that does not know it would lose them.
@@ -125,7 +125,8 @@ impl TransactionRow {
     }
 }
 
-fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
+/// The height of the block of a row, and the rest.
+pub(crate) fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
     let (height, rest) = row
         .split_first_chunk::<HEIGHT_BYTES>()
         .ok_or_else(|| StoreError::Inconsistent(format!("transaction {version} is cut short")))?;
@@ -166,8 +167,8 @@ pub(crate) fn no_form(error: bcs::Error) -> StoreError {
 }
 
 /// The value of BCS bytes; `what` names it should they be none.
-pub(crate) fn decode<T: DeserializeOwned>(
-    bytes: &[u8],
+pub(crate) fn decode<'a, T: Deserialize<'a>>(
+    bytes: &'a [u8],
     what: impl std::fmt::Display,
 ) -> Result<T, StoreError> {
     bcs::from_bytes(bytes)

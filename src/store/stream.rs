@@ -6,7 +6,7 @@ use crate::{
     schema::{Position, decode, encode},
 };
 use bytes::Bytes;
-use ledger::{ContractEvent, EventKey, TypeTag};
+use ledger::{AccountAddress, ContractEvent, EventKey, TypeTag};
 
 /// Events of one stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +52,25 @@ impl StreamEvents {
     }
 }
 
+/// How the row of an event of a stream begins.
+const VARIANT_V1: u8 = 0;
+
+/// The stream of an event's row and its number there, without decoding the rest; `None` of an event of no stream.
+pub(crate) fn stream_position(row: &[u8], place: Position) -> Result<Option<(EventKey, u64)>, StoreError> {
+    const BYTES: usize = 8 + AccountAddress::LENGTH + 8;
+    match row.split_first() {
+        Some((&VARIANT_V1, rest)) => {
+            let begin = rest.get(..BYTES).unwrap_or(rest);
+            decode(begin, format_args!("event {place:?}")).map(Some)
+        }
+        _ => {
+            // None of a stream: decoded whole, so that a damaged row is told.
+            let event: ContractEvent = decode(row, format_args!("event {place:?}"))?;
+            Ok(event.stream_position())
+        }
+    }
+}
+
 /// Reads the rows of one stream.
 pub(crate) struct StreamRows {
     key: EventKey,
@@ -65,13 +84,17 @@ pub(crate) struct StreamRows {
 impl StreamRows {
     /// Of the stream `key`.
     pub(crate) fn new(key: &EventKey) -> Result<Self, StoreError> {
-        const VARIANT_V1: u8 = 0;
         Ok(Self {
             key: *key,
             begin: encode(&(VARIANT_V1, key))?,
             types: Vec::new(),
             last_type: Vec::new(),
         })
+    }
+
+    /// Whether a row is of the stream.
+    pub(crate) fn is_of_stream(&self, row: &[u8]) -> bool {
+        row.starts_with(&self.begin)
     }
 
     /// The event of a row; `None` where it is of another stream.
@@ -130,7 +153,6 @@ impl StreamRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::AccountAddress;
 
     const KEY: EventKey = EventKey {
         creation_number: 3,
@@ -187,6 +209,21 @@ mod tests {
             assert_eq!(read(&mut rows, 0, &of_module), None);
             assert_eq!(read(&mut rows, 0, &event(other, 0, "u8", b"x")), None);
             assert!(has_read || read(&mut rows, 0, &event(KEY, 0, "u8", b"x")).is_some());
+        }
+    }
+
+    #[test]
+    fn the_place_in_a_stream_is_read_without_the_rest() {
+        let of_stream = encode(&event(KEY, 7, "0x1::coin::DepositEvent", b"a")).unwrap();
+        let of_module = encode(&ContractEvent::V2 {
+            type_tag: TypeTag::U8,
+            data: Bytes::new(),
+        })
+        .unwrap();
+        assert_eq!(stream_position(&of_stream, (7, 0)).unwrap(), Some((KEY, 7)));
+        assert_eq!(stream_position(&of_module, (7, 0)).unwrap(), None);
+        for damaged in [&of_stream[..48], &of_module[..1], &[], &[9]] {
+            assert!(stream_position(damaged, (7, 0)).is_err(), "{damaged:?}");
         }
     }
 

@@ -291,7 +291,7 @@ impl StoreWriter {
                 let flush_after = self.upkeep.pace.flush_after;
                 if recent.len() >= flush_after || unwritten >= flush_after as u64 {
                     flush(&mut catalog, kind, &recent.take(), head.tip.version, &mut table)?;
-                    catalog.start_jobs(kind);
+                    catalog.start_jobs(kind, &self.upkeep.pace);
                 }
             }
         }

@@ -3,12 +3,8 @@
 //! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
 //! interrupts goes on where its last durable step ended.
 
-use super::{entry::Kind, filter::filter_of};
+use super::{entry::Kind, filter::filter_of, merge::Pace};
 use serde::{Deserialize, Serialize};
-
-/// How many runs of a level become one of the next. Fewer means more copying, more means more
-/// runs to search.
-pub(crate) const FAN_IN: usize = 4;
 
 /// A finished run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -83,7 +79,7 @@ impl Catalog {
     }
 
     /// Starts a merge on every level that has enough idle runs for one.
-    pub(crate) fn start_jobs(&mut self, kind: Kind) {
+    pub(crate) fn start_jobs(&mut self, kind: Kind, pace: &Pace) {
         let levels: Vec<u32> = {
             let mut levels: Vec<u32> = self.runs(kind).list.iter().map(|run| run.level).collect();
             levels.dedup();
@@ -95,8 +91,9 @@ impl Catalog {
                 continue;
             }
             let of_level = runs.list.iter().filter(|run| run.level == level);
-            let sources: Vec<u64> = of_level.take(FAN_IN).map(|run| run.id).collect();
-            if sources.len() == FAN_IN {
+            let fan_in = pace.fan_in(kind, level);
+            let sources: Vec<u64> = of_level.take(fan_in).map(|run| run.id).collect();
+            if sources.len() == fan_in {
                 let output = self.new_run();
                 self.runs_mut(kind).jobs.push(Job {
                     level,

@@ -8,6 +8,11 @@ use super::{
 };
 use crate::{StoreError, schema::RunTable};
 
+/// How many runs of a level become one of the next. Fewer means more copying, more means more runs to search.
+const FAN_IN: usize = 4;
+/// On so many levels of `Base` more do. Above them a run is in proportion to the live state, and runs that wait for each
+/// other are room that is taken again.
+const BASE_WIDE_LEVELS: u32 = 2;
 /// A level merges this many entries for every two that arrive, so that it is done well before the
 /// level below has the next merge ready for it.
 const MERGED_PER_TWO_ARRIVALS: usize = 3;
@@ -29,6 +34,9 @@ pub(crate) struct Pace {
     /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
     /// block does alone: they are sorted in memory, beside the commits.
     pub prune_bytes_max: usize,
+    /// How many runs of the first levels of `Base` become one of the next. Its entries carry values, so that copying them
+    /// costs most of pruning, and its first runs are small: each is of one step.
+    pub base_fan_in: usize,
     /// How long the block log becomes at most, in bytes.
     pub log_bytes_max: u64,
     /// How long it is when a checkpoint takes its place, in bytes.
@@ -45,11 +53,20 @@ impl Pace {
         flush_after: 6,
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
+        base_fan_in: 3,
         log_bytes_max: 64 * 1024,
         checkpoint_after_bytes: u64::MAX,
         unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
         unshown_bytes_max: UNSHOWN_BYTES_MAX,
     };
+
+    /// How many runs of a level become one of the next.
+    pub(crate) fn fan_in(&self, kind: Kind, level: u32) -> usize {
+        match kind {
+            Kind::Base if level < BASE_WIDE_LEVELS => self.base_fan_in,
+            _ => FAN_IN,
+        }
+    }
 }
 
 /// How much merging each kind is owed for entries that arrived; not durable, since what is
@@ -81,6 +98,7 @@ impl Default for Upkeep {
                 flush_after: 65_536,
                 step_entries_min: 2_048,
                 prune_bytes_max: 64 * 1024 * 1024,
+                base_fan_in: 16,
                 log_bytes_max: LOG_BYTES_MAX,
                 checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
                 unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
@@ -216,37 +234,42 @@ fn step(
     let mut writer = RunWriter::new(kind, job.output, place.table)?;
     let mut taken = 0;
     let is_done = loop {
-        let least = sources
-            .iter()
-            .filter_map(|source| source.peek())
-            .map(|(entry, _)| entry)
-            .min();
-        let Some(least) = least else {
+        let Some(source) = least(&mut sources) else {
             break true;
         };
         if taken >= budget {
             break false;
         }
-        job.last_taken.clear();
-        job.last_taken.extend_from_slice(least);
-        let mut is_first = true;
-        // Newest first: of equal entries the newest stays.
-        for source in sources.iter_mut().rev() {
-            let Some((entry, payload)) = source.peek().filter(|(entry, _)| *entry == job.last_taken) else {
-                continue;
-            };
-            if is_first && is_kept(kind, entry, payload, is_oldest, place.oldest_version) {
+        if let Some((entry, payload)) = source.peek()
+            && *entry != *job.last_taken
+        {
+            if is_kept(kind, entry, payload, is_oldest, place.oldest_version) {
                 writer.push(entry, payload)?;
             }
-            is_first = false;
-            source.advance()?;
-            taken += 1;
+            job.last_taken.clear();
+            job.last_taken.extend_from_slice(entry);
         }
+        source.advance()?;
+        taken += 1;
     };
     let appended = writer.close()?;
     appended.write_filter(place.table)?;
     job.written += appended.entries;
     Ok(Outcome { taken, is_done })
+}
+
+/// The source with the least entry; of equal ones the newest, which comes last.
+fn least(sources: &mut [RunCursor]) -> Option<&mut RunCursor> {
+    let mut least: Option<(usize, &[u8])> = None;
+    for (at, source) in sources.iter().enumerate() {
+        if let Some((entry, _)) = source.peek()
+            && least.is_none_or(|(_, before)| entry <= before)
+        {
+            least = Some((at, entry));
+        }
+    }
+    let (at, _) = least?;
+    sources.get_mut(at)
 }
 
 fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_version: u64) -> bool {

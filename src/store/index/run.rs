@@ -172,7 +172,26 @@ pub(crate) struct RunCursor {
     kind: Kind,
     blocks: Range<'static, &'static [u8], &'static [u8]>,
     block: Option<Guard>,
-    offset: usize,
+    entry: Option<EntryPlace>,
+}
+
+/// Where in its block an entry lies.
+#[derive(Clone, Copy)]
+struct EntryPlace {
+    begin: usize,
+    payload_begin: usize,
+    end: usize,
+}
+
+impl EntryPlace {
+    fn at(kind: Kind, block: &[u8], begin: usize) -> Option<Self> {
+        let (_, payload, end) = entry_at(kind, block, begin)?;
+        Some(Self {
+            begin,
+            payload_begin: end - payload.len(),
+            end,
+        })
+    }
 }
 
 impl RunCursor {
@@ -182,7 +201,7 @@ impl RunCursor {
             kind,
             blocks: blocks_from(table, run, after)?,
             block: None,
-            offset: 0,
+            entry: None,
         };
         cursor.next_block()?;
         while cursor.peek().is_some_and(|(entry, _)| entry <= after) {
@@ -192,26 +211,30 @@ impl RunCursor {
     }
 
     fn next_block(&mut self) -> Result<(), StoreError> {
-        self.offset = 0;
         self.block = self.blocks.next().transpose()?.map(|(_, block)| block);
+        self.entry = self.place_at(0);
         Ok(())
+    }
+
+    fn place_at(&self, offset: usize) -> Option<EntryPlace> {
+        EntryPlace::at(self.kind, self.block.as_ref()?.value(), offset)
     }
 
     /// The entry the cursor is at, with its payload.
     pub(crate) fn peek(&self) -> Option<(&[u8], &[u8])> {
-        let block = self.block.as_ref()?.value();
-        entry_at(self.kind, block, self.offset).map(|(entry, payload, _)| (entry, payload))
+        let (block, place) = (self.block.as_ref()?.value(), self.entry?);
+        let entry = &block[place.begin..place.begin + self.kind.width()];
+        Some((entry, &block[place.payload_begin..place.end]))
     }
 
     /// Goes to the next entry.
     pub(crate) fn advance(&mut self) -> Result<(), StoreError> {
-        let Some(block) = &self.block else {
+        if self.block.is_none() {
             return Ok(());
-        };
-        let next = entry_at(self.kind, block.value(), self.offset).map(|(_, _, next)| next);
-        match next {
-            Some(next) if next < block.value().len() => self.offset = next,
-            _ => self.next_block()?,
+        }
+        self.entry = self.entry.and_then(|place| self.place_at(place.end));
+        if self.entry.is_none() {
+            self.next_block()?;
         }
         Ok(())
     }
