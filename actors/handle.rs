@@ -383,9 +383,7 @@ impl Query for FindByHash {
     fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => Lookup::Unknown,
-            Some(FoundByHash::Kept(transaction, block)) => {
-                Lookup::Committed(Committed::stored(*transaction, &block))
-            }
+            Some(FoundByHash::Kept(rows, block)) => Lookup::Committed(Committed::stored(*rows, &block)),
             Some(FoundByHash::Pruned { version }) => Lookup::Pruned { version },
         })
     }

@@ -72,7 +72,7 @@ pub use filter::{
     FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered, SubmissionFilter,
 };
 pub use handle::NodeHandle;
-pub use lookup::{Accepted, Committed, Lookup};
+pub use lookup::{Accepted, Committed, CommittedTransaction, Lookup};
 pub use mailbox::MailboxStatus;
 pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
 pub use meters::{

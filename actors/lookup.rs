@@ -2,8 +2,8 @@
 
 use crate::LeaveReason;
 use ledger::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
-use ledger_store::StoredTransaction;
-use std::sync::Arc;
+use ledger_store::{StoreError, StoredRows};
+use std::{ops::Deref, sync::Arc};
 
 /// A transaction that the pool took.
 #[derive(Clone, Debug)]
@@ -41,14 +41,35 @@ pub struct Committed {
     pub block_timestamp_usecs: u64,
     /// Whether it is the last of its block.
     pub is_block_end: bool,
-    executed: Executed,
+    source: Source,
 }
 
-/// Where the transaction lies. One commit answers many waiters, so a block is shared.
+/// Where the transaction lies.
 #[derive(Clone, Debug)]
-enum Executed {
+enum Source {
+    /// At that place of a block. One commit answers many waiters, so a block is shared.
+    Block(Arc<ExecutedBlock>, usize),
+    Store(Arc<StoredRows>),
+}
+
+/// A committed transaction with all it did.
+#[derive(Debug)]
+pub enum CommittedTransaction {
+    /// At that place of a block.
     InBlock(Arc<ExecutedBlock>, usize),
-    Stored(Arc<ExecutedTransaction>),
+    /// Made of what was stored.
+    Decoded(Box<ExecutedTransaction>),
+}
+
+impl Deref for CommittedTransaction {
+    type Target = ExecutedTransaction;
+
+    fn deref(&self) -> &ExecutedTransaction {
+        match self {
+            Self::InBlock(block, index) => &block.transactions[*index],
+            Self::Decoded(executed) => executed,
+        }
+    }
 }
 
 impl Committed {
@@ -60,25 +81,36 @@ impl Committed {
             version,
             block_timestamp_usecs: block.header.timestamp_usecs,
             is_block_end: version == block.last_version(),
-            executed: Executed::InBlock(Arc::clone(block), index),
+            source: Source::Block(Arc::clone(block), index),
         })
     }
 
     /// A transaction as the store gave it, with its block.
-    pub fn stored(transaction: StoredTransaction, block: &BlockInfo) -> Self {
+    pub fn stored(rows: StoredRows, block: &BlockInfo) -> Self {
         Self {
-            version: transaction.version,
+            version: rows.version(),
             block_timestamp_usecs: block.header.timestamp_usecs,
-            is_block_end: transaction.version == block.last_version,
-            executed: Executed::Stored(Arc::new(transaction.executed)),
+            is_block_end: rows.version() == block.last_version,
+            source: Source::Store(Arc::new(rows)),
+        }
+    }
+
+    /// The transaction as it was stored, if the store gave it.
+    pub fn rows(&self) -> Option<&StoredRows> {
+        match &self.source {
+            Source::Block(..) => None,
+            Source::Store(rows) => Some(rows),
         }
     }
 
     /// The transaction with all it did.
-    pub fn transaction(&self) -> &ExecutedTransaction {
-        match &self.executed {
-            Executed::InBlock(block, index) => &block.transactions[*index],
-            Executed::Stored(transaction) => transaction,
-        }
+    ///
+    /// # Errors
+    /// When what was stored is damaged.
+    pub fn transaction(&self) -> Result<CommittedTransaction, StoreError> {
+        Ok(match &self.source {
+            Source::Block(block, index) => CommittedTransaction::InBlock(Arc::clone(block), *index),
+            Source::Store(rows) => CommittedTransaction::Decoded(Box::new(rows.decode()?.executed)),
+        })
     }
 }

@@ -217,7 +217,7 @@ mod tests {
         assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
         let found = head.committed(&draft(1, 2).checked().hash()).unwrap();
         assert_eq!((found.version, found.block_timestamp_usecs), (2_000, 2_000));
-        assert_eq!(found.transaction().hash, draft(1, 2).checked().hash());
+        assert_eq!(found.transaction().unwrap().hash, draft(1, 2).checked().hash());
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         panic!("{end:?}")
     };
     assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
-    assert_eq!(committed.transaction().hash, transaction.hash());
+    assert_eq!(committed.transaction().unwrap().hash, transaction.hash());
 }
 
 #[test]

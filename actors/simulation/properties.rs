@@ -176,7 +176,8 @@ pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_
             return Err(format!("{hash} had left, then it is at {:?}", sent.version));
         }
         Lookup::Committed(found) => {
-            let is_right = sent.version == Some(found.version) && found.transaction().hash == *hash;
+            let transaction = found.transaction().map_err(|error| error.to_string())?;
+            let is_right = sent.version == Some(found.version) && transaction.hash == *hash;
             let is_inside = (info.oldest_version..=info.version).contains(&found.version);
             let height = model
                 .version(found.version)

@@ -62,7 +62,15 @@ impl Answer {
     /// # Errors
     /// 500 when the value has no BCS form.
     pub fn bcs(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        let body = bcs::to_bytes(value)
+        Self::bcs_bytes(ledger_info, bcs::to_bytes(value))
+    }
+
+    /// Status 200 with what was written as BCS.
+    ///
+    /// # Errors
+    /// 500 when that failed.
+    pub fn bcs_bytes(ledger_info: LedgerInfo, body: Result<Vec<u8>, bcs::Error>) -> Result<Self, ApiError> {
+        let body = body
             .map_err(|cause| Problem::internal("writing the answer as BCS failed", &cause).at(ledger_info))?;
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
     }

@@ -1,12 +1,12 @@
 //! The BCS bodies of answers (rest-behaviour section 5); the order of variants and fields is the
-//! wire's.
+//! wire's. What was stored is BCS already, and is put into answers as it stands.
 
 use ledger::{
     AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, ReplayProtector,
     SignedTransaction, Transaction, TransactionInfo, WriteSet,
 };
-use ledger_store::{StoredTransaction, TransactionSummary};
-use serde::Serialize;
+use ledger_store::{StoredList, StoredRows, TransactionSummary};
+use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 /// The index of a validator among the roles of a node.
 const ROLE_VALIDATOR: u8 = 0;
@@ -76,28 +76,121 @@ impl<'a> OnChainBcs<'a> {
     }
 }
 
-/// A block, with its transactions where they were asked for.
+/// A block, before its transactions.
 #[derive(Serialize)]
-pub(crate) struct BlockBcs<'a> {
+struct BlockHeadBcs {
     block_height: u64,
     block_hash: HashValue,
     block_timestamp: u64,
     first_version: u64,
     last_version: u64,
-    transactions: Option<Vec<OnChainBcs<'a>>>,
+    has_transactions: bool,
 }
 
-impl<'a> BlockBcs<'a> {
-    pub fn new(block: &BlockInfo, transactions: Option<&'a [StoredTransaction]>) -> Self {
-        let on_chain = |stored: &'a StoredTransaction| OnChainBcs::new(stored.version, &stored.executed);
-        Self {
-            block_height: block.header.height,
-            block_hash: block.hash,
-            block_timestamp: block.header.timestamp_usecs,
-            first_version: block.first_version,
-            last_version: block.last_version,
-            transactions: transactions.map(|all| all.iter().map(on_chain).collect()),
-        }
+/// The bytes of a list, whose items are appended in BCS.
+#[derive(Default)]
+pub(crate) struct ListBcs {
+    count: usize,
+    items: Vec<u8>,
+}
+
+impl ListBcs {
+    /// How many bytes the items have.
+    pub fn size_bytes(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Appends a committed transaction in the form of [`OnChainBcs`].
+    ///
+    /// # Errors
+    /// When it is too long for a list of BCS.
+    pub fn push_rows(&mut self, rows: &StoredRows) -> Result<(), bcs::Error> {
+        append_rows(&mut self.items, rows)?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Appends an event of a transaction, given as its BCS bytes.
+    pub fn push_event(&mut self, transaction_version: u64, event: &[u8]) {
+        self.items.extend_from_slice(&transaction_version.to_le_bytes());
+        self.items.extend_from_slice(event);
+        self.count += 1;
+    }
+
+    /// The bytes of the list behind `head`.
+    ///
+    /// # Errors
+    /// When it is too long for a list of BCS.
+    pub fn behind(&self, head: Vec<u8>) -> Result<Vec<u8>, bcs::Error> {
+        const COUNT_BYTES_MAX: usize = 5;
+        let mut body = head;
+        body.reserve_exact(COUNT_BYTES_MAX + self.items.len());
+        append_count(&mut body, self.count)?;
+        body.extend_from_slice(&self.items);
+        Ok(body)
+    }
+}
+
+/// How many items a list has, as BCS writes it before them.
+struct Count(usize);
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_seq(Some(self.0))?.end()
+    }
+}
+
+fn append_count(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
+    bcs::serialize_into(out, &Count(count))
+}
+
+fn append_rows(out: &mut Vec<u8>, rows: &StoredRows) -> Result<(), bcs::Error> {
+    /// The variant of a [`WriteSet`].
+    const WRITE_SET_V0: u8 = 0;
+    let list = |out: &mut Vec<u8>, list: StoredList<'_>| {
+        append_count(out, list.count)?;
+        out.extend_from_slice(list.bytes);
+        Ok(())
+    };
+    out.extend_from_slice(&rows.version().to_le_bytes());
+    out.extend_from_slice(rows.transaction_and_info());
+    list(out, rows.events())?;
+    out.extend_from_slice(rows.accumulator_root());
+    out.push(WRITE_SET_V0);
+    list(out, rows.writes())
+}
+
+/// The bytes of [`TransactionBcs::OnChain`] of what was stored.
+///
+/// # Errors
+/// When a list is too long for BCS.
+pub(crate) fn on_chain_bytes(rows: &StoredRows) -> Result<Vec<u8>, bcs::Error> {
+    /// The variant of a [`TransactionBcs`].
+    const ON_CHAIN: u8 = 0;
+    /// What an answer has beside the rows, at the most.
+    const FRAME_BYTES: usize = 32;
+    let mut body = Vec::with_capacity(rows.size_bytes() + FRAME_BYTES);
+    body.push(ON_CHAIN);
+    append_rows(&mut body, rows)?;
+    Ok(body)
+}
+
+/// The bytes of a block, with its transactions where they were asked for.
+///
+/// # Errors
+/// When the list is too long for BCS.
+pub(crate) fn block_bytes(block: &BlockInfo, transactions: Option<&ListBcs>) -> Result<Vec<u8>, bcs::Error> {
+    let head = bcs::to_bytes(&BlockHeadBcs {
+        block_height: block.header.height,
+        block_hash: block.hash,
+        block_timestamp: block.header.timestamp_usecs,
+        first_version: block.first_version,
+        last_version: block.last_version,
+        has_transactions: transactions.is_some(),
+    })?;
+    match transactions {
+        Some(transactions) => transactions.behind(head),
+        None => Ok(head),
     }
 }
 
@@ -119,22 +212,6 @@ impl From<&TransactionSummary> for SummaryBcs {
             version: summary.version,
             transaction_hash: summary.hash,
             replay_protector: summary.replay_protector,
-        }
-    }
-}
-
-/// An event in a listing.
-#[derive(Serialize)]
-pub(crate) struct VersionedEventBcs<'a> {
-    transaction_version: u64,
-    event: &'a ContractEvent,
-}
-
-impl<'a> VersionedEventBcs<'a> {
-    pub fn new(transaction_version: u64, event: &'a ContractEvent) -> Self {
-        Self {
-            transaction_version,
-            event,
         }
     }
 }

@@ -124,7 +124,8 @@ impl Funder {
             match lookup {
                 Lookup::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
                 Lookup::Committed(committed) => {
-                    return Ok(match &committed.transaction().info.v0().status {
+                    let transaction = committed.transaction().map_err(|error| unread(error.into()))?;
+                    return Ok(match &transaction.info.v0().status {
                         ExecutionStatus::Success => Attempt::Funded(Funded {
                             transaction: accepted.transaction,
                         }),

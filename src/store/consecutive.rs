@@ -1,12 +1,7 @@
 //! Transactions of consecutive versions. Their rows stand side by side in each table, so that a table is gone
 //! through once instead of being searched for every version.
 
-use crate::{
-    Snapshot, StoreError, StoredTransaction,
-    base::decode_write,
-    schema::{Position, TransactionRow, decode},
-};
-use ledger::WriteSet;
+use crate::{Snapshot, StoreError, StoredRows, schema::Position};
 use redb::Range;
 use std::{iter::Peekable, ops::RangeInclusive};
 
@@ -24,14 +19,14 @@ struct Consecutive {
 }
 
 impl Snapshot {
-    /// The transactions of `versions`, which are in the window; [`Self::transaction`] gives one.
+    /// The rows of the transactions of `versions`, which are in the window; [`Self::transaction_in_block`] gives those of one.
     ///
     /// # Errors
     /// When the database fails; as items, also where a row is missing or damaged.
     pub fn transactions(
         &self,
         versions: RangeInclusive<u64>,
-    ) -> Result<impl Iterator<Item = Result<StoredTransaction, StoreError>> + use<>, StoreError> {
+    ) -> Result<impl Iterator<Item = Result<StoredRows, StoreError>> + use<>, StoreError> {
         let tables = &self.view.tables;
         let parts = (*versions.start(), 0)..=(*versions.end(), u32::MAX);
         Ok(Consecutive {
@@ -44,26 +39,21 @@ impl Snapshot {
 }
 
 impl Consecutive {
-    fn read(&mut self, version: u64) -> Result<StoredTransaction, StoreError> {
+    fn read(&mut self, version: u64) -> Result<StoredRows, StoreError> {
         let missing = || StoreError::Inconsistent(format!("transaction {version} is missing"));
         let (found, row) = self.transactions.next().ok_or_else(missing)??;
         if found.value() != version {
             return Err(missing());
         }
-        let row = TransactionRow::decode(row.value(), version)?;
-        let events = parts_of(&mut self.events, version, |row| {
-            decode(row, format_args!("an event of version {version}"))
-        })?;
-        // The rows stand in the order in which the set had them.
-        let writes = parts_of(&mut self.writes, version, |row| {
-            decode_write(row, format_args!("a write of version {version}"))
-        })?;
-        Ok(row.with_parts(version, events, WriteSet::from_ascending(writes)))
+        let mut rows = StoredRows::new(version, row.value())?;
+        each_part(&mut self.events, version, |row| rows.push_event(row))?;
+        each_part(&mut self.writes, version, |row| rows.push_write(row))?;
+        Ok(rows)
     }
 }
 
 impl Iterator for Consecutive {
-    type Item = Result<StoredTransaction, StoreError>;
+    type Item = Result<StoredRows, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let version = self.versions.next()?;
@@ -71,17 +61,12 @@ impl Iterator for Consecutive {
     }
 }
 
-/// What the next rows hold, up to the last one of `version`.
-fn parts_of<T>(
-    rows: &mut Parts,
-    version: u64,
-    decode: impl Fn(&[u8]) -> Result<T, StoreError>,
-) -> Result<Vec<T>, StoreError> {
-    let mut parts = Vec::new();
+/// Gives `add` the next rows, up to the last one of `version`.
+fn each_part(rows: &mut Parts, version: u64, mut add: impl FnMut(&[u8])) -> Result<(), StoreError> {
     // A row that cannot be read is taken too, so that its error is told.
     let is_later = |place: Position| place.0 > version;
     while let Some(row) = rows.next_if(|row| !row.as_ref().is_ok_and(|(place, _)| is_later(place.value()))) {
-        parts.push(decode(row?.1.value())?);
+        add(row?.1.value());
     }
-    Ok(parts)
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::{
         entry::{account_entry, position, stream_entry},
     },
     numbered::{Numbered, Page, Take},
-    schema::replay_protector,
+    schema::{Position, replay_protector},
     stream::{StreamEvents, StreamRows},
 };
 use ledger::{AccountAddress, ContractEvent, EventKey, HashValue, ReplayProtector};
@@ -102,18 +102,45 @@ impl Snapshot {
         start: Option<u64>,
         limit: usize,
     ) -> Result<StreamEvents, StoreError> {
-        let bound = stream_bound(self.view.digests.stream(key));
         let mut rows = StreamRows::new(key)?;
-        let events = self.page(&of_stream(&bound), &page_from(start, limit), |entry| {
+        let events = self.stream_page(key, start, limit, |row, place| rows.read(row, place))?;
+        Ok(rows.with(events))
+    }
+
+    /// As [`Self::events`], each as its row: the version of its transaction and its BCS bytes.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    pub fn stream_event_rows(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
+        let rows = StreamRows::new(key)?;
+        self.stream_page(key, start, limit, |row, (version, _)| {
+            Ok(rows.is_of_stream(row).then(|| (version, row.to_vec())))
+        })
+    }
+
+    /// What `read` makes of the rows of a page of a stream; `None` for a row of another stream.
+    fn stream_page<T>(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+        mut read: impl FnMut(&[u8], Position) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let bound = stream_bound(self.view.digests.stream(key));
+        self.page(&of_stream(&bound), &page_from(start, limit), |entry| {
             let Some(place) = position(Kind::Stream, entry) else {
                 return Ok(None);
             };
             match self.view.tables.events.get(place)? {
-                Some(row) => rows.read(row.value(), place),
+                Some(row) => read(row.value(), place),
                 None => Ok(None),
             }
-        })?;
-        Ok(rows.with(events))
+        })
     }
 
     /// The number of a stream's first event that is not pruned, or that its next one will have where

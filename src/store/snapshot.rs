@@ -2,16 +2,13 @@
 
 use crate::{
     StoreError,
-    base::decode_write,
     index::{Kind, entry::hash_entry, lookup::Span},
-    schema::{TransactionRow, decode},
+    rows::StoredRows,
+    schema::TransactionRow,
     view::View,
 };
 use bytes::Bytes;
-use ledger::{
-    BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, StateError, StateKey, StateView,
-    WriteSet,
-};
+use ledger::{BlockInfo, ExecutedTransaction, HashValue, LedgerInfo, StateError, StateKey, StateView};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.
@@ -34,40 +31,12 @@ pub struct StoredTransaction {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FoundByHash {
     /// It is in the window: the transaction and its block.
-    Kept(Box<StoredTransaction>, Box<BlockInfo>),
+    Kept(Box<StoredRows>, Box<BlockInfo>),
     /// It was committed at this version, which is pruned while its index entry lives.
     Pruned {
         /// The version.
         version: u64,
     },
-}
-
-/// A version, with its row and the height of its block where it is not pruned.
-type FoundRow = (u64, Option<(TransactionRow, u64)>);
-
-impl TransactionRow {
-    /// The transaction of a row with its events and writes.
-    pub(crate) fn with_parts(
-        self,
-        version: u64,
-        events: Vec<ContractEvent>,
-        writes: WriteSet,
-    ) -> StoredTransaction {
-        let Self {
-            transaction,
-            info,
-            accumulator_root,
-        } = self;
-        let executed = ExecutedTransaction {
-            transaction,
-            hash: info.v0().transaction_hash,
-            info,
-            events,
-            writes,
-            accumulator_root,
-        };
-        StoredTransaction { version, executed }
-    }
 }
 
 impl Snapshot {
@@ -104,61 +73,45 @@ impl Snapshot {
         if !self.has_version(version) {
             return Ok(None);
         }
-        let row = self.view.transaction_row(version)?;
+        let row = self.row(version)?;
         let row = row.ok_or_else(|| missing("transaction", version))?;
-        self.with_parts(row, version).map(Some)
+        self.with_parts(row)?.decode().map(Some)
     }
 
-    /// The transaction of a version and its block; `None` above the head or when pruned.
+    /// The rows of the transaction of a version, and its block; `None` above the head or when pruned.
     ///
     /// # Errors
     /// When the database fails or a row is damaged.
-    pub fn transaction_in_block(
-        &self,
-        version: u64,
-    ) -> Result<Option<(StoredTransaction, BlockInfo)>, StoreError> {
+    pub fn transaction_in_block(&self, version: u64) -> Result<Option<(StoredRows, BlockInfo)>, StoreError> {
         if !self.has_version(version) {
             return Ok(None);
         }
-        let row = self.view.transaction_row_in_block(version)?;
+        let row = self.row(version)?;
         let row = row.ok_or_else(|| missing("transaction", version))?;
-        self.in_block(row, version).map(Some)
+        self.in_block(row).map(Some)
     }
 
-    fn in_block(
-        &self,
-        (row, height): (TransactionRow, u64),
-        version: u64,
-    ) -> Result<(StoredTransaction, BlockInfo), StoreError> {
-        let block = self.view.block(height)?;
-        let block = block.ok_or_else(|| missing("the block of transaction", version))?;
-        Ok((self.with_parts(row, version)?, block))
+    /// A transaction's own row, with its events and writes still to come.
+    fn row(&self, version: u64) -> Result<Option<StoredRows>, StoreError> {
+        let row = self.view.tables.transactions.get(version)?;
+        row.map(|row| StoredRows::new(version, row.value())).transpose()
     }
 
-    fn with_parts(&self, row: TransactionRow, version: u64) -> Result<StoredTransaction, StoreError> {
-        Ok(row.with_parts(version, self.events_of(version)?, self.writes_of(version)?))
+    fn in_block(&self, row: StoredRows) -> Result<(StoredRows, BlockInfo), StoreError> {
+        let block = self.view.block(row.height())?;
+        let block = block.ok_or_else(|| missing("the block of transaction", row.version()))?;
+        Ok((self.with_parts(row)?, block))
     }
 
-    fn events_of(&self, version: u64) -> Result<Vec<ContractEvent>, StoreError> {
-        let rows = self
-            .view
-            .tables
-            .events
-            .range((version, 0)..=(version, u32::MAX))?;
-        rows.map(|row| decode(row?.1.value(), format_args!("an event of version {version}")))
-            .collect()
-    }
-
-    fn writes_of(&self, version: u64) -> Result<WriteSet, StoreError> {
-        let rows = self
-            .view
-            .tables
-            .writes
-            .range((version, 0)..=(version, u32::MAX))?;
-        let writes =
-            rows.map(|row| decode_write(row?.1.value(), format_args!("a write of version {version}")));
-        // The rows stand in the order in which the set had them.
-        writes.collect::<Result<_, _>>().map(WriteSet::from_ascending)
+    fn with_parts(&self, mut row: StoredRows) -> Result<StoredRows, StoreError> {
+        let parts = (row.version(), 0)..=(row.version(), u32::MAX);
+        for event in self.view.tables.events.range(parts.clone())? {
+            row.push_event(event?.1.value());
+        }
+        for write in self.view.tables.writes.range(parts)? {
+            row.push_write(write?.1.value());
+        }
+        Ok(row)
     }
 
     /// The transaction with `hash`, its row read once.
@@ -169,9 +122,9 @@ impl Snapshot {
         Ok(match self.row_by_hash(hash)? {
             None => None,
             Some((version, None)) => Some(FoundByHash::Pruned { version }),
-            Some((version, Some(row))) => {
-                let (transaction, block) = self.in_block(row, version)?;
-                Some(FoundByHash::Kept(Box::new(transaction), Box::new(block)))
+            Some((_, Some(row))) => {
+                let (rows, block) = self.in_block(row)?;
+                Some(FoundByHash::Kept(Box::new(rows), Box::new(block)))
             }
         })
     }
@@ -184,9 +137,9 @@ impl Snapshot {
         Ok(self.row_by_hash(hash)?.map(|(version, _)| version))
     }
 
-    /// The newest version that the index has under `hash`, with its row and the height of its block: `None` in their place
-    /// where the version is pruned. Of such a one only the index can tell, and it does so by the first bytes.
-    fn row_by_hash(&self, hash: &HashValue) -> Result<Option<FoundRow>, StoreError> {
+    /// The newest version that the index has under `hash`, with its own row: `None` in its place where the version is
+    /// pruned. Of such a one only the index can tell, and it does so by the first bytes.
+    fn row_by_hash(&self, hash: &HashValue) -> Result<Option<(u64, Option<StoredRows>)>, StoreError> {
         let span = Span {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
@@ -197,15 +150,26 @@ impl Snapshot {
             if version < self.info.oldest_version {
                 return ControlFlow::Break(Ok((version, None)));
             }
-            match self.view.transaction_row_in_block(version) {
-                Ok(Some((row, height))) if row.info.v0().transaction_hash == *hash => {
-                    ControlFlow::Break(Ok((version, Some((row, height)))))
-                }
-                Ok(_) => ControlFlow::Continue(()),
+            match self.row_with_hash(version, hash) {
+                Ok(Some(row)) => ControlFlow::Break(Ok((version, Some(row)))),
+                Ok(None) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(Err(error)),
             }
         })?;
         found.transpose()
+    }
+
+    /// The row of a version, if its transaction has that hash.
+    fn row_with_hash(&self, version: u64, hash: &HashValue) -> Result<Option<StoredRows>, StoreError> {
+        let Some(row) = self.view.tables.transactions.get(version)? else {
+            return Ok(None);
+        };
+        let found = TransactionRow::decode(row.value(), version)?
+            .info
+            .v0()
+            .transaction_hash;
+        let row = (found == *hash).then(|| StoredRows::new(version, row.value()));
+        row.transpose()
     }
 
     /// The block of a height; `None` above the head or when pruned.

@@ -136,20 +136,9 @@ impl View {
 
     /// A transaction's row.
     pub(crate) fn transaction_row(&self, version: u64) -> Result<Option<TransactionRow>, StoreError> {
-        let row = self.transaction_row_in_block(version)?;
-        Ok(row.map(|(row, _)| row))
-    }
-
-    /// A transaction's row and the height of its block.
-    pub(crate) fn transaction_row_in_block(
-        &self,
-        version: u64,
-    ) -> Result<Option<(TransactionRow, u64)>, StoreError> {
-        let Some(row) = self.tables.transactions.get(version)? else {
-            return Ok(None);
-        };
-        let height = TransactionRow::height_of(row.value(), version)?;
-        Ok(Some((TransactionRow::decode(row.value(), version)?, height)))
+        let row = self.tables.transactions.get(version)?;
+        row.map(|row| TransactionRow::decode(row.value(), version))
+            .transpose()
     }
 
     /// A block's row.

@@ -7,12 +7,12 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
-    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX, size_bytes},
+    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX},
     tables::TableTypes,
-    wire::BlockBcs,
+    wire::{ListBcs, block_bytes},
 };
 use ledger::{BlockInfo, Chain, LedgerInfo};
-use ledger_store::{Snapshot, StoreError, StoredTransaction};
+use ledger_store::{Snapshot, StoreError, StoredRows, StoredTransaction};
 
 /// The most transactions of a block in one answer; the reference's number. The first ones are
 /// given; a client sees by the last one's version that there are more.
@@ -21,13 +21,21 @@ const TRANSACTIONS_MAX: usize = 10_000;
 /// What was read of a block.
 struct Found {
     block: BlockInfo,
-    transactions: Option<Vec<StoredTransaction>>,
-    /// The types of the tables whose items the transactions changed, where they are shown.
-    tables: TableTypes,
-    /// About how many bytes the transactions hold.
-    read_bytes: usize,
-    /// Taken where that is large.
+    transactions: Option<Transactions>,
+    /// Taken where they are large.
     place: Option<LargeAnswerPlace>,
+}
+
+/// The transactions of a block, as far as the form of the answer needs them.
+enum Transactions {
+    Json {
+        all: Vec<StoredTransaction>,
+        /// The types of the tables whose items they changed.
+        tables: TableTypes,
+        /// How many bytes their rows have.
+        read_bytes: usize,
+    },
+    Bcs(ListBcs),
 }
 
 impl Found {
@@ -35,8 +43,6 @@ impl Found {
         Self {
             block,
             transactions: None,
-            tables: TableTypes::default(),
-            read_bytes: 0,
             place: None,
         }
     }
@@ -45,36 +51,69 @@ impl Found {
     /// a page of a listing reads without one; what that is of all requests is bounded as there.
     fn read_transactions(
         &mut self,
+        reader: &Reader,
         snapshot: &Snapshot,
-        places: &LargeAnswers,
     ) -> Result<Result<(), Problem>, StoreError> {
         let (first, last) = (self.block.first_version, self.block.last_version);
-        let mut transactions = Vec::new();
-        for transaction in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
-            let transaction = transaction?;
-            self.read_bytes += size_bytes(&transaction.executed);
-            transactions.push(transaction);
+        let mut transactions = Transactions::none_of(reader.format);
+        let mut read_bytes = 0;
+        for rows in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
+            let rows = rows?;
+            read_bytes += rows.size_bytes();
+            transactions.push(&reader.chain, snapshot, &rows)?;
             if self.place.is_none() {
-                match places.place_for(self.read_bytes) {
+                match reader.places.place_for(read_bytes) {
                     Ok(place) => self.place = place,
                     Err(problem) => return Ok(Err(problem)),
                 }
             }
-            if self.read_bytes >= VALUE_BYTES_MAX {
+            if read_bytes >= VALUE_BYTES_MAX {
                 break;
             }
         }
         self.transactions = Some(transactions);
         Ok(Ok(()))
     }
+}
 
-    fn learn_tables(&mut self, chain: &Chain, snapshot: &Snapshot) -> Result<(), StoreError> {
-        for StoredTransaction { version, executed } in self.transactions.iter().flatten() {
-            self.tables
-                .learn_all(chain, snapshot, &executed.writes, *version)?;
+impl Transactions {
+    fn none_of(format: Format) -> Self {
+        match format {
+            Format::Json => Self::Json {
+                all: Vec::new(),
+                tables: TableTypes::default(),
+                read_bytes: 0,
+            },
+            Format::Bcs => Self::Bcs(ListBcs::default()),
+        }
+    }
+
+    /// Adds the next one.
+    fn push(&mut self, chain: &Chain, snapshot: &Snapshot, rows: &StoredRows) -> Result<(), StoreError> {
+        match self {
+            Self::Json {
+                all,
+                tables,
+                read_bytes,
+            } => {
+                let stored = rows.decode()?;
+                tables.learn_all(chain, snapshot, &stored.executed.writes, stored.version)?;
+                *read_bytes += rows.size_bytes();
+                all.push(stored);
+            }
+            Self::Bcs(list) => list
+                .push_rows(rows)
+                .map_err(|error| StoreError::Inconsistent(error.to_string()))?,
         }
         Ok(())
     }
+}
+
+/// What reading a block needs beside a snapshot.
+struct Reader {
+    chain: Chain,
+    format: Format,
+    places: LargeAnswers,
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
@@ -95,21 +134,23 @@ where
     F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
 {
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
-    let (chain, format) = (call.chain().clone(), call.format());
-    let (reading, places) = (chain.clone(), call.state.large_answers().clone());
+    let chain = call.chain().clone();
+    let reader = Reader {
+        chain: chain.clone(),
+        format: call.format(),
+        places: call.state.large_answers().clone(),
+    };
     let question = move |snapshot: &Snapshot| {
         let mut found = match find(snapshot)? {
             Ok(block) => Found::new(block),
             Err(problem) => return Ok(Err(problem)),
         };
-        if with_transactions && let Err(problem) = found.read_transactions(snapshot, &places)? {
+        if with_transactions && let Err(problem) = found.read_transactions(&reader, snapshot)? {
             return Ok(Err(problem));
-        }
-        if format == Format::Json {
-            found.learn_tables(&reading, snapshot)?;
         }
         Ok(Ok(found))
     };
+    let format = call.format();
     let (ledger_info, mut found) = match with_transactions {
         true => call.read(question).await?,
         false => call.read_few(question).await?,
@@ -119,18 +160,25 @@ where
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
-    let transactions = found.transactions.as_deref();
-    match format {
-        Format::Json => {
-            // Beside its transactions a block is small.
-            const FRAME_BYTES: usize = 512;
-            Answer::json_of_about(
-                ledger_info,
-                &BlockJson::new(chain, &found.block, transactions, &found.tables),
-                FRAME_BYTES + large::json_bytes(found.read_bytes),
-            )
-        }
-        Format::Bcs => Answer::bcs(ledger_info, &BlockBcs::new(&found.block, transactions)),
+    let json = |transactions, read_bytes| {
+        // Beside its transactions a block is small.
+        const FRAME_BYTES: usize = 512;
+        Answer::json_of_about(
+            ledger_info,
+            &BlockJson::new(chain, &found.block, transactions),
+            FRAME_BYTES + large::json_bytes(read_bytes),
+        )
+    };
+    let bcs = |transactions| Answer::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
+    match &found.transactions {
+        Some(Transactions::Json {
+            all,
+            tables,
+            read_bytes,
+        }) => json(Some((all, tables)), *read_bytes),
+        Some(Transactions::Bcs(list)) => bcs(Some(list)),
+        None if format == Format::Json => json(None, 0),
+        None => bcs(None),
     }
 }
 

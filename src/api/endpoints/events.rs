@@ -10,7 +10,7 @@ use crate::{
     json::{EventHandleJson, VersionedEventJson},
     large,
     resource::read_resource,
-    wire::VersionedEventBcs,
+    wire::ListBcs,
 };
 use ledger::{AccountAddress, Chain, EventKey, Identifier, LedgerInfo, StructTag};
 use ledger_store::{Snapshot, StoreError, StreamEvent, StreamEvents};
@@ -65,25 +65,35 @@ pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
     answer(&call, ledger_info, events).await
 }
 
-async fn answer(call: &Call, ledger_info: LedgerInfo, found: StreamEvents) -> Result<Answer, ApiError> {
-    let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
-    let size_bytes = found.events.iter().map(size_of).sum();
+async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<Answer, ApiError> {
+    let size_bytes = found.size_bytes();
     let place = call.state.large_answers().place_for(size_bytes)?;
-    let (chain, format) = (call.chain().clone(), call.format());
-    large::render(place, move || match format {
-        Format::Json => {
-            let views = VersionedEventJson::all(&chain, &found);
+    let chain = call.chain().clone();
+    large::render(place, move || match found {
+        Found::Json(events) => {
+            let views = VersionedEventJson::all(&chain, &events);
             Answer::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))
         }
-        Format::Bcs => {
-            let events = found.into_events();
-            let views = events
-                .iter()
-                .map(|(version, event)| VersionedEventBcs::new(*version, event));
-            Answer::bcs(ledger_info, &views.collect::<Vec<_>>())
-        }
+        Found::Bcs(events) => Answer::bcs_bytes(ledger_info, events.behind(Vec::new())),
     })
     .await
+}
+
+/// A page of events, as far as the form of the answer needs it.
+enum Found {
+    Json(StreamEvents),
+    Bcs(ListBcs),
+}
+
+impl Found {
+    /// About how many bytes they hold.
+    fn size_bytes(&self) -> usize {
+        let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
+        match self {
+            Self::Json(found) => found.events.iter().map(size_of).sum(),
+            Self::Bcs(events) => events.size_bytes(),
+        }
+    }
 }
 
 /// A stream of events.
@@ -97,6 +107,7 @@ struct Stream {
 struct EventPage {
     start: Option<u64>,
     limit: usize,
+    format: Format,
 }
 
 impl EventPage {
@@ -104,14 +115,11 @@ impl EventPage {
         Ok(Self {
             start: call.query("start")?.map(|Decimal(start)| start),
             limit: call.limit(PAGE)?,
+            format: call.format(),
         })
     }
 
-    fn read(
-        &self,
-        snapshot: &Snapshot,
-        stream: &Stream,
-    ) -> Result<Result<StreamEvents, Problem>, StoreError> {
+    fn read(&self, snapshot: &Snapshot, stream: &Stream) -> Result<Result<Found, Problem>, StoreError> {
         if let Some(start) = self.start {
             // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
@@ -119,8 +127,17 @@ impl EventPage {
                 return Ok(Err(Problem::EventPruned { start, end }));
             }
         }
-        let found = snapshot.stream_events(&stream.key, self.start, self.limit)?;
-        Ok(Ok(found))
+        let (key, start, limit) = (&stream.key, self.start, self.limit);
+        Ok(Ok(match self.format {
+            Format::Json => Found::Json(snapshot.stream_events(key, start, limit)?),
+            Format::Bcs => {
+                let mut events = ListBcs::default();
+                for (version, event) in snapshot.stream_event_rows(key, start, limit)? {
+                    events.push_event(version, &event);
+                }
+                Found::Bcs(events)
+            }
+        }))
     }
 }
 

@@ -9,10 +9,10 @@ use crate::{
     json::{CommittedJson, TransactionJson},
     large::{self, size_bytes},
     tables::TableTypes,
-    wire::{OnChainBcs, TransactionBcs},
+    wire::{OnChainBcs, TransactionBcs, on_chain_bytes},
 };
 use ledger::{Chain, HashValue, LedgerInfo};
-use ledger_actors::{Committed, Lookup};
+use ledger_actors::{Committed, CommittedTransaction, Lookup, ReadError};
 use ledger_store::{Snapshot, StoreError};
 
 /// `GET /v1/transactions/by_hash/{txn_hash}`
@@ -33,17 +33,19 @@ pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("txn_version")?;
     let chain = call.chain().clone();
-    let (ledger_info, (transaction, tables)) = call
-        .read_few(move |snapshot| at_version(&chain, snapshot, version))
+    let format = call.format();
+    let (ledger_info, found) = call
+        .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
         .await?;
-    committed(&call, ledger_info, transaction, tables).await
+    answer(&call, ledger_info, found).await
 }
 
 fn at_version(
     chain: &Chain,
+    format: Format,
     snapshot: &Snapshot,
     version: u64,
-) -> Result<Result<(Committed, TableTypes), Problem>, StoreError> {
+) -> Result<Result<Found, Problem>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     if version > ledger_info.version {
         return Ok(Err(Problem::TransactionNotFound {
@@ -55,10 +57,22 @@ fn at_version(
         return Ok(Err(Problem::VersionPruned(version)));
     }
     let missing = || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
-    let (transaction, block) = snapshot.transaction_in_block(version)?.ok_or_else(missing)?;
-    let mut tables = TableTypes::default();
-    tables.learn_all(chain, snapshot, &transaction.executed.writes, version)?;
-    Ok(Ok((Committed::stored(transaction, &block), tables)))
+    let (rows, block) = snapshot.transaction_in_block(version)?.ok_or_else(missing)?;
+    let committed = Committed::stored(rows, &block);
+    Ok(Ok(match format {
+        Format::Bcs => Found::Bcs(committed),
+        Format::Json => {
+            let transaction = committed.transaction()?;
+            let mut tables = TableTypes::default();
+            tables.learn_all(chain, snapshot, &transaction.writes, version)?;
+            Found::Json(Shown {
+                version,
+                timestamp_usecs: committed.block_timestamp_usecs,
+                transaction,
+                tables,
+            })
+        }
+    }))
 }
 
 async fn found(
@@ -77,9 +91,21 @@ async fn found(
             || TransactionJson::pending(call.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
         ),
-        Lookup::Committed(transaction) => {
-            let tables = tables_of(call, &transaction).await?;
-            committed(call, ledger_info, transaction, tables).await
+        Lookup::Committed(committed) => {
+            let found = match call.format() {
+                Format::Bcs => Found::Bcs(committed),
+                Format::Json => {
+                    let transaction = committed.transaction().map_err(ReadError::from)?;
+                    let tables = tables_of(call, committed.version, &transaction).await?;
+                    Found::Json(Shown {
+                        version: committed.version,
+                        timestamp_usecs: committed.block_timestamp_usecs,
+                        transaction,
+                        tables,
+                    })
+                }
+            };
+            answer(call, ledger_info, found).await
         }
         Lookup::Pruned { version } => Err(Problem::VersionPruned(version).at(ledger_info)),
         Lookup::Left(reason) => not_found(Some(reason)),
@@ -89,13 +115,17 @@ async fn found(
 
 /// The types of the tables whose items a transaction changed; asks the store only where there are
 /// some that the transaction did not make itself.
-async fn tables_of(call: &Call, committed: &Committed) -> Result<TableTypes, ApiError> {
+async fn tables_of(
+    call: &Call,
+    version: u64,
+    transaction: &CommittedTransaction,
+) -> Result<TableTypes, ApiError> {
     let mut tables = TableTypes::default();
-    let unknown = tables.learn(call.chain(), &committed.transaction().writes);
-    if call.format() == Format::Bcs || unknown.is_empty() {
+    let unknown = tables.learn(call.chain(), &transaction.writes);
+    if unknown.is_empty() {
         return Ok(tables);
     }
-    let (chain, version) = (call.chain().clone(), committed.version);
+    let chain = call.chain().clone();
     let read = move |snapshot: &Snapshot| {
         tables.read(&chain, snapshot, &unknown, version)?;
         Ok(tables)
@@ -104,33 +134,62 @@ async fn tables_of(call: &Call, committed: &Committed) -> Result<TableTypes, Api
     Ok(tables)
 }
 
-async fn committed(
-    call: &Call,
-    ledger_info: LedgerInfo,
-    committed: Committed,
+/// A committed transaction, as far as the form of the answer needs it.
+enum Found {
+    Json(Shown),
+    Bcs(Committed),
+}
+
+/// A committed transaction with what is needed to show it.
+struct Shown {
+    version: u64,
+    /// The time of its block, in microseconds since the Unix epoch.
+    timestamp_usecs: u64,
+    transaction: CommittedTransaction,
+    /// The types of the tables whose items it changed.
     tables: TableTypes,
-) -> Result<Answer, ApiError> {
-    let size_bytes = size_bytes(committed.transaction());
-    let place = call.state.large_answers().place_for(size_bytes)?;
-    let (chain, format) = (call.chain().clone(), call.format());
-    large::render(place, move || {
-        let (version, executed) = (committed.version, committed.transaction());
-        match format {
-            Format::Json => {
-                let view = CommittedJson {
-                    version,
-                    timestamp_usecs: committed.block_timestamp_usecs,
-                    executed,
-                    tables: &tables,
-                };
-                let view = TransactionJson::committed(&chain, view);
-                Answer::json_of_about(ledger_info, &view, large::json_bytes(size_bytes))
-            }
-            Format::Bcs => {
-                let on_chain = OnChainBcs::new(version, executed);
-                Answer::bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
-            }
+}
+
+async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<Answer, ApiError> {
+    match found {
+        Found::Json(shown) => {
+            let size_bytes = size_bytes(&shown.transaction);
+            let place = call.state.large_answers().place_for(size_bytes)?;
+            let chain = call.chain().clone();
+            large::render(place, move || shown.answer(&chain, ledger_info, size_bytes)).await
         }
-    })
-    .await
+        Found::Bcs(committed) => {
+            let size_bytes = match committed.rows() {
+                Some(rows) => rows.size_bytes(),
+                None => {
+                    let transaction = committed.transaction().map_err(ReadError::from)?;
+                    size_bytes(&transaction)
+                }
+            };
+            let place = call.state.large_answers().place_for(size_bytes)?;
+            large::render(place, move || answer_bcs(ledger_info, &committed)).await
+        }
+    }
+}
+
+impl Shown {
+    fn answer(&self, chain: &Chain, ledger_info: LedgerInfo, size_bytes: usize) -> Result<Answer, ApiError> {
+        let view = CommittedJson {
+            version: self.version,
+            timestamp_usecs: self.timestamp_usecs,
+            executed: &self.transaction,
+            tables: &self.tables,
+        };
+        let view = TransactionJson::committed(chain, view);
+        Answer::json_of_about(ledger_info, &view, large::json_bytes(size_bytes))
+    }
+}
+
+fn answer_bcs(ledger_info: LedgerInfo, committed: &Committed) -> Result<Answer, ApiError> {
+    if let Some(rows) = committed.rows() {
+        return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
+    }
+    let transaction = committed.transaction().map_err(ReadError::from)?;
+    let on_chain = OnChainBcs::new(committed.version, &transaction);
+    Answer::bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
 }

@@ -24,19 +24,20 @@ pub(crate) struct BlockJson<'a> {
 }
 
 impl<'a> BlockJson<'a> {
-    /// The view of a block; `tables` has the types of the tables whose items its transactions changed.
+    /// The view of a block; its transactions come with the types of the tables whose items they changed.
     pub fn new(
         chain: &'a Chain,
         block: &BlockInfo,
-        transactions: Option<&'a [StoredTransaction]>,
-        tables: &'a TableTypes,
+        transactions: Option<(&'a Vec<StoredTransaction>, &'a TableTypes)>,
     ) -> Self {
         let timestamp_usecs = block.header.timestamp_usecs;
-        let committed = |stored: &'a StoredTransaction| CommittedJson {
-            version: stored.version,
-            timestamp_usecs,
-            executed: &stored.executed,
-            tables,
+        let committed = |tables| {
+            move |stored: &'a StoredTransaction| CommittedJson {
+                version: stored.version,
+                timestamp_usecs,
+                executed: &stored.executed,
+                tables,
+            }
         };
         Self {
             block_height: Text(block.header.height),
@@ -44,8 +45,9 @@ impl<'a> BlockJson<'a> {
             block_timestamp: Text(timestamp_usecs),
             first_version: Text(block.first_version),
             last_version: Text(block.last_version),
-            transactions: transactions
-                .map(|all| TransactionJson::all_committed(chain, all.iter().map(committed))),
+            transactions: transactions.map(|(all, tables)| {
+                TransactionJson::all_committed(chain, all.iter().map(committed(tables)))
+            }),
         }
     }
 }

@@ -163,7 +163,7 @@ impl Workload {
             let whole = snapshot.transaction_by_hash(&executed.hash)?;
             assert_eq!(whole.as_ref().map(version_of), by_hash, "the same version");
             if let Some(FoundByHash::Kept(transaction, block)) = whole {
-                assert_eq!(Some(&transaction.executed), expected.as_ref());
+                assert_eq!(Some(transaction.decode()?.executed), expected);
                 assert_eq!(Some(*block), snapshot.block_of_version(version)?);
             }
             match expected {
@@ -181,7 +181,8 @@ impl Workload {
         assert_eq!(snapshot.transaction_by_hash(&unknown)?, None);
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
         assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
-        let consecutive: Result<Vec<_>, _> = snapshot.transactions(window.clone())?.collect();
+        let consecutive = snapshot.transactions(window.clone())?;
+        let consecutive: Result<Vec<_>, _> = consecutive.map(|rows| rows?.decode()).collect();
         let one_by_one: Result<Vec<_>, _> = window
             .clone()
             .map(|version| snapshot.transaction(version))
@@ -201,7 +202,7 @@ impl Workload {
                 let both = snapshot.transaction_in_block(version)?;
                 let of_block = both.as_ref().map(|(_, block)| block.clone());
                 assert_eq!(of_block, expected);
-                let transaction = both.map(|(transaction, _)| transaction);
+                let transaction = both.map(|(rows, _)| rows.decode()).transpose()?;
                 assert_eq!(transaction, snapshot.transaction(version)?);
             }
         }
@@ -389,7 +390,7 @@ impl Workload {
 
 fn version_of(found: &FoundByHash) -> u64 {
     match found {
-        FoundByHash::Kept(transaction, _) => transaction.version,
+        FoundByHash::Kept(rows, _) => rows.version(),
         FoundByHash::Pruned { version } => *version,
     }
 }

@@ -288,13 +288,7 @@ fn a_block_shows_transactions_only_when_asked() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
-    let bare = serde_json::to_value(BlockJson::new(
-        &fixture.chain,
-        &info,
-        None,
-        &TableTypes::default(),
-    ))
-    .unwrap();
+    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
     let expected = json!({
         "block_height": "1",
         "block_hash": executed.tip.block_hash.to_string(),

@@ -99,8 +99,7 @@ fn blocks() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
-    let tables = TableTypes::default();
-    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None, &tables)).unwrap();
+    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
     assert_exact("Block", &bare, &[]);
 }
 

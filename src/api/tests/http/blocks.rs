@@ -1,6 +1,7 @@
 //! Blocks by a version in them, and where transactions stand in their blocks.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused};
+use ledger::HashValue;
 use serde_json::{Value, json};
 
 /// A ledger of genesis and three blocks of three transactions each: versions 0 to 9.
@@ -41,6 +42,55 @@ async fn a_block_is_found_by_every_version_in_it() {
     ] {
         let answer = api.client.get(&format!("/v1/blocks/by_version/{path}")).await;
         refused(&answer, expected, path);
+    }
+    api.stop().await;
+}
+
+/// Stored rows are copied into answers of BCS; listings decode them and write them again.
+#[actix_web::test]
+async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
+    let mut api = three_blocks().await;
+    let newest = good(&api.client.get("/v1/transactions?limit=3").await);
+    let by_hash = |place: usize| {
+        format!(
+            "/v1/transactions/by_hash/{}",
+            newest[place]["hash"].as_str().unwrap()
+        )
+    };
+    let mut from_memory = Vec::new();
+    for place in 0..3 {
+        from_memory.push(good_bcs(&api.client.get_bcs(&by_hash(place)).await).to_vec());
+    }
+    // What is committed lately is answered from memory.
+    api = api.restarted().await;
+    for (place, expected) in from_memory.iter().enumerate() {
+        let stored = api.client.get_bcs(&by_hash(place)).await;
+        assert!(good_bcs(&stored) == expected, "{place}");
+    }
+    for height in 0..=3u64 {
+        let path = format!("/v1/blocks/by_height/{height}");
+        let shown = good(&api.client.get(&path).await);
+        let number = |name: &str| -> u64 { shown[name].as_str().unwrap().parse().unwrap() };
+        let (first, last) = (number("first_version"), number("last_version"));
+        let head = (
+            height,
+            shown["block_hash"]
+                .as_str()
+                .unwrap()
+                .parse::<HashValue>()
+                .unwrap(),
+        );
+        let mut expected = bcs::to_bytes(&(head, number("block_timestamp"), first, last)).unwrap();
+        let bare = api.client.get_bcs(&path).await;
+        assert_eq!(good_bcs(&bare), [&expected[..], &[0]].concat());
+        let listing = format!("/v1/transactions?start={first}&limit={}", last + 1 - first);
+        expected.push(1);
+        expected.extend(good_bcs(&api.client.get_bcs(&listing).await));
+        let whole = api
+            .client
+            .get_bcs(&format!("{path}?with_transactions=true"))
+            .await;
+        assert!(good_bcs(&whole) == expected, "{height}");
     }
     api.stop().await;
 }

@@ -1,0 +1,136 @@
+//! A committed transaction as its rows have it: BCS bytes, of which a reader makes as much as it needs. Who answers in BCS
+//! copies them, as the parts of an answer have the same form as the rows.
+
+use crate::{
+    StoreError, StoredTransaction,
+    base::decode_write,
+    schema::{TransactionRow, decode, split_height},
+};
+use ledger::{ExecutedTransaction, HashValue, WriteSet};
+
+/// A committed transaction with everything it did, as it was stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredRows {
+    version: u64,
+    height: u64,
+    /// The transaction's row without the height, then those of its events, then those of its writes.
+    bytes: Vec<u8>,
+    /// Where the transaction's row ends, and each that follows.
+    ends: Vec<usize>,
+    events: usize,
+}
+
+/// Values of one kind, each in BCS, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StoredList<'a> {
+    /// How many there are.
+    pub count: usize,
+    /// Their bytes.
+    pub bytes: &'a [u8],
+}
+
+impl StoredRows {
+    /// Begins with a transaction's own row.
+    pub(crate) fn new(version: u64, row: &[u8]) -> Result<Self, StoreError> {
+        let (height, row) = split_height(row, version)?;
+        if row.len() < HashValue::LENGTH {
+            let reason = format!("transaction {version} is cut short");
+            return Err(StoreError::Inconsistent(reason));
+        }
+        Ok(Self {
+            version,
+            height,
+            bytes: row.to_vec(),
+            ends: vec![row.len()],
+            events: 0,
+        })
+    }
+
+    /// Adds the next event; events come before writes.
+    pub(crate) fn push_event(&mut self, row: &[u8]) {
+        self.events += 1;
+        self.push_write(row);
+    }
+
+    /// Adds the next write.
+    pub(crate) fn push_write(&mut self, row: &[u8]) {
+        self.bytes.extend_from_slice(row);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Its version.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The height of its block.
+    pub(crate) fn height(&self) -> u64 {
+        self.height
+    }
+
+    /// How many bytes its rows have.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn root_begin(&self) -> usize {
+        self.ends[0] - HashValue::LENGTH
+    }
+
+    /// The transaction, then its [`TransactionInfo`](ledger::TransactionInfo).
+    pub fn transaction_and_info(&self) -> &[u8] {
+        &self.bytes[..self.root_begin()]
+    }
+
+    /// The root of the transaction accumulator after it.
+    pub fn accumulator_root(&self) -> &[u8] {
+        &self.bytes[self.root_begin()..self.ends[0]]
+    }
+
+    /// Its events.
+    pub fn events(&self) -> StoredList<'_> {
+        StoredList {
+            count: self.events,
+            bytes: &self.bytes[self.ends[0]..self.ends[self.events]],
+        }
+    }
+
+    /// What it wrote, as pairs of a state key and a write operation, in the order of its write set.
+    pub fn writes(&self) -> StoredList<'_> {
+        StoredList {
+            count: self.ends.len() - 1 - self.events,
+            bytes: &self.bytes[self.ends[self.events]..],
+        }
+    }
+
+    /// What the rows say.
+    ///
+    /// # Errors
+    /// When one is damaged.
+    pub fn decode(&self) -> Result<StoredTransaction, StoreError> {
+        let version = self.version;
+        let TransactionRow {
+            transaction,
+            info,
+            accumulator_root,
+        } = decode(&self.bytes[..self.ends[0]], format_args!("transaction {version}"))?;
+        let mut parts = self.ends.windows(2).map(|ends| &self.bytes[ends[0]..ends[1]]);
+        let events = parts.by_ref().take(self.events);
+        let events = events
+            .map(|row| decode(row, format_args!("an event of version {version}")))
+            .collect::<Result<_, _>>()?;
+        let writes = parts
+            .map(|row| decode_write(row, format_args!("a write of version {version}")))
+            .collect::<Result<_, _>>()?;
+        let executed = ExecutedTransaction {
+            transaction,
+            hash: info.v0().transaction_hash,
+            info,
+            events,
+            // The rows stand in the order in which the set had them.
+            writes: WriteSet::from_ascending(writes),
+            accumulator_root,
+        };
+        Ok(StoredTransaction { version, executed })
+    }
+}
