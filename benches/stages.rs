@@ -1,5 +1,5 @@
 //! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
-//! validation, execution in blocks of several sizes; and of a hash alone and among others.
+//! validation, execution in blocks of several sizes and on several threads; and of a hash alone and among others.
 //! `cargo bench -p ledger --bench stages`.
 
 #[path = "kit.rs"]
@@ -14,7 +14,15 @@ use ledger::{
     decode_signed_transaction,
     execute::{execute_block, validate_for_admission},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 const NOW_SECS: u64 = 1_700_000_000;
 const ACCOUNTS: u64 = 10_000;
@@ -51,6 +59,11 @@ impl Fixture {
     }
 
     fn block(&self, size: u64) -> OrderedBlock {
+        self.block_of(0..size)
+    }
+
+    /// A block of the transfers with these numbers.
+    fn block_of(&self, numbers: Range<u64>) -> OrderedBlock {
         let trusted = |number| {
             Arc::new(CheckedTransaction::trusted(
                 self.transfer(number),
@@ -63,7 +76,7 @@ impl Fixture {
             round: 1,
             proposer: AccountAddress::ZERO,
             timestamp_usecs: NOW_SECS * 1_000_000,
-            transactions: (0..size).map(trusted).collect(),
+            transactions: numbers.map(trusted).collect(),
             certificate: Bytes::new(),
         }
     }
@@ -140,4 +153,40 @@ fn execute(bencher: Bencher, size: u64) {
         .bench_values(|block| {
             execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes")
         });
+}
+
+/// What executing independent transactions on several threads gains at the most: parts of a block of 1,000 are executed
+/// apart, and nothing brings them together again. As many other threads as `busy` check signatures meanwhile, as those of a
+/// loaded node do.
+#[divan::bench(args = [(1, 0), (2, 0), (1, 2), (2, 2)])]
+fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
+    const SIZE: u64 = 1_000;
+    let fixture = Fixture::new();
+    let of_part = |part| fixture.block_of(part * SIZE / parts..(part + 1) * SIZE / parts);
+    let blocks: Vec<_> = (0..parts).map(of_part).collect();
+    let execute = |block| {
+        execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes");
+    };
+    let is_over = AtomicBool::new(false);
+    let transaction = fixture.transfer(1);
+    thread::scope(|scope| {
+        for _ in 0..busy {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    transaction.check(&fixture.chain).expect("it holds");
+                }
+            });
+        }
+        bencher
+            .counter(ItemsCount::new(SIZE))
+            .with_inputs(|| blocks.clone())
+            .bench_local_values(|blocks| {
+                thread::scope(|scope| {
+                    for block in blocks {
+                        scope.spawn(|| execute(block));
+                    }
+                });
+            });
+        is_over.store(true, Ordering::Relaxed);
+    });
 }

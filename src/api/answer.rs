@@ -11,6 +11,9 @@ use bytes::Bytes;
 use ledger::LedgerInfo;
 use serde::Serialize;
 
+/// Room for the body of an answer of which nothing is known.
+const BODY_BYTES: usize = 256;
+
 /// What a handler gives that succeeds.
 pub(crate) trait Reply {
     /// The answer on the wire.
@@ -37,7 +40,6 @@ impl Answer {
     /// # Errors
     /// 500 when the value has no JSON form.
     pub fn json(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        const BODY_BYTES: usize = 256;
         Self::json_of_about(ledger_info, value, BODY_BYTES)
     }
 
@@ -62,7 +64,21 @@ impl Answer {
     /// # Errors
     /// 500 when the value has no BCS form.
     pub fn bcs(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        Self::bcs_bytes(ledger_info, bcs::to_bytes(value))
+        Self::bcs_of_about(ledger_info, value, BODY_BYTES)
+    }
+
+    /// As [`Self::bcs`], of a value that has about so many bytes: room for them is taken at once.
+    ///
+    /// # Errors
+    /// As [`Self::bcs`].
+    pub fn bcs_of_about(
+        ledger_info: LedgerInfo,
+        value: &impl Serialize,
+        body_bytes: usize,
+    ) -> Result<Self, ApiError> {
+        let mut body = Vec::with_capacity(body_bytes);
+        let written = bcs::serialize_into(&mut body, value);
+        Self::bcs_bytes(ledger_info, written.map(|()| body))
     }
 
     /// Status 200 with what was written as BCS.

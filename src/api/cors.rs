@@ -1,17 +1,21 @@
 //! What web pages of other origins may ask and read (rest-behaviour section 1): everything. The interface
 //! is public and knows no callers, so there is nothing that a page could take in its visitor's name; that
 //! credentials are allowed only lets clients ask that always send them, as the SDKs do in browsers.
+//!
+//! Programs that are no browsers name no origin. Their requests pass by: the headers would be a few hundred bytes for
+//! nothing, and a part of what a request costs.
 
-use actix_cors::Cors;
+use actix_cors::{Cors, CorsMiddleware};
 use actix_web::{
     Error,
-    body::MessageBody,
-    dev::{ServiceRequest, ServiceResponse},
-    http::header::{
-        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
-        ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
-    },
-    middleware::Next,
+    body::{EitherBody, MessageBody},
+    dev::{Service, ServiceRequest, ServiceResponse, Transform},
+    http::header::{HeaderName, ORIGIN},
+};
+use futures::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _};
+use std::{
+    rc::Rc,
+    task::{Context, Poll},
 };
 
 /// How long a browser may remember the answer to its question before a request, in seconds; browsers
@@ -20,56 +24,68 @@ const MAX_AGE_SECS: usize = 3600;
 
 /// The answers to browsers: GET and POST from any origin with any header, and `exposed` of the answers'
 /// headers to be read.
-pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> Cors {
-    Cors::default()
+pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> ForPages {
+    let cors = Cors::default()
         .allow_any_origin()
         .allowed_methods(["GET", "POST"])
         .allow_any_header()
         .expose_headers(exposed.into_iter().collect::<Vec<_>>())
         .supports_credentials()
-        .max_age(MAX_AGE_SECS)
+        .max_age(MAX_AGE_SECS);
+    ForPages(cors)
 }
 
-/// To be wrapped around [`cors`]: takes its headers out of answers to programs that are no browsers, which
-/// would carry a few hundred bytes for nothing.
-///
-/// # Errors
-/// None of its own.
-pub async fn for_pages_only(
-    request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let is_of_page = request.headers().contains_key(ORIGIN);
-    let mut response = next.call(request).await?;
-    if !is_of_page {
-        let headers = response.headers_mut();
-        headers.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
-        headers.remove(ACCESS_CONTROL_EXPOSE_HEADERS);
-        keep_other_vary(headers);
+/// Middleware for requests that name an origin, as those of web pages do.
+#[derive(Debug)]
+pub struct ForPages(Cors);
+
+impl<S, B> Transform<S, ServiceRequest> for ForPages
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type Transform = PagesAndOthers<S>;
+    type InitError = ();
+    type Future = LocalBoxFuture<'static, Result<Self::Transform, ()>>;
+
+    fn new_transform(&self, service: S) -> Self::Future {
+        let service = Rc::new(service);
+        let pages = self.0.new_transform(Rc::clone(&service));
+        let both = pages.map_ok(move |pages| PagesAndOthers {
+            pages,
+            others: service,
+        });
+        both.boxed_local()
     }
-    Ok(response)
 }
 
-/// Takes out of `Vary` what [`cors`] wrote there, and leaves what follows from the rest of the request.
-fn keep_other_vary(headers: &mut HeaderMap) {
-    let Some(vary) = headers.remove(VARY).next() else {
-        return;
-    };
-    let of_cors = [
-        ORIGIN,
-        ACCESS_CONTROL_REQUEST_METHOD,
-        ACCESS_CONTROL_REQUEST_HEADERS,
-    ];
-    let is_other = |name: &&str| {
-        !of_cors
-            .iter()
-            .any(|known| name.eq_ignore_ascii_case(known.as_str()))
-    };
-    let names = vary.to_str().unwrap_or_default().split(',').map(str::trim);
-    let kept: Vec<_> = names.filter(is_other).collect();
-    if !kept.is_empty()
-        && let Ok(value) = HeaderValue::from_str(&kept.join(", "))
-    {
-        headers.insert(VARY, value);
+/// The service as pages see it, and as all others do.
+#[derive(Debug)]
+pub struct PagesAndOthers<S> {
+    pages: CorsMiddleware<Rc<S>>,
+    others: Rc<S>,
+}
+
+impl<S, B> Service<ServiceRequest> for PagesAndOthers<S>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self::Response, Error>>;
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.others.poll_ready(context)
+    }
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        if request.headers().contains_key(ORIGIN) {
+            return self.pages.call(request).boxed_local();
+        }
+        let answered = self.others.call(request);
+        answered.map_ok(ServiceResponse::map_into_left_body).boxed_local()
     }
 }

@@ -51,7 +51,7 @@ mod wire;
 
 pub use addresses::{AddressPlace, Addresses};
 pub use connection::Connection;
-pub use cors::{cors, for_pages_only};
+pub use cors::{ForPages, cors};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
 pub use fallback::{extraction_problem, unknown_route, wrong_method};
 pub use json::{submission_from_json, submission_json};

@@ -8,7 +8,7 @@ use crate::{
     answer::Reply,
     call::Call,
     compression,
-    cors::{cors, for_pages_only},
+    cors::cors,
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health, index,
         info, listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
@@ -302,7 +302,6 @@ fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
         }))
         // Around admission: what a browser asks before its request takes no place.
         .wrap(cors(exposed))
-        .wrap(from_fn(for_pages_only))
         .wrap(from_fn(move |request, next| {
             trace::trace(client_header.clone(), Arc::clone(&meters), request, next)
         }))

@@ -8,6 +8,11 @@ use crate::{
 };
 use ledger::{ExecutedTransaction, HashValue, WriteSet};
 
+/// How many times as long as its own row all rows of a transfer are: room for them is taken at once.
+const PARTS_FACTOR: usize = 4;
+/// How many rows a transfer has at the most.
+const PARTS_USUAL: usize = 16;
+
 /// A committed transaction with everything it did, as it was stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredRows {
@@ -37,11 +42,15 @@ impl StoredRows {
             let reason = format!("transaction {version} is cut short");
             return Err(StoreError::Inconsistent(reason));
         }
+        let mut bytes = Vec::with_capacity(row.len().saturating_mul(PARTS_FACTOR));
+        bytes.extend_from_slice(row);
+        let mut ends = Vec::with_capacity(PARTS_USUAL);
+        ends.push(row.len());
         Ok(Self {
             version,
             height,
-            bytes: row.to_vec(),
-            ends: vec![row.len()],
+            bytes,
+            ends,
             events: 0,
         })
     }

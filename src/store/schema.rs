@@ -139,16 +139,20 @@ pub(crate) fn replay_protector(transaction: &Transaction) -> Option<(AccountAddr
     Some((raw.sender, raw.replay_protector()))
 }
 
-/// The bytes of a transaction's row.
-pub(crate) fn encode_transaction(height: u64, executed: &ExecutedTransaction) -> Result<Vec<u8>, StoreError> {
-    let mut row = height.to_le_bytes().to_vec();
+/// Writes the bytes of a transaction's row into `row`, in the place of what it held.
+pub(crate) fn encode_transaction(
+    row: &mut Vec<u8>,
+    height: u64,
+    executed: &ExecutedTransaction,
+) -> Result<(), StoreError> {
+    row.clear();
+    row.extend_from_slice(&height.to_le_bytes());
     let rest = TransactionRowRef {
         transaction: &executed.transaction,
         info: &executed.info,
         accumulator_root: &executed.accumulator_root,
     };
-    bcs::serialize_into(&mut row, &rest).map_err(no_form)?;
-    Ok(row)
+    bcs::serialize_into(row, &rest).map_err(no_form)
 }
 
 /// The bytes of a block's row.
@@ -159,6 +163,12 @@ pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError>
 /// BCS bytes of `value`.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
     bcs::to_bytes(value).map_err(no_form)
+}
+
+/// Writes the BCS bytes of `value` into `row`, in the place of what it held: one buffer serves many rows.
+pub(crate) fn encode_row<T: Serialize>(row: &mut Vec<u8>, value: &T) -> Result<(), StoreError> {
+    row.clear();
+    bcs::serialize_into(row, value).map_err(no_form)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err gives it by value")]

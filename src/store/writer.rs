@@ -18,7 +18,7 @@ use crate::{
     log::{BlockLog, Bounded, redo},
     schema::{
         BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables,
-        WRITES, encode, encode_block, encode_transaction,
+        WRITES, encode, encode_block, encode_row, encode_transaction,
     },
     shield::Disk,
     view::{Published, View, no_recent},
@@ -406,6 +406,7 @@ fn append_rows<B: Borrow<ExecutedBlock>>(
     gathered: &mut Gathered,
 ) -> Result<(), StoreError> {
     let blocks = || blocks.iter().map(Borrow::borrow);
+    let mut row = Vec::new();
     append(&mut transaction.open_table(BLOCKS)?, |push| {
         blocks().try_for_each(|block| push(block.height(), &encode_block(block)?))
     })?;
@@ -413,7 +414,8 @@ fn append_rows<B: Borrow<ExecutedBlock>>(
         for block in blocks() {
             for (version, executed) in block.versioned() {
                 gathered.add(version, executed);
-                push(version, &encode_transaction(block.height(), executed)?)?;
+                encode_transaction(&mut row, block.height(), executed)?;
+                push(version, &row)?;
             }
         }
         Ok(())
@@ -421,7 +423,8 @@ fn append_rows<B: Borrow<ExecutedBlock>>(
     append(&mut transaction.open_table(EVENTS)?, |push| {
         for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
             for (number, event) in (0..).zip(&executed.events) {
-                push((version, number), &encode(event)?)?;
+                encode_row(&mut row, event)?;
+                push((version, number), &row)?;
             }
         }
         Ok(())
@@ -429,7 +432,8 @@ fn append_rows<B: Borrow<ExecutedBlock>>(
     append(&mut transaction.open_table(WRITES)?, |push| {
         for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
             for (number, write) in (0..).zip(executed.writes.iter()) {
-                push((version, number), &encode(write)?)?;
+                encode_row(&mut row, write)?;
+                push((version, number), &row)?;
             }
         }
         Ok(())

@@ -167,7 +167,7 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
                 }
             };
             let place = call.state.large_answers().place_for(size_bytes)?;
-            large::render(place, move || answer_bcs(ledger_info, &committed)).await
+            large::render(place, move || answer_bcs(ledger_info, &committed, size_bytes)).await
         }
     }
 }
@@ -185,11 +185,11 @@ impl Shown {
     }
 }
 
-fn answer_bcs(ledger_info: LedgerInfo, committed: &Committed) -> Result<Answer, ApiError> {
+fn answer_bcs(ledger_info: LedgerInfo, committed: &Committed, size_bytes: usize) -> Result<Answer, ApiError> {
     if let Some(rows) = committed.rows() {
         return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
     }
     let transaction = committed.transaction().map_err(ReadError::from)?;
     let on_chain = OnChainBcs::new(committed.version, &transaction);
-    Answer::bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
+    Answer::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
 }

@@ -347,7 +347,9 @@ pub(super) struct Mark<'a> {
 }
 
 fn encode<T: MoveType>(value: &T) -> Bytes {
-    bcs::to_bytes(value)
-        .expect("declared types have a BCS form")
-        .into()
+    /// Room for what most accounts hold, taken at once; what is kept has no more than it needs.
+    const USUAL_BYTES: usize = 256;
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    bcs::serialize_into(&mut bytes, value).expect("declared types have a BCS form");
+    Bytes::copy_from_slice(&bytes)
 }

@@ -38,7 +38,10 @@ pub enum ReplayProtector {
 impl RawTransaction {
     /// The bytes that a single signer signs: the chain's seed, then the BCS bytes.
     pub fn signing_message(&self, vendor: &Vendor) -> Vec<u8> {
-        let mut message = vendor.seeds().raw_transaction.as_bytes().to_vec();
+        /// Those of a transfer take a half.
+        const USUAL_BYTES: usize = 512;
+        let mut message = Vec::with_capacity(USUAL_BYTES);
+        message.extend_from_slice(vendor.seeds().raw_transaction.as_bytes());
         bcs::serialize_into(&mut message, self).expect("a transaction has a BCS form");
         message
     }
