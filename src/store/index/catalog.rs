@@ -90,10 +90,8 @@ impl Catalog {
             if runs.jobs.iter().any(|job| job.level == level) {
                 continue;
             }
-            let of_level = runs.list.iter().filter(|run| run.level == level);
-            let fan_in = pace.fan_in(kind, level);
-            let sources: Vec<u64> = of_level.take(fan_in).map(|run| run.id).collect();
-            if sources.len() == fan_in {
+            let sources = pace.due(kind, level, &runs.list);
+            if !sources.is_empty() {
                 let output = self.new_run();
                 self.runs_mut(kind).jobs.push(Job {
                     level,

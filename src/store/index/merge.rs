@@ -34,8 +34,8 @@ pub(crate) struct Pace {
     /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
     /// block does alone: they are sorted in memory, beside the commits.
     pub prune_bytes_max: usize,
-    /// How many runs of the first levels of `Base` become one of the next. Its entries carry values, so that copying them
-    /// costs most of pruning, and its first runs are small: each is of one step.
+    /// How many runs of the first levels of `Base` become one of the next at most, no fewer than of other kinds. Its entries
+    /// carry values, so that copying them costs most of pruning, and its first runs are small: each is of one step.
     pub base_fan_in: usize,
     /// How long the block log becomes at most, in bytes.
     pub log_bytes_max: u64,
@@ -53,18 +53,29 @@ impl Pace {
         flush_after: 6,
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
-        base_fan_in: 3,
+        base_fan_in: 6,
         log_bytes_max: 64 * 1024,
         checkpoint_after_bytes: u64::MAX,
         unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
         unshown_bytes_max: UNSHOWN_BYTES_MAX,
     };
 
-    /// How many runs of a level become one of the next.
-    pub(crate) fn fan_in(&self, kind: Kind, level: u32) -> usize {
-        match kind {
+    /// The runs of a level, of all that a kind has, that are to become one of the next; none where they are too few.
+    ///
+    /// As many as may be, so that what they hold is copied less often. Fewer where they hold more than all that is older:
+    /// then they mostly hold the same keys, and each is room that is taken again.
+    pub(crate) fn due(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
+        let most = match kind {
             Kind::Base if level < BASE_WIDE_LEVELS => self.base_fan_in,
             _ => FAN_IN,
+        };
+        let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
+        let idle: Vec<&Run> = runs.iter().filter(|run| run.level == level).take(most).collect();
+        let older: Vec<&Run> = runs.iter().filter(|run| run.level > level).collect();
+        if idle.len() >= most || idle.len() >= FAN_IN && entries(&idle) > entries(&older) {
+            idle.iter().map(|run| run.id).collect()
+        } else {
+            Vec::new()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Finding rows by random keys: sorted runs of packed entries.
 //!
 //! New entries gather in memory (`recent`). Every [`merge::Pace::flush_after`] of them, or versions, they are
-//! written as a sorted run (`run`), and some runs of a level ([`merge::Pace::fan_in`]) merge into one of the next, a
+//! written as a sorted run (`run`), and some runs of a level ([`merge::Pace::due`]) merge into one of the next, a
 //! bounded step beside each commit (`merge`). So an entry is written once per level, always in
 //! order, and its cost does not grow with the tree. Runs of an index follow each other in time:
 //! each holds the entries of its own range of versions, so looking newest first may stop early.
