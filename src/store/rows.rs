@@ -143,3 +143,35 @@ impl StoredRows {
         Ok(StoredTransaction { version, executed })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_cut_short_is_told() {
+        let row = [7; 8 + HashValue::LENGTH];
+        assert_eq!(StoredRows::new(5, &row).unwrap().accumulator_root(), &row[8..]);
+        for length in [0, 7, 8, row.len() - 1] {
+            let error = StoredRows::new(5, &row[..length]).unwrap_err();
+            assert!(
+                error.to_string().contains("transaction 5 is cut short"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn parts_lie_behind_each_other_and_damaged_ones_are_told() {
+        let mut rows = StoredRows::new(5, &[0; 8 + HashValue::LENGTH]).unwrap();
+        rows.push_event(b"one");
+        rows.push_event(b"two");
+        rows.push_write(b"three");
+        let (events, writes) = (rows.events(), rows.writes());
+        assert_eq!((events.count, events.bytes), (2, b"onetwo".as_slice()));
+        assert_eq!((writes.count, writes.bytes), (1, b"three".as_slice()));
+        assert!(rows.transaction_and_info().is_empty());
+        let error = rows.decode().unwrap_err();
+        assert!(error.to_string().contains("transaction 5"), "{error}");
+    }
+}

@@ -207,7 +207,11 @@ mod tests {
         };
         for has_read in [false, true] {
             assert_eq!(read(&mut rows, 0, &of_module), None);
-            assert_eq!(read(&mut rows, 0, &event(other, 0, "u8", b"x")), None);
+            let of_other = event(other, 0, "u8", b"x");
+            assert_eq!(read(&mut rows, 0, &of_other), None);
+            for not_of_it in [&of_module, &of_other] {
+                assert!(!rows.is_of_stream(&encode(not_of_it).unwrap()));
+            }
             assert!(has_read || read(&mut rows, 0, &event(KEY, 0, "u8", b"x")).is_some());
         }
     }

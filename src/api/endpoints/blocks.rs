@@ -22,7 +22,9 @@ const TRANSACTIONS_MAX: usize = 10_000;
 struct Found {
     block: BlockInfo,
     transactions: Option<Transactions>,
-    /// Taken where they are large.
+    /// How many bytes the rows of the transactions have.
+    read_bytes: usize,
+    /// Taken where that is large.
     place: Option<LargeAnswerPlace>,
 }
 
@@ -32,8 +34,6 @@ enum Transactions {
         all: Vec<StoredTransaction>,
         /// The types of the tables whose items they changed.
         tables: TableTypes,
-        /// How many bytes their rows have.
-        read_bytes: usize,
     },
     Bcs(ListBcs),
 }
@@ -43,6 +43,7 @@ impl Found {
         Self {
             block,
             transactions: None,
+            read_bytes: 0,
             place: None,
         }
     }
@@ -56,18 +57,17 @@ impl Found {
     ) -> Result<Result<(), Problem>, StoreError> {
         let (first, last) = (self.block.first_version, self.block.last_version);
         let mut transactions = Transactions::none_of(reader.format);
-        let mut read_bytes = 0;
         for rows in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
             let rows = rows?;
-            read_bytes += rows.size_bytes();
+            self.read_bytes += rows.size_bytes();
             transactions.push(&reader.chain, snapshot, &rows)?;
             if self.place.is_none() {
-                match reader.places.place_for(read_bytes) {
+                match reader.places.place_for(self.read_bytes) {
                     Ok(place) => self.place = place,
                     Err(problem) => return Ok(Err(problem)),
                 }
             }
-            if read_bytes >= VALUE_BYTES_MAX {
+            if self.read_bytes >= VALUE_BYTES_MAX {
                 break;
             }
         }
@@ -82,7 +82,6 @@ impl Transactions {
             Format::Json => Self::Json {
                 all: Vec::new(),
                 tables: TableTypes::default(),
-                read_bytes: 0,
             },
             Format::Bcs => Self::Bcs(ListBcs::default()),
         }
@@ -91,14 +90,9 @@ impl Transactions {
     /// Adds the next one.
     fn push(&mut self, chain: &Chain, snapshot: &Snapshot, rows: &StoredRows) -> Result<(), StoreError> {
         match self {
-            Self::Json {
-                all,
-                tables,
-                read_bytes,
-            } => {
+            Self::Json { all, tables } => {
                 let stored = rows.decode()?;
                 tables.learn_all(chain, snapshot, &stored.executed.writes, stored.version)?;
-                *read_bytes += rows.size_bytes();
                 all.push(stored);
             }
             Self::Bcs(list) => list
@@ -160,24 +154,20 @@ where
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
-    let json = |transactions, read_bytes| {
+    let json = |transactions| {
         // Beside its transactions a block is small.
         const FRAME_BYTES: usize = 512;
         Answer::json_of_about(
             ledger_info,
             &BlockJson::new(chain, &found.block, transactions),
-            FRAME_BYTES + large::json_bytes(read_bytes),
+            FRAME_BYTES + large::json_bytes(found.read_bytes),
         )
     };
     let bcs = |transactions| Answer::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
     match &found.transactions {
-        Some(Transactions::Json {
-            all,
-            tables,
-            read_bytes,
-        }) => json(Some((all, tables)), *read_bytes),
+        Some(Transactions::Json { all, tables }) => json(Some((all, tables))),
         Some(Transactions::Bcs(list)) => bcs(Some(list)),
-        None if format == Format::Json => json(None, 0),
+        None if format == Format::Json => json(None),
         None => bcs(None),
     }
 }

@@ -65,12 +65,7 @@ fn at_version(
             let transaction = committed.transaction()?;
             let mut tables = TableTypes::default();
             tables.learn_all(chain, snapshot, &transaction.writes, version)?;
-            Found::Json(Shown {
-                version,
-                timestamp_usecs: committed.block_timestamp_usecs,
-                transaction,
-                tables,
-            })
+            Found::Json(Shown::new(&committed, transaction, tables))
         }
     }))
 }
@@ -97,12 +92,7 @@ async fn found(
                 Format::Json => {
                     let transaction = committed.transaction().map_err(ReadError::from)?;
                     let tables = tables_of(call, committed.version, &transaction).await?;
-                    Found::Json(Shown {
-                        version: committed.version,
-                        timestamp_usecs: committed.block_timestamp_usecs,
-                        transaction,
-                        tables,
-                    })
+                    Found::Json(Shown::new(&committed, transaction, tables))
                 }
             };
             answer(call, ledger_info, found).await
@@ -173,6 +163,15 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
 }
 
 impl Shown {
+    fn new(committed: &Committed, transaction: CommittedTransaction, tables: TableTypes) -> Self {
+        Self {
+            version: committed.version,
+            timestamp_usecs: committed.block_timestamp_usecs,
+            transaction,
+            tables,
+        }
+    }
+
     fn answer(&self, chain: &Chain, ledger_info: LedgerInfo, size_bytes: usize) -> Result<Answer, ApiError> {
         let view = CommittedJson {
             version: self.version,

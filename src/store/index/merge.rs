@@ -289,3 +289,43 @@ fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_ver
         None => !(is_oldest && crate::base::is_deletion(payload)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of a level with so many entries each, the numbers from `first` on.
+    fn runs(first: u64, level: u32, entries: &[u64]) -> Vec<Run> {
+        let run = |(id, entries): (u64, &u64)| Run {
+            id,
+            level,
+            first_version: id,
+            last_version: id,
+            entries: *entries,
+        };
+        (first..).zip(entries).map(run).collect()
+    }
+
+    #[test]
+    fn runs_of_the_base_wait_for_more_while_what_is_older_is_larger() {
+        let pace = Upkeep::default().pace;
+        let due = |kind, older: u64, newer: usize| {
+            let all = [runs(0, 1, &[older]), runs(1, 0, &vec![10; newer])].concat();
+            pace.due(kind, 0, &all).len()
+        };
+        assert_eq!(
+            [3, 4, 15, 16, 20].map(|newer| due(Kind::Base, 1_000, newer)),
+            [0, 0, 0, 16, 16]
+        );
+        // They are as large as all that is older: copies of it, for the most part.
+        assert_eq!([3, 4, 5].map(|newer| due(Kind::Base, 40, newer)), [0, 0, 5]);
+        assert_eq!([3, 4, 20].map(|newer| due(Kind::State, 1_000, newer)), [0, 4, 4]);
+    }
+
+    #[test]
+    fn the_oldest_runs_of_a_level_are_due_first() {
+        let pace = Upkeep::default().pace;
+        let all = [runs(0, 3, &[9]), runs(1, 2, &[1; 6]), runs(7, 0, &[1])].concat();
+        assert_eq!(pace.due(Kind::Base, 2, &all), [1, 2, 3, 4]);
+    }
+}

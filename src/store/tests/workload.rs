@@ -382,6 +382,10 @@ impl Workload {
                     events(&page),
                     "from {start}"
                 );
+                let rows = snapshot.stream_event_rows(key, Some(start), limit)?;
+                let row = |(version, event): &(u64, ContractEvent)| (*version, bcs::to_bytes(event).unwrap());
+                let expected: Vec<_> = events(&page).iter().map(row).collect();
+                assert_eq!(rows, expected, "rows from {start}");
             }
         }
         Ok(())
