@@ -1,17 +1,21 @@
 //! What submissions are checked against: the facts of recently touched accounts.
 
-use ledger::{AccountAddress, AccountFacts};
+use imbl::{GenericHashMap, shared_ptr::DefaultSharedPtr};
+use ledger::{AccountAddress, AccountFacts, map::HashState};
 
 /// How many accounts at least are remembered before the oldest go: about 150 bytes each, and
 /// twice as many at most.
 const FACTS_KEPT_MIN: usize = 50_000;
 
+/// Whose clone shares what does not change.
+type ByAddress = GenericHashMap<AccountAddress, AccountFacts, HashState, DefaultSharedPtr>;
+
 /// Facts of the newest accounts, in two generations. A persistent value: a clone is a snapshot that
 /// costs nothing, and every [`super::Head`] carries one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    younger: imbl::HashMap<AccountAddress, AccountFacts>,
-    older: imbl::HashMap<AccountAddress, AccountFacts>,
+    younger: ByAddress,
+    older: ByAddress,
     /// The block whose accounts are being noted.
     height: u64,
     /// The first block of which the younger generation has all accounts.

@@ -5,8 +5,9 @@ use crate::Committed;
 use arc_swap::ArcSwap;
 use ledger::{
     AccountAddress, AccountFacts, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
+    map::HashMap,
 };
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 /// How far back transactions are found without the store. The newest block is always there.
 const RECENT_BLOCKS_MAX: usize = 32;

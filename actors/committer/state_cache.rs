@@ -5,8 +5,7 @@
 //! except what must stay.
 
 use bytes::Bytes;
-use ledger::{ExecutedBlock, StateKey};
-use std::collections::HashMap;
+use ledger::{ExecutedBlock, StateKey, map::HashMap};
 
 /// What a generation may hold, in bytes, keys and bookkeeping included.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
@@ -45,9 +44,9 @@ impl StateCache {
 
     fn with_generation_bytes(generation_bytes_max: usize) -> Self {
         Self {
-            younger: HashMap::new(),
+            younger: HashMap::default(),
             younger_bytes: 0,
-            older: HashMap::new(),
+            older: HashMap::default(),
             generation_bytes_max,
             rotate_at_bytes: generation_bytes_max,
             durable_height: 0,

@@ -1,8 +1,7 @@
 //! Who waits for which transaction.
 
 use super::messages::WaitEnd;
-use ledger::HashValue;
-use std::collections::HashMap;
+use ledger::{HashValue, map::HashMap};
 use tokio::sync::oneshot;
 
 /// Below this many, nobody looks for those who went away.
@@ -35,7 +34,7 @@ pub(super) struct Waiters {
 impl Waiters {
     pub(super) fn new() -> Self {
         Self {
-            by_hash: HashMap::new(),
+            by_hash: HashMap::default(),
             count: 0,
             next_id: 0,
             sweep_at: SWEEP_MIN,

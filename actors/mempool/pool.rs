@@ -16,9 +16,9 @@ use super::{
     turns::Turns,
 };
 use crate::{LeaveReason, MempoolConfig, meters::PoolMeter};
-use ledger::{AccountAddress, CheckedTransaction, HashValue, ReplayProtector::Nonce};
+use ledger::{AccountAddress, CheckedTransaction, HashValue, ReplayProtector::Nonce, map::HashMap};
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -70,8 +70,8 @@ impl Pool {
     pub fn new(limits: MempoolConfig) -> Self {
         Self {
             limits,
-            accounts: HashMap::new(),
-            by_hash: HashMap::new(),
+            accounts: HashMap::default(),
+            by_hash: HashMap::default(),
             ready: BTreeMap::new(),
             expiries: BTreeMap::new(),
             parking: BTreeSet::new(),

@@ -1,8 +1,7 @@
 //! Why transactions left the pool, for as long as there is room to remember.
 
 use crate::LeaveReason;
-use ledger::HashValue;
-use std::collections::HashMap;
+use ledger::{HashValue, map::HashMap};
 
 /// How many reasons at least are remembered before the oldest go: enough for some minutes of a
 /// pool that rejects a few hundred a second, at about 150 bytes each.

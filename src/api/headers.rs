@@ -3,6 +3,36 @@
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger::{LedgerInfo, Vendor};
+use std::cell::RefCell;
+
+/// The facts of a moment as values of headers, in the order of [`LedgerHeaders::of_moment`].
+type Facts = [HeaderValue; 7];
+
+thread_local! {
+    /// The moment of the thread's last answer. Many answers are of one moment, and share its values: printing them
+    /// took a twentieth of a point read.
+    static LAST: RefCell<Option<(LedgerInfo, Facts)>> = const { RefCell::new(None) };
+}
+
+fn facts(ledger_info: &LedgerInfo) -> Facts {
+    LAST.with_borrow_mut(|last| match last {
+        Some((of, facts)) if of == ledger_info => facts.clone(),
+        _ => last.insert((*ledger_info, printed(ledger_info))).1.clone(),
+    })
+}
+
+fn printed(ledger_info: &LedgerInfo) -> Facts {
+    [
+        u64::from(ledger_info.chain_id),
+        ledger_info.version,
+        ledger_info.oldest_version,
+        ledger_info.timestamp_usecs,
+        ledger_info.epoch,
+        ledger_info.block_height,
+        ledger_info.oldest_block_height,
+    ]
+    .map(HeaderValue::from)
+}
 
 /// The names of the ledger headers on one chain, and of the header by which clients name themselves.
 #[derive(Debug)]
@@ -50,6 +80,24 @@ impl LedgerHeaders {
 
     /// All that answers have.
     pub fn names(&self) -> [HeaderName; 9] {
+        let [chain_id, version, oldest_version, timestamp_usecs, epoch, block_height, oldest_block_height] =
+            self.of_moment();
+        [
+            chain_id,
+            version,
+            oldest_version,
+            timestamp_usecs,
+            epoch,
+            block_height,
+            oldest_block_height,
+            &self.gas_used,
+            &self.cursor,
+        ]
+        .map(Clone::clone)
+    }
+
+    /// Those of the facts of a moment.
+    fn of_moment(&self) -> [&HeaderName; 7] {
         [
             &self.chain_id,
             &self.version,
@@ -58,25 +106,13 @@ impl LedgerHeaders {
             &self.epoch,
             &self.block_height,
             &self.oldest_block_height,
-            &self.gas_used,
-            &self.cursor,
         ]
-        .map(Clone::clone)
     }
 
     /// Writes the facts of one moment of the ledger.
     pub fn write(&self, ledger_info: &LedgerInfo, headers: &mut HeaderMap) {
-        let values = [
-            (&self.chain_id, u64::from(ledger_info.chain_id)),
-            (&self.version, ledger_info.version),
-            (&self.oldest_version, ledger_info.oldest_version),
-            (&self.timestamp_usecs, ledger_info.timestamp_usecs),
-            (&self.epoch, ledger_info.epoch),
-            (&self.block_height, ledger_info.block_height),
-            (&self.oldest_block_height, ledger_info.oldest_block_height),
-        ];
-        for (name, value) in values {
-            headers.insert(name.clone(), HeaderValue::from(value));
+        for (name, value) in self.of_moment().into_iter().zip(facts(ledger_info)) {
+            headers.insert(name.clone(), value);
         }
     }
 

@@ -9,7 +9,7 @@ use std::{fmt, str::FromStr};
 /// `Display` strips leading zeros (`0x1`), as the interface does in JSON; [`AccountAddress::to_long_hex`]
 /// gives all 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct AccountAddress([u8; 32]);
+pub struct AccountAddress(#[serde(with = "crate::array_32")] [u8; 32]);
 
 /// Text that is not an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -16,7 +16,7 @@ use std::{fmt, str::FromStr};
 
 /// A SHA3-256 hash; prints as `0x` and 64 lower-case digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct HashValue([u8; 32]);
+pub struct HashValue(#[serde(with = "crate::array_32")] [u8; 32]);
 
 /// Text that is not a hash: hashes have exactly 64 hex digits, with or without `0x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,7 @@
 //! | the state and changes of it | [`state`] |
 //! | modules, their ABI and the JSON of values | [`framework`] |
 //! | validation and execution | [`execute`] |
+//! | maps for the keys of clients | [`map`] |
 //! | a chain's identity and first state, its framework's versions | [`chain`], [`genesis`], [`upgrade`] |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
@@ -16,6 +17,7 @@
 
 pub mod accumulator;
 mod address;
+mod array_32;
 pub mod block;
 pub mod chain;
 pub mod crypto;
@@ -25,6 +27,7 @@ pub mod framework;
 pub mod genesis;
 mod hash;
 mod hex_text;
+pub mod map;
 pub mod state;
 pub mod transaction;
 mod types;

@@ -6,8 +6,8 @@ use ledger::{
     AccountAddress, Discard, ExecutedBlock, HashValue,
     ReplayProtector::{self, Nonce, SequenceNumber},
     ValidationStatus,
+    map::HashMap,
 };
-use std::collections::HashMap;
 
 impl Pool {
     /// A block is durable: its transactions leave, the refused ones with their reason. Those that
@@ -29,7 +29,7 @@ impl Pool {
                 Nonce(nonce) => self.use_nonce(sender, nonce, executed.hash),
             }
         }
-        let mut unexecuted: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::new();
+        let mut unexecuted: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
         for discarded in &block.discarded {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;

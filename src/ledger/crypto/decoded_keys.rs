@@ -2,8 +2,8 @@
 //! with others, and who signs once signs again.
 
 use super::{Ed25519PublicKey, SignatureError};
+use crate::map::HashMap;
 use curve25519_dalek::edwards::EdwardsPoint;
-use std::collections::HashMap;
 
 /// Keys of one generation: with both of them about 8 MB, for 32,768 accounts that send all the time.
 const GENERATION_KEYS_MAX: usize = 16_384;

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 use std::fmt;
 
-/// An ed25519 public key as it stands on the wire; not yet checked to be a point.
+/// An ed25519 public key as it stands on the wire, a byte vector of its length; not yet checked to be a point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Ed25519PublicKey(#[serde(with = "fixed_bytes")] pub [u8; 32]);
+pub struct Ed25519PublicKey(#[serde(with = "serde_bytes")] pub [u8; 32]);
 
-/// An ed25519 signature as it stands on the wire.
+/// An ed25519 signature as it stands on the wire, a byte vector of its length.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ed25519Signature(#[serde(with = "fixed_bytes")] pub [u8; 64]);
+pub struct Ed25519Signature(#[serde(with = "serde_bytes")] pub [u8; 64]);
 
 /// Why a signature does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -221,21 +221,6 @@ impl fmt::Debug for Ed25519PublicKey {
 impl fmt::Debug for Ed25519Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{}", hex::encode(self.0))
-    }
-}
-
-/// Keys and signatures stand on the wire as byte vectors with a length, which must be exact.
-mod fixed_bytes {
-    use serde::{Deserializer, Serializer, de::Error};
-
-    pub fn serialize<S: Serializer, const N: usize>(bytes: &[u8; N], s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_bytes(bytes)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>, const N: usize>(d: D) -> Result<[u8; N], D::Error> {
-        let bytes = serde_bytes::deserialize::<serde_bytes::ByteBuf, D>(d)?;
-        <[u8; N]>::try_from(bytes.as_slice())
-            .map_err(|_| D::Error::custom(format_args!("expected {N} bytes, got {}", bytes.len())))
     }
 }
 

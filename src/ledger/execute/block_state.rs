@@ -1,8 +1,7 @@
 //! The state within a block: the version the block starts from, and what its transactions changed.
 
-use crate::{StateError, StateKey, StateView, WriteSet};
+use crate::{StateError, StateKey, StateView, WriteSet, map::HashMap};
 use bytes::Bytes;
-use std::collections::HashMap;
 
 /// The state that the next transaction of a block starts from.
 pub(crate) struct BlockState<'a> {
@@ -15,7 +14,7 @@ impl<'a> BlockState<'a> {
     pub(crate) fn new(base: &'a dyn StateView) -> Self {
         Self {
             base,
-            changed: HashMap::new(),
+            changed: HashMap::default(),
         }
     }
 
