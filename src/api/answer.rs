@@ -103,6 +103,22 @@ impl Answer {
         }
     }
 
+    /// The moment of the ledger that it is of.
+    #[cfg(test)]
+    pub fn ledger_info(&self) -> &LedgerInfo {
+        &self.ledger_info
+    }
+
+    /// Its form.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What the client gets beside headers.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
     /// The same answer with another status.
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }

@@ -107,9 +107,12 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Prob
         .headers()
         .get(CONTENT_TYPE)
         .ok_or(Problem::MissingContentType)?;
-    let given = essence(&String::from_utf8_lossy(value.as_bytes()));
-    let which = media_types.iter().position(|known| *known == given);
-    which.ok_or(Problem::UnsupportedContentType(given))
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let given = essence(&value);
+    let which = media_types
+        .iter()
+        .position(|known| given.eq_ignore_ascii_case(known));
+    which.ok_or_else(|| Problem::UnsupportedContentType(given.to_ascii_lowercase()))
 }
 
 /// Bodies are taken as they are only: a few compressed bytes may stand for very many.

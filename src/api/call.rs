@@ -7,6 +7,7 @@ use crate::{
     decimal::Decimal,
     error::{ApiError, Problem},
     format::{Format, JSON},
+    kept::Subject,
     openapi::{Operation, Place},
     params,
     state::ApiState,
@@ -168,6 +169,17 @@ impl Call {
     /// The query parameter `ledger_version`.
     fn asked_version(&self) -> Result<Option<u64>, Problem> {
         Ok(self.query("ledger_version")?.map(|Decimal(version)| version))
+    }
+
+    /// The answer to the same question, where it is kept and still true at the newest moment.
+    pub fn kept(&self, subject: Subject) -> Option<Answer> {
+        let head = self.node().head();
+        self.state.kept().get(subject, self.format, head.ledger_info())
+    }
+
+    /// Keeps an answer, which shows nothing before `version`.
+    pub fn keep(&self, subject: Subject, version: u64, answer: &Answer) {
+        self.state.kept().keep(subject, version, answer);
     }
 
     /// The answer in the form that the client asked for; only that form is made.

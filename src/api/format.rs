@@ -8,16 +8,15 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const BCS: &str = "application/x-bcs";
 
 /// The form of an answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Format {
     Json,
     Bcs,
 }
 
-/// The media type of a header value without its parameters, in lower case.
-pub(crate) fn essence(media_type: &str) -> String {
-    let essence = media_type.split(';').next().unwrap_or_default();
-    essence.trim().to_ascii_lowercase()
+/// The media type of a header value without its parameters, in whatever case it was sent.
+pub(crate) fn essence(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
 }
 
 impl Format {
@@ -28,10 +27,10 @@ impl Format {
             .get_all(ACCEPT)
             .filter_map(|value| value.to_str().ok())
             .flat_map(|list| list.split(','))
-            .find_map(|entry| match essence(entry).as_str() {
-                JSON => Some(Self::Json),
-                BCS => Some(Self::Bcs),
-                _ => None,
+            .find_map(|entry| {
+                let is = |media_type: &str| essence(entry).eq_ignore_ascii_case(media_type);
+                let formats = [Self::Json, Self::Bcs];
+                formats.into_iter().find(|format| is(format.media_type()))
             })
             .unwrap_or(Self::Json)
     }

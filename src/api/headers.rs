@@ -79,21 +79,9 @@ impl LedgerHeaders {
     }
 
     /// All that answers have.
-    pub fn names(&self) -> [HeaderName; 9] {
-        let [chain_id, version, oldest_version, timestamp_usecs, epoch, block_height, oldest_block_height] =
-            self.of_moment();
-        [
-            chain_id,
-            version,
-            oldest_version,
-            timestamp_usecs,
-            epoch,
-            block_height,
-            oldest_block_height,
-            &self.gas_used,
-            &self.cursor,
-        ]
-        .map(Clone::clone)
+    pub fn names(&self) -> impl Iterator<Item = HeaderName> {
+        let where_they_apply = [&self.gas_used, &self.cursor];
+        self.of_moment().into_iter().chain(where_they_apply).cloned()
     }
 
     /// Those of the facts of a moment.

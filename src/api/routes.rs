@@ -291,7 +291,7 @@ fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
     let client_header = state.headers().client().clone();
     let meters = Arc::clone(state.route_meters());
     // Pages are to wait as long as a 503 says, which is what the document tells all clients.
-    let exposed = state.headers().names().into_iter().chain([RETRY_AFTER]);
+    let exposed = state.headers().names().chain([RETRY_AFTER]);
     let mut scope = web::scope("/v1")
         .wrap(from_fn(move |request, next| {
             compression::compress(compression_state.clone(), request, next)

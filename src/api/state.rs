@@ -6,6 +6,7 @@ use crate::{
     compression::Compressors,
     error::Problem,
     headers::LedgerHeaders,
+    kept::{KeptAnswers, KeptAnswersStatus},
     large::LargeAnswers,
     media_types::MediaTypes,
     meter::{RouteMeters, RouteStatus},
@@ -32,6 +33,8 @@ pub struct ApiConfig {
     /// How much memory answers may take that their clients have not read, in bytes; above it the answer is
     /// 503. A single answer is always given.
     pub answers_bytes_max: usize,
+    /// How much memory answers may take that are kept for who asks next, in bytes; 0 keeps none.
+    pub kept_answers_bytes_max: usize,
     /// How many requests may be in flight at once, over all workers; above it the answer is 503.
     /// Long polls count, and so do answers that are still being sent.
     pub max_in_flight: usize,
@@ -52,6 +55,7 @@ impl Default for ApiConfig {
             max_body_bytes: 8 * 1024 * 1024,
             bodies_bytes_max: 256 * 1024 * 1024,
             answers_bytes_max: 256 * 1024 * 1024,
+            kept_answers_bytes_max: 32 * 1024 * 1024,
             max_in_flight: 20_000,
             max_in_flight_per_address: 19_500,
             max_streams_per_connection: 128,
@@ -80,6 +84,7 @@ struct Shared {
     health_checks: Arc<Semaphore>,
     bodies: Budget,
     answers: Budget,
+    kept: KeptAnswers,
     large_answers: LargeAnswers,
     compressors: Compressors,
 }
@@ -100,6 +105,7 @@ impl ApiState {
             switches: Switches::new(config.switches),
             bodies: Budget::new(config.bodies_bytes_max),
             answers: Budget::new(config.answers_bytes_max),
+            kept: KeptAnswers::new(config.kept_answers_bytes_max),
             config,
             large_answers: LargeAnswers::default(),
             compressors: Compressors::default(),
@@ -170,6 +176,16 @@ impl ApiState {
     /// The memory of answers that their clients have not read.
     pub(crate) fn answers(&self) -> &Budget {
         &self.0.answers
+    }
+
+    /// The answers that are kept for who asks next.
+    pub(crate) fn kept(&self) -> &KeptAnswers {
+        &self.0.kept
+    }
+
+    /// What was counted of the answers that are kept for who asks next.
+    pub fn kept_answers(&self) -> KeptAnswersStatus {
+        self.0.kept.counts()
     }
 
     /// The places of answers that are large.

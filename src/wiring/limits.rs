@@ -61,6 +61,7 @@ pub fn api_config(settings: &Settings) -> ApiConfig {
         max_body_bytes: settings.api.max_body_bytes,
         bodies_bytes_max: settings.api.bodies_bytes_max,
         answers_bytes_max: settings.api.answers_bytes_max,
+        kept_answers_bytes_max: settings.api.kept_answers_bytes_max,
         max_in_flight: settings.api.max_in_flight,
         max_in_flight_per_address: settings.api.max_in_flight_per_address,
         max_streams_per_connection: settings.api.max_streams_per_connection,

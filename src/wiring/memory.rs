@@ -7,6 +7,7 @@
 //! | bodies of requests | `api.bodies_bytes_max` twice: a buffer that grows has up to twice the room |
 //! | reading a body as JSON | 64 MiB for each HTTP worker |
 //! | answers that wait for their clients | `api.answers_bytes_max` |
+//! | answers for who asks next | `api.kept_answers_bytes_max` |
 //! | large answers being made | 8 of 40 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
@@ -57,6 +58,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (api.bodies_bytes_max as u64, GROWTH),
         (workers as u64, JSON_BODY),
         (api.answers_bytes_max as u64, 1),
+        (api.kept_answers_bytes_max as u64, 1),
         (api.max_connections as u64, CONNECTION),
         (api.max_in_flight as u64, REQUEST),
         (
@@ -85,9 +87,10 @@ mod tests {
         let defaults: Vec<_> = SETTINGS.iter().map(|setting| (setting.default)()).collect();
         let settings = Settings::from_values(&defaults);
         let sum = bytes_max(&settings);
-        let changes: [fn(&mut Settings); 5] = [
+        let changes: [fn(&mut Settings); 6] = [
             |settings| settings.api.bodies_bytes_max += 1,
             |settings| settings.api.answers_bytes_max += 1,
+            |settings| settings.api.kept_answers_bytes_max += 1,
             |settings| settings.mempool.capacity_bytes += 1,
             |settings| settings.mempool.capacity_transactions += 1,
             |settings| settings.storage.cache_bytes += 1,

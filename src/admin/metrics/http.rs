@@ -2,11 +2,12 @@
 
 use super::family::{Families, Row, Unit};
 use crate::wiring::{ConnectionCounts, OpenListeners};
-use ledger_api::ApiState;
+use ledger_api::{ApiState, KeptAnswersStatus};
 
 /// Tells of both.
 pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
     routes(api, families);
+    kept_answers(&api.kept_answers(), families);
     connections(&listeners.counts(), families);
 }
 
@@ -34,6 +35,21 @@ fn routes(api: &ApiState, families: &mut Families) {
     for route in &routes {
         let labels = [("method", route.method.as_str()), ("route", route.path.as_str())];
         took.distribution(&labels, Unit::Time, &route.took);
+    }
+}
+
+fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
+    let mut bytes = families.gauge((
+        "ledger_http_kept_answers_bytes",
+        "Memory of answers that are kept for who asks next.",
+    ));
+    bytes.sample(&[], kept.bytes as f64);
+    let mut asked = families.counter((
+        "ledger_http_kept_answers_total",
+        "Requests whose answer may be kept, by whether it was (hit) or was made (miss).",
+    ));
+    for (outcome, count) in [("hit", kept.hits), ("miss", kept.misses)] {
+        asked.sample(&[("outcome", outcome)], count as f64);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::BlockJson,
+    kept::Subject,
     large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX},
     tables::TableTypes,
     wire::{ListBcs, block_bytes},
@@ -113,21 +114,33 @@ struct Reader {
 /// `GET /v1/blocks/by_height/{block_height}`
 pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     let Decimal(height) = call.path("block_height")?;
-    answer(&call, move |snapshot| at_height(snapshot, height)).await
+    let subject = |with_transactions| Subject::BlockByHeight {
+        height,
+        with_transactions,
+    };
+    answer(&call, subject, move |snapshot| at_height(snapshot, height)).await
 }
 
 /// `GET /v1/blocks/by_version/{version}`: the block that holds a version (rest-behaviour section 1).
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("version")?;
-    answer(&call, move |snapshot| of_version(snapshot, version)).await
+    let subject = |with_transactions| Subject::BlockByVersion {
+        version,
+        with_transactions,
+    };
+    answer(&call, subject, move |snapshot| of_version(snapshot, version)).await
 }
 
-/// Answers with the block that `find` finds.
-async fn answer<F>(call: &Call, find: F) -> Result<Answer, ApiError>
+/// Answers with the block that `find` finds; `subject` is what the answer shows with or without transactions.
+async fn answer<F>(call: &Call, subject: impl FnOnce(bool) -> Subject, find: F) -> Result<Answer, ApiError>
 where
     F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
 {
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
+    let subject = subject(with_transactions);
+    if let Some(answer) = call.kept(subject.clone()) {
+        return Ok(answer);
+    }
     let chain = call.chain().clone();
     let reader = Reader {
         chain: chain.clone(),
@@ -150,7 +163,10 @@ where
         false => call.read_few(question).await?,
     };
     let place = found.place.take();
-    large::render(place, move || render(&chain, format, ledger_info, &found)).await
+    let first_version = found.block.first_version;
+    let answer = large::render(place, move || render(&chain, format, ledger_info, &found)).await?;
+    call.keep(subject, first_version, &answer);
+    Ok(answer)
 }
 
 fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {

@@ -8,6 +8,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::{EventHandleJson, VersionedEventJson},
+    kept::Subject,
     large,
     resource::read_resource,
     wire::ListBcs,
@@ -38,10 +39,24 @@ pub(crate) async fn by_creation_number(call: Call) -> Result<Answer, ApiError> {
         emitted: None,
     };
     let page = EventPage::asked_by(&call)?;
+    let (key, start, limit) = (stream.key, page.start, page.limit);
+    let subject = |at: &LedgerInfo| Subject::Events {
+        stream: key,
+        start,
+        limit,
+        newest_version: at.version,
+        oldest_version: at.oldest_version,
+    };
+    let newest = *call.node().head().ledger_info();
+    if let Some(answer) = call.kept(subject(&newest)) {
+        return Ok(answer);
+    }
     let (ledger_info, events) = call
         .read_few(move |snapshot| page.read(snapshot, &stream))
         .await?;
-    answer(&call, ledger_info, events).await
+    let answer = answer(&call, ledger_info, events).await?;
+    call.keep(subject(&ledger_info), ledger_info.version, &answer);
+    Ok(answer)
 }
 
 /// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`

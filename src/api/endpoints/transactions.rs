@@ -7,6 +7,7 @@ use crate::{
     error::{ApiError, Problem, TransactionName},
     format::Format,
     json::{CommittedJson, TransactionJson},
+    kept::Subject,
     large::{self, size_bytes},
     tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs, on_chain_bytes},
@@ -18,8 +19,20 @@ use ledger_store::{Snapshot, StoreError};
 /// `GET /v1/transactions/by_hash/{txn_hash}`
 pub(crate) async fn by_hash(call: Call) -> Result<Answer, ApiError> {
     let hash = call.path("txn_hash")?;
+    let subject = Subject::TransactionByHash(hash);
+    if let Some(answer) = call.kept(subject.clone()) {
+        return Ok(answer);
+    }
     let (ledger_info, lookup) = call.node().transaction_by_hash(hash).await?;
-    found(&call, ledger_info, hash, lookup).await
+    let committed_version = match &lookup {
+        Lookup::Committed(committed) => Some(committed.version),
+        _ => None,
+    };
+    let answer = found(&call, ledger_info, hash, lookup).await?;
+    if let Some(version) = committed_version {
+        call.keep(subject, version, &answer);
+    }
+    Ok(answer)
 }
 
 /// `GET /v1/transactions/wait_by_hash/{txn_hash}`
@@ -32,12 +45,18 @@ pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
 /// `GET /v1/transactions/by_version/{txn_version}`
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("txn_version")?;
+    let subject = Subject::TransactionByVersion(version);
+    if let Some(answer) = call.kept(subject.clone()) {
+        return Ok(answer);
+    }
     let chain = call.chain().clone();
     let format = call.format();
     let (ledger_info, found) = call
         .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
         .await?;
-    answer(&call, ledger_info, found).await
+    let answer = answer(&call, ledger_info, found).await?;
+    call.keep(subject, version, &answer);
+    Ok(answer)
 }
 
 fn at_version(

@@ -247,8 +247,7 @@ impl Writer {
     /// References to the headers of every answer that says at which moment of the ledger it was made.
     fn ledger_headers(&self, required: bool) -> Map<String, Value> {
         let suffix = if required { "" } else { "-optional" };
-        let names = self.headers.names();
-        let always = names.iter().take(LEDGER_HEADERS);
+        let always = self.headers.names().take(LEDGER_HEADERS);
         always
             .map(|name| (name.to_string(), reference("headers", &format!("{name}{suffix}"))))
             .collect()
@@ -277,7 +276,7 @@ impl Writer {
             ),
         ];
         let mut headers = Map::new();
-        for (place, (name, (description, schema))) in self.headers.names().iter().zip(rows).enumerate() {
+        for (place, (name, (description, schema))) in self.headers.names().zip(rows).enumerate() {
             let mut header = json!({"description": description, "schema": schema});
             if place < LEDGER_HEADERS {
                 headers.insert(format!("{name}-optional"), header.clone());

@@ -11,6 +11,7 @@ mod filter;
 mod graphql;
 mod groups;
 mod hygiene;
+mod kept;
 mod kit;
 mod limits;
 mod listings;

@@ -1,0 +1,133 @@
+//! Answers that are kept for who asks next: the same bodies at newer moments, and none of what is pruned or has
+//! become more.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, ledger_headers};
+use serde_json::Value;
+
+/// What shows a transfer and stays as it is.
+fn lasting(transfer: &Value) -> Vec<String> {
+    let (version, hash) = (
+        transfer["version"].as_str().unwrap(),
+        transfer["hash"].as_str().unwrap(),
+    );
+    // The first block after genesis has the versions 1 to 3.
+    vec![
+        format!("/v1/transactions/by_hash/{hash}"),
+        format!("/v1/transactions/by_version/{version}"),
+        "/v1/blocks/by_height/1".to_owned(),
+        "/v1/blocks/by_height/1?with_transactions=true".to_owned(),
+        format!("/v1/blocks/by_version/{version}"),
+        format!("/v1/blocks/by_version/{version}?with_transactions=true"),
+    ]
+}
+
+/// The newest events of the stream of a transfer's withdrawal.
+fn events(transfer: &Value) -> String {
+    let all = transfer["events"].as_array().unwrap();
+    let withdrawal = all
+        .iter()
+        .find(|event| event["type"] == "0x1::coin::WithdrawEvent")
+        .unwrap();
+    let field = |name: &str| withdrawal["guid"][name].as_str().unwrap();
+    format!(
+        "/v1/accounts/{}/events/{}",
+        field("account_address"),
+        field("creation_number")
+    )
+}
+
+/// The answers in both forms.
+async fn both(api: &TestApi, path: &str) -> [Answer; 2] {
+    [api.client.get(path).await, api.client.get_bcs(path).await]
+}
+
+fn version_of(answer: &Answer) -> u64 {
+    ledger_headers(answer, "node")[1]
+}
+
+#[actix_web::test]
+async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = api.commit(&Transfer::new(0, 0)).await;
+    let paths = lasting(&transfer);
+    let mut first = Vec::new();
+    for path in &paths {
+        first.push(both(&api, path).await);
+    }
+    let hits = api.state.kept_answers().hits;
+    api.commit(&Transfer::new(0, 1)).await;
+    for (path, first) in paths.iter().zip(&first) {
+        let again = both(&api, path).await;
+        for (first, again) in first.iter().zip(&again) {
+            assert_eq!((first.status, again.status), (200, 200), "{path}");
+            assert!(first.body == again.body, "{path}");
+            assert_eq!(first.headers["content-type"], again.headers["content-type"]);
+            assert_eq!(version_of(again), version_of(first) + 3, "{path}");
+        }
+        assert!(again[0].body != again[1].body, "{path}: JSON and BCS");
+    }
+    let asked = 2 * paths.len() as u64;
+    assert_eq!(api.state.kept_answers().hits, hits + asked);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = api.commit(&Transfer::new(0, 0)).await;
+    let path = events(&transfer);
+    let count = |answer: &Answer| answer.json().as_array().unwrap().len();
+    let first = both(&api, &path).await;
+    let again = both(&api, &path).await;
+    assert_eq!(api.state.kept_answers().hits, 2);
+    for (first, again) in first.iter().zip(&again) {
+        assert!(first.body == again.body);
+        assert_eq!(version_of(first), version_of(again));
+    }
+    let other = api.client.get(&format!("{path}?start=1")).await;
+    assert_eq!((count(&first[0]), count(&other)), (1, 0), "another page");
+    api.commit(&Transfer::new(0, 1)).await;
+    let newer = both(&api, &path).await;
+    assert_eq!(count(&newer[0]), 2);
+    assert!(newer[1].body.len() > first[1].body.len());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn what_is_pruned_is_gone_although_it_was_kept() {
+    let api = TestApi::start(Settings::with_window(3)).await;
+    let transfer = api.commit(&Transfer::new(0, 0)).await;
+    let paths = lasting(&transfer);
+    for path in &paths {
+        for answer in both(&api, path).await {
+            assert_eq!(answer.status, 200, "{path}");
+        }
+    }
+    let mut number = 1;
+    // Each block brings the pruner to work; the headers tell when the first block has left the window.
+    while ledger_headers(&api.client.get("/v1").await, "node")[2] <= 3 {
+        api.commit(&Transfer::new(0, number)).await;
+        number += 1;
+        assert!(number < 200, "nothing is pruned");
+    }
+    for path in &paths {
+        for answer in both(&api, path).await {
+            assert_eq!(answer.status, 410, "{path}: {}", answer.text());
+        }
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn without_memory_for_them_none_is_kept() {
+    let mut settings = Settings::default();
+    settings.api.kept_answers_bytes_max = 0;
+    let api = TestApi::start(settings).await;
+    let transfer = api.commit(&Transfer::new(0, 0)).await;
+    for path in lasting(&transfer) {
+        let [first, again] = [api.client.get(&path).await, api.client.get(&path).await];
+        assert!(first.status == 200 && first.body == again.body, "{path}");
+    }
+    assert_eq!(api.state.kept_answers(), ledger_api::KeptAnswersStatus::default());
+    api.stop().await;
+}
