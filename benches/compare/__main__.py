@@ -13,7 +13,8 @@ a figure means something only beside the others of its round. Build them first:
 A run of the floor counts only if the floor and the generator together kept the machine as busy as
 `--busy-share` says: otherwise something else was the limit, and the node would be held against too little.
 Leave the machine alone meanwhile. A round of the rows of a load takes about four minutes, one of `million` two;
-`start` prepares its ledger once; `long` has one round only and is run only where it is named.
+`start` prepares its ledger once; `long` and what is `sustained` have one round only and are run only where they are
+named.
 """
 
 import argparse
@@ -28,6 +29,7 @@ import machine
 import programs
 import reads
 import rows
+import sustained
 import table
 
 
@@ -40,11 +42,13 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="benches/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; by default all but the last")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; by default all but the last three")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=8, help="that are measured of each run")
     parser.add_argument("--warm-up", type=int, default=2, help="seconds before that")
     parser.add_argument("--transfers", type=int, help="of million, start (1,000,000) and long (10,000,000)")
+    sustain = "seconds that the node's runs of the sustained rows take"
+    parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")
     parser.add_argument("--floor", type=program, default=programs.TARGET / "ledger-floor")
