@@ -137,8 +137,15 @@ async fn an_answer_that_is_not_read_keeps_its_place() {
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
-        ..Settings::default()
+        ..keeping_no_answers()
     }
+}
+
+/// An answer that is kept takes no place when it is given again.
+fn keeping_no_answers() -> Settings {
+    let mut settings = Settings::default();
+    settings.api.kept_answers_bytes_max = 0;
+    settings
 }
 
 /// Takes a place of the large answers where the genesis is large.
@@ -250,7 +257,7 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
     };
     let api = TestApi::start(Settings {
         more_state: vec![item(0, 1_000), item(1, 300 * 1024)],
-        ..Settings::default()
+        ..keeping_no_answers()
     })
     .await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
