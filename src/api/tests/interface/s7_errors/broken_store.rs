@@ -87,7 +87,11 @@ async fn broken() -> Broken {
     let node = Node::start(chain.clone(), store, None, NodeConfig::default())
         .await
         .unwrap();
-    let state = ApiState::new(node.handle(), ApiConfig::default());
+    let config = ApiConfig {
+        kept_answers_bytes_max: 0,
+        ..ApiConfig::default()
+    };
+    let state = ApiState::new(node.handle(), config);
     let server = HttpServer::new(move || App::new().configure(|config| configure(config, &state)))
         .workers(1)
         .on_connect(|_, data| {
