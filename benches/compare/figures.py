@@ -43,7 +43,7 @@ def disturbed(name, reports):
     runs = sum(report["cores_of_others"] / os.cpu_count() > OTHERS_SHARE_MAX for report in reports)
     if runs:
         of = f"of the machine in {runs} of {len(reports)} runs"
-        yield f"{name}: other programs used more than {OTHERS_SHARE_MAX:.0%} {of}"
+        yield f"{name}: other programs, or other machines of the host, used more than {OTHERS_SHARE_MAX:.0%} {of}"
 
 
 def progress(number, row, program, text):

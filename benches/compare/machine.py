@@ -28,13 +28,14 @@ def of_proc(path, name):
 
 
 def busy_seconds():
-    """Processor time that all programs of the machine have used; 0 where the kernel does not tell."""
+    """Processor time that all programs of the machine have used, and that others of its host took from it while they
+    wanted it; 0 where the kernel does not tell."""
     try:
         fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
     except (OSError, IndexError):
         return 0
-    user, nice, system, _idle, _waiting, interrupts, soft_interrupts, _stolen = map(int, fields)
-    return (user + nice + system + interrupts + soft_interrupts) / os.sysconf("SC_CLK_TCK")
+    user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = map(int, fields)
+    return (user + nice + system + interrupts + soft_interrupts + stolen) / os.sysconf("SC_CLK_TCK")
 
 
 def describe(work_dir):
