@@ -8,18 +8,24 @@ use crate::{answer::Answer, format::Format};
 use bytes::Bytes;
 use ledger::{EventKey, HashValue, LedgerInfo, map::HashState};
 use quick_cache::{
-    Weighter,
+    OptionsBuilder, Weighter,
     sync::{Cache, DefaultLifecycle},
 };
 use std::{fmt, sync::Arc};
 
 /// What a kept answer takes beside its body, about.
 const ENTRY_OVERHEAD_BYTES: u64 = 256;
-/// About how many bytes an answer has; the room for names is made by it.
+/// About how many bytes an answer has: of what is gone, names are remembered for as many as that would be.
 const ANSWER_BYTES: u64 = 4096;
+/// Parts of the memory with a lock each. A fixed number, so that it is not for the cores of a machine to say how large
+/// an answer may be.
+const PARTS: usize = 8;
+/// One answer takes at most such a share of its part: a few large ones do not drive out all others, and the copy that is
+/// kept of one stays short for the HTTP worker that makes it.
+const PART_OF_ONE_ANSWER: u64 = 4;
 
 /// What an answer shows.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Subject {
     /// A committed transaction.
     TransactionByHash(HashValue),
@@ -72,36 +78,56 @@ impl fmt::Debug for KeptAnswers {
 pub struct KeptAnswersStatus {
     /// What they take.
     pub bytes: u64,
-    /// How many requests they answered.
+    /// How many requests found one.
     pub hits: u64,
-    /// How many requests found none, and made one.
+    /// How many requests found none.
     pub misses: u64,
 }
 
 impl KeptAnswers {
     /// Keeps as much as takes `bytes_max`; nothing where that is 0.
+    ///
+    /// # Panics
+    /// Never: both sizes that the options need are given.
     pub fn new(bytes_max: usize) -> Self {
+        if bytes_max == 0 {
+            return Self(None);
+        }
         let bytes_max = bytes_max as u64;
-        let items = usize::try_from(bytes_max / ANSWER_BYTES).unwrap_or(usize::MAX);
-        let lifecycle = DefaultLifecycle::default();
-        let answers = || Cache::with(items, bytes_max, ByBytes, HashState::default(), lifecycle);
-        Self((bytes_max > 0).then(|| Arc::new(answers())))
+        let options = OptionsBuilder::new()
+            .shards(PARTS)
+            .estimated_items_capacity(usize::try_from(bytes_max / ANSWER_BYTES).unwrap_or(usize::MAX))
+            .weight_capacity(bytes_max)
+            .build()
+            .expect("both sizes are given");
+        let (hash_state, lifecycle) = (HashState::default(), DefaultLifecycle::default());
+        Self(Some(Arc::new(Cache::with_options(
+            options, ByBytes, hash_state, lifecycle,
+        ))))
     }
 
     /// The kept answer, given at the moment `ledger_info`; none of what is pruned then.
     pub fn get(&self, subject: Subject, format: Format, ledger_info: &LedgerInfo) -> Option<Answer> {
-        let kept = self.0.as_ref()?.get(&(subject, format))?;
-        let is_there = (ledger_info.oldest_version..=ledger_info.version).contains(&kept.version);
-        is_there.then(|| Answer::bytes(*ledger_info, format, kept.body))
+        let answers = self.0.as_ref()?;
+        let name = (subject, format);
+        let kept = answers.get(&name)?;
+        if kept.version < ledger_info.oldest_version {
+            answers.remove(&name);
+            return None;
+        }
+        // Another thread may have kept it since the moment was looked at.
+        (kept.version <= ledger_info.version).then(|| Answer::bytes(*ledger_info, format, kept.body))
     }
 
-    /// Keeps the body of `answer`, which shows nothing before `version`.
+    /// Keeps the body of `answer`, which shows nothing before `version`, unless it is too large.
     pub fn keep(&self, subject: Subject, version: u64, answer: &Answer) {
-        if let Some(answers) = &self.0 {
-            // A copy, as the body may have been given more room than it took.
-            let body = Bytes::copy_from_slice(answer.body());
-            answers.insert((subject, answer.format()), Kept { body, version });
+        let Some(answers) = &self.0 else { return };
+        if answer.body().len() as u64 > answers.shard_capacity() / PART_OF_ONE_ANSWER {
+            return;
         }
+        // A copy, as the body may have been given more room than it took.
+        let body = Bytes::copy_from_slice(answer.body());
+        answers.insert((subject, answer.format()), Kept { body, version });
     }
 
     /// What was counted.
@@ -148,12 +174,10 @@ mod tests {
             let given = kept.get(SUBJECT, Format::Bcs, &at).unwrap();
             assert_eq!((given.body().len(), *given.ledger_info()), (10, at));
         }
-        for at in [moment(6, 9), moment(0, 4)] {
-            assert!(kept.get(SUBJECT, Format::Bcs, &at).is_none(), "{at:?}");
-        }
         assert!(kept.get(SUBJECT, Format::Json, &moment(0, 9)).is_none());
-        let counts = kept.counts();
-        assert_eq!((counts.hits, counts.misses), (5, 2));
+        assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 4)).is_none());
+        assert!(kept.get(SUBJECT, Format::Bcs, &moment(6, 9)).is_none());
+        assert_eq!(kept.counts().bytes, 0, "what is pruned is kept no longer");
     }
 
     #[test]
@@ -165,9 +189,13 @@ mod tests {
             assert!(kept.counts().bytes <= BYTES_MAX as u64);
         }
         assert!(kept.counts().bytes > BYTES_MAX as u64 / 2);
-        let larger = Subject::TransactionByVersion(10_000);
-        kept.keep(larger.clone(), 1, &answer(2 * BYTES_MAX));
-        assert!(kept.get(larger, Format::Bcs, &moment(0, 9)).is_none());
+        let largest = BYTES_MAX / PARTS / PART_OF_ONE_ANSWER as usize;
+        for (bytes, is_kept) in [(largest, true), (largest + 1, false)] {
+            let one = Subject::TransactionByVersion(10_000 + bytes as u64);
+            kept.keep(one, 1, &answer(bytes));
+            let found = kept.get(one, Format::Bcs, &moment(0, 9));
+            assert_eq!(found.is_some(), is_kept, "{bytes} bytes");
+        }
 
         let none = KeptAnswers::new(0);
         none.keep(SUBJECT, 5, &answer(1));

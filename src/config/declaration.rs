@@ -91,7 +91,7 @@ settings! {
         answers_bytes_max: usize = 268_435_456, Kind::Integer(1..=MAX), "bytes",
             "Memory for answers that their clients have not read yet; beyond it the answer is 503. A single answer is always given, and a quarter is kept for those of 64 KiB and less.";
         kept_answers_bytes_max: usize = 33_554_432, Kind::Integer(0..=MAX), "bytes",
-            "Memory for answers that are kept for who asks next: transactions by hash and version, blocks, and pages of events while the ledger stands still. They are kept no longer than what they show. 0 keeps none.";
+            "Memory for answers that are kept for who asks next: transactions by hash and version, blocks, and pages of events while the ledger stands still. They are kept no longer than what they show, and each takes a 32nd of it at most. 0 keeps none.";
         max_in_flight: usize = 20_000, Kind::Integer(1..=1_000_000), "requests",
             "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest. /v1/-/healthy has 64 places of its own.";
         max_in_flight_per_address: usize = 19_500, Kind::Integer(1..=1_000_000), "requests",

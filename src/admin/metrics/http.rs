@@ -46,7 +46,7 @@ fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
     bytes.sample(&[], kept.bytes as f64);
     let mut asked = families.counter((
         "ledger_http_kept_answers_total",
-        "Requests whose answer may be kept, by whether it was (hit) or was made (miss).",
+        "Requests whose answer may be kept, by whether one was found (hit) or not (miss).",
     ));
     for (outcome, count) in [("hit", kept.hits), ("miss", kept.misses)] {
         asked.sample(&[("outcome", outcome)], count as f64);

@@ -138,7 +138,7 @@ where
 {
     let with_transactions = call.query("with_transactions")?.unwrap_or(false);
     let subject = subject(with_transactions);
-    if let Some(answer) = call.kept(subject.clone()) {
+    if let Some(answer) = call.kept(subject) {
         return Ok(answer);
     }
     let chain = call.chain().clone();

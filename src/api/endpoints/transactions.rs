@@ -20,7 +20,7 @@ use ledger_store::{Snapshot, StoreError};
 pub(crate) async fn by_hash(call: Call) -> Result<Answer, ApiError> {
     let hash = call.path("txn_hash")?;
     let subject = Subject::TransactionByHash(hash);
-    if let Some(answer) = call.kept(subject.clone()) {
+    if let Some(answer) = call.kept(subject) {
         return Ok(answer);
     }
     let (ledger_info, lookup) = call.node().transaction_by_hash(hash).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("txn_version")?;
     let subject = Subject::TransactionByVersion(version);
-    if let Some(answer) = call.kept(subject.clone()) {
+    if let Some(answer) = call.kept(subject) {
         return Ok(answer);
     }
     let chain = call.chain().clone();
