@@ -3,7 +3,12 @@
 //! The next block is executed while the one before is being written: what is not durable yet is in
 //! the [`StateCache`], everything else in the store.
 
-use super::{IndexedBlock, facts::Facts, messages::Executed, state_cache::StateCache};
+use super::{
+    IndexedBlock,
+    facts::{ChangedFacts, Facts},
+    messages::Executed,
+    state_cache::StateCache,
+};
 use crate::{
     failure::Failure,
     mailbox::Port,
@@ -93,43 +98,45 @@ impl Executor {
             snapshot: OnceCell::new(),
             failed: OnceCell::new(),
         };
-        let executed = execute_on(&state, &self.chain, &self.tip, &mut self.facts, job.block);
-        let block = executed.map_err(|error| match state.failed.into_inner() {
+        let executed = execute_on(&state, &self.chain, &self.tip, &self.facts, job.block);
+        let (block, changed) = executed.map_err(|error| match state.failed.into_inner() {
             Some(failed) => Unexecuted::Store(failed),
             None => Unexecuted::Broken(error),
         })?;
         self.tip = block.tip.clone();
+        self.facts.apply(&changed);
         Ok(Executed {
             block: Arc::new(IndexedBlock::new(Arc::new(block))),
-            facts: self.facts.clone(),
+            changed,
         })
     }
 }
 
-/// Executes a block on `state`, which has its writes afterwards, and `facts` what they say of accounts.
+/// Executes a block on `state`, which has its writes afterwards, and gives what they say of accounts; `facts` are those
+/// before it.
 fn execute_on(
     state: &State<'_>,
     chain: &Chain,
     tip: &ChainTip,
-    facts: &mut Facts,
+    facts: &Facts,
     block: OrderedBlock,
-) -> Result<ExecutedBlock, ExecuteError> {
+) -> Result<(ExecutedBlock, ChangedFacts), ExecuteError> {
     let view = |key: &StateKey| state.get(key);
     let block = execute_block(chain, tip, &view, block)?;
     state.cache.borrow_mut().apply(&block);
     let read = |address: &AccountAddress| AccountFacts::read(chain, &view, address);
-    note_facts(facts, chain, &block, &read)?;
-    Ok(block)
+    let changed = changed_facts(facts, chain, &block, &read)?;
+    Ok((block, changed))
 }
 
-/// Notes what the accounts that a block's user transactions changed are like after it: what was known of them with
+/// What the accounts that a block's user transactions changed are like after it: what was known of them with
 /// what was written, or what `read` says, which knows the state after the block.
-fn note_facts(
-    facts: &mut Facts,
+fn changed_facts(
+    facts: &Facts,
     chain: &Chain,
     block: &ExecutedBlock,
     read: &dyn Fn(&AccountAddress) -> Result<AccountFacts, StateError>,
-) -> Result<(), StateError> {
+) -> Result<ChangedFacts, StateError> {
     let users = block
         .transactions
         .iter()
@@ -146,11 +153,10 @@ fn note_facts(
         };
         changed.insert(address, after);
     }
-    facts.begin(block.height());
-    for (address, after) in changed {
-        facts.set(address, after);
-    }
-    Ok(())
+    Ok(ChangedFacts {
+        height: block.height(),
+        accounts: changed.into_iter().collect(),
+    })
 }
 
 /// Why a block was not executed.

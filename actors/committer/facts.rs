@@ -1,23 +1,27 @@
 //! What submissions are checked against: the facts of recently touched accounts.
 
-use imbl::{GenericHashMap, shared_ptr::DefaultSharedPtr};
-use ledger::{AccountAddress, AccountFacts, map::HashState};
+use ledger::{AccountAddress, AccountFacts, map::HashMap};
 
-/// How many accounts at least are remembered before the oldest go: about 150 bytes each, and
+/// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
 /// twice as many at most.
 const FACTS_KEPT_MIN: usize = 50_000;
 
-/// Whose clone shares what does not change.
-type ByAddress = GenericHashMap<AccountAddress, AccountFacts, HashState, DefaultSharedPtr>;
+/// What a block says of the accounts that it changed; each is named once.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangedFacts {
+    pub(super) height: u64,
+    pub(super) accounts: Vec<(AccountAddress, AccountFacts)>,
+}
 
-/// Facts of the newest accounts, in two generations. A persistent value: a clone is a snapshot that
-/// costs nothing, and every [`super::Head`] carries one.
-#[derive(Clone, Debug, Default)]
+/// Facts of the newest accounts, in two generations.
+///
+/// There are two of them: the executor's, which is ahead by the blocks that are not durable yet, and that of the
+/// newest moment ([`super::HeadCell`]). Each is changed in place: a persistent map, of which each moment had a snapshot,
+/// cost more than the whole of the admission.
+#[derive(Debug, Default)]
 pub(crate) struct Facts {
-    younger: ByAddress,
-    older: ByAddress,
-    /// The block whose accounts are being noted.
-    height: u64,
+    younger: HashMap<AccountAddress, AccountFacts>,
+    older: HashMap<AccountAddress, AccountFacts>,
     /// The first block of which the younger generation has all accounts.
     younger_from: u64,
     /// The first block of which both together have all accounts.
@@ -35,24 +39,23 @@ impl Facts {
 
     /// The height of the first block from which on all accounts that blocks have changed are here. One that is not has
     /// been the same since before it.
-    pub(super) fn complete_from(&self) -> u64 {
+    pub(crate) fn complete_from(&self) -> u64 {
         self.complete_from
     }
 
-    /// What is noted from now on is of the block of that height.
-    pub(super) fn begin(&mut self, height: u64) {
-        self.height = height;
-    }
-
-    /// Notes the newest facts of an account.
-    pub(super) fn set(&mut self, address: AccountAddress, facts: AccountFacts) {
-        if self.younger.len() >= FACTS_KEPT_MIN {
-            self.older = std::mem::take(&mut self.younger);
-            self.complete_from = self.younger_from;
-            // Accounts of this block are in both.
-            self.younger_from = self.height + 1;
+    /// Notes what the next block says.
+    pub(super) fn apply(&mut self, changed: &ChangedFacts) {
+        for (address, facts) in &changed.accounts {
+            if self.younger.len() >= FACTS_KEPT_MIN {
+                // Their memory is used again.
+                std::mem::swap(&mut self.older, &mut self.younger);
+                self.younger.clear();
+                self.complete_from = self.younger_from;
+                // Accounts of this block are in both.
+                self.younger_from = changed.height + 1;
+            }
+            self.younger.insert(*address, *facts);
         }
-        self.younger.insert(address, facts);
     }
 }
 
@@ -69,25 +72,23 @@ mod tests {
         }
     }
 
+    fn changed(height: u64, accounts: impl Iterator<Item = (AccountAddress, u64)>) -> ChangedFacts {
+        let accounts = accounts.map(|(address, sequence_number)| (address, facts(sequence_number)));
+        ChangedFacts {
+            height,
+            accounts: accounts.collect(),
+        }
+    }
+
     #[test]
     fn the_newest_fact_counts_and_old_accounts_go() {
         let mut all = Facts::default();
         let address = |n: usize| AccountAddress::from_low_u64(n as u64);
-        all.set(address(0), facts(1));
-        for n in 1..=FACTS_KEPT_MIN {
-            all.set(address(n), facts(1));
-        }
-        let before = all.clone();
-        all.set(address(0), facts(2));
+        all.apply(&changed(1, (0..=FACTS_KEPT_MIN).map(|n| (address(n), 1))));
+        all.apply(&changed(2, [(address(0), 2)].into_iter()));
         assert_eq!(all.get(&address(0)), Some(facts(2)));
-        assert_eq!(
-            before.get(&address(0)),
-            Some(facts(1)),
-            "a snapshot does not change"
-        );
-        for n in 0..2 * FACTS_KEPT_MIN {
-            all.set(address(1_000_000 + n), facts(1));
-        }
+        let others = (0..2 * FACTS_KEPT_MIN).map(|n| (address(1_000_000 + n), 1));
+        all.apply(&changed(3, others));
         assert_eq!(all.get(&address(0)), None);
         assert!(all.younger.len() + all.older.len() <= 2 * FACTS_KEPT_MIN);
     }
@@ -100,8 +101,7 @@ mod tests {
         // No divisor of the size of a generation, so that one ends within a block.
         let each = FACTS_KEPT_MIN as u64 * 2 / 3;
         for height in 1..=blocks {
-            all.begin(height);
-            (0..each).for_each(|n| all.set(address(height, n), facts(1)));
+            all.apply(&changed(height, (0..each).map(|n| (address(height, n), 1))));
             for block in all.complete_from().max(1)..=height {
                 let is_here = |n: u64| all.get(&address(block, n)).is_some();
                 assert!((0..each).all(is_here), "block {block} after {height}");

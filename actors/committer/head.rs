@@ -1,13 +1,10 @@
-//! The newest durable moment of the ledger, as one immutable value.
+//! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
-use super::facts::Facts;
+use super::{facts::Facts, messages::Executed};
 use crate::Committed;
 use arc_swap::ArcSwap;
-use ledger::{
-    AccountAddress, AccountFacts, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
-    map::HashMap,
-};
-use std::sync::Arc;
+use ledger::{ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo, map::HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// How far back transactions are found without the store. The newest block is always there.
 const RECENT_BLOCKS_MAX: usize = 32;
@@ -48,12 +45,10 @@ impl IndexedBlock {
     }
 }
 
-/// The newest durable moment of the ledger: what answers carry in their headers, the newest blocks,
-/// and what submissions are checked against.
+/// The newest durable moment of the ledger: what answers carry in their headers, and the newest blocks.
 #[derive(Debug)]
 pub struct Head {
     ledger_info: LedgerInfo,
-    facts: Facts,
     /// The newest blocks, ascending.
     recent: Vec<Arc<IndexedBlock>>,
 }
@@ -63,7 +58,6 @@ impl Head {
     pub(crate) fn opened(ledger_info: LedgerInfo) -> Self {
         Self {
             ledger_info,
-            facts: Facts::default(),
             recent: Vec::new(),
         }
     }
@@ -73,16 +67,6 @@ impl Head {
         &self.ledger_info
     }
 
-    /// The facts of an account, if it was touched recently; else the store knows.
-    pub(crate) fn facts(&self, address: &AccountAddress) -> Option<AccountFacts> {
-        self.facts.get(address)
-    }
-
-    /// The height of a block from which on the accounts that the Head does not know have not changed until it.
-    pub(crate) fn facts_complete_from(&self) -> u64 {
-        self.facts.complete_from()
-    }
-
     /// The transaction `hash`, if it was committed recently; else the store knows.
     pub(crate) fn committed(&self, hash: &HashValue) -> Option<Committed> {
         let mut newest_first = self.recent.iter().rev();
@@ -90,14 +74,12 @@ impl Head {
         (found.version >= self.ledger_info.oldest_version).then_some(found)
     }
 
-    /// The head after `blocks`, of which the last is the newest; `facts` are those after it.
-    pub(super) fn after(&self, blocks: &[Arc<IndexedBlock>], facts: Facts) -> Self {
-        let mut ledger_info = self.ledger_info;
-        if let Some(newest) = blocks.last() {
-            ledger_info = at_tip(&ledger_info, &newest.block.tip);
-        }
+    /// The head after `blocks`, of which the last is the newest.
+    fn after<'a>(&self, blocks: impl IntoIterator<Item = &'a Arc<IndexedBlock>>) -> Self {
         let mut recent = self.recent.clone();
-        recent.extend_from_slice(blocks);
+        recent.extend(blocks.into_iter().cloned());
+        let newest = recent.last().map(|newest| &newest.block.tip);
+        let ledger_info = newest.map_or(self.ledger_info, |tip| at_tip(&self.ledger_info, tip));
         let (mut transactions, mut output_bytes) = (0, 0);
         let kept = recent.iter().rev().take_while(|block| {
             transactions += block.block.transactions.len();
@@ -106,11 +88,7 @@ impl Head {
         });
         let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
         recent.drain(..recent.len().saturating_sub(kept));
-        Self {
-            ledger_info,
-            facts,
-            recent,
-        }
+        Self { ledger_info, recent }
     }
 
     /// The same moment without what lies below `oldest_version`, the first of the block of that height.
@@ -122,7 +100,6 @@ impl Head {
                 oldest_block_height: oldest_block_height.max(self.ledger_info.oldest_block_height),
                 ..self.ledger_info
             },
-            facts: self.facts.clone(),
             recent: self.recent.clone(),
         }
     }
@@ -141,23 +118,42 @@ fn at_tip(before: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
 /// Where the newest [`Head`] is found. The committer adds blocks and the store's writer takes the past
 /// away; neither undoes what the other has done.
 #[derive(Clone, Debug)]
-pub(crate) struct HeadCell(Arc<ArcSwap<Head>>);
+pub(crate) struct HeadCell(Arc<Newest>);
+
+#[derive(Debug)]
+struct Newest {
+    head: ArcSwap<Head>,
+    /// Of the accounts at `head`, which gets blocks only while this is locked.
+    facts: RwLock<Facts>,
+}
 
 impl HeadCell {
     pub(crate) fn new(head: Head) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(head)))
+        Self(Arc::new(Newest {
+            head: ArcSwap::from_pointee(head),
+            facts: RwLock::default(),
+        }))
     }
 
     pub(crate) fn load(&self) -> Arc<Head> {
-        self.0.load_full()
+        self.0.head.load_full()
     }
 
-    /// Makes `head` the newest moment; gives it as it is shown.
-    pub(super) fn publish(&self, head: &Head) -> Arc<Head> {
-        self.change(|before| {
-            let oldest = before.ledger_info();
-            head.with_oldest(oldest.oldest_version, oldest.oldest_block_height)
-        })
+    /// What `look` finds of accounts at the newest moment. Blocks wait for it.
+    pub(crate) fn with_facts<T>(&self, look: impl FnOnce(Arc<Head>, &Facts) -> T) -> T {
+        let facts = self.0.facts.read().unwrap_or_else(PoisonError::into_inner);
+        look(self.load(), &facts)
+    }
+
+    /// Makes that after `blocks` the newest moment, and gives it.
+    pub(super) fn publish(&self, blocks: &[Executed]) -> Arc<Head> {
+        // Kept until the facts are free again: with it go the blocks that are recent no longer.
+        let _before = self.load();
+        let mut facts = self.0.facts.write().unwrap_or_else(PoisonError::into_inner);
+        for executed in blocks {
+            facts.apply(&executed.changed);
+        }
+        self.change(|before| before.after(blocks.iter().map(|executed| &executed.block)))
     }
 
     /// Hides what lies below `oldest_version`, the first of the block of that height.
@@ -171,10 +167,10 @@ impl HeadCell {
     /// Puts in the place of the newest moment what `change` makes of it; called again where another thread
     /// was faster.
     fn change(&self, change: impl Fn(&Head) -> Head) -> Arc<Head> {
-        let mut before = self.0.load();
+        let mut before = self.0.head.load();
         loop {
             let after = Arc::new(change(&before));
-            let found = self.0.compare_and_swap(&*before, Arc::clone(&after));
+            let found = self.0.head.compare_and_swap(&*before, Arc::clone(&after));
             if Arc::ptr_eq(&before, &found) {
                 return after;
             }
@@ -190,9 +186,9 @@ impl Head {
         self.recent.iter().map(|indexed| &indexed.block)
     }
 
-    /// As this one, with one more block and nothing known of accounts.
+    /// As this one, with one more block.
     pub(crate) fn with_block(&self, block: Arc<ExecutedBlock>) -> Self {
-        self.after(&[Arc::new(IndexedBlock::new(block))], Facts::default())
+        self.after(&[Arc::new(IndexedBlock::new(block))])
     }
 }
 
@@ -201,7 +197,8 @@ mod tests {
     use super::*;
     use crate::testing::{block, block_writing, draft, ledger_info};
     use bytes::Bytes;
-    use ledger::StateKey;
+    use ledger::{AccountAddress, AccountFacts, StateKey};
+    use std::thread;
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {
         let transactions: Vec<_> = numbers.map(|number| draft(1, number).checked()).collect();
@@ -212,7 +209,7 @@ mod tests {
     fn recent_blocks_are_found_and_older_ones_go() {
         let mut head = Head::opened(ledger_info(0));
         for height in 1..=RECENT_BLOCKS_MAX as u64 + 1 {
-            head = head.after(&[indexed(height, height..height + 1)], Facts::default());
+            head = head.after(&[indexed(height, height..height + 1)]);
         }
         assert_eq!(head.ledger_info().block_height, RECENT_BLOCKS_MAX as u64 + 1);
         assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
@@ -224,7 +221,7 @@ mod tests {
     #[test]
     fn a_block_above_all_bounds_is_still_found() {
         let large = indexed(1, 0..RECENT_TRANSACTIONS_MAX as u64 + 1);
-        let head = Head::opened(ledger_info(0)).after(&[indexed(0, 0..1), large], Facts::default());
+        let head = Head::opened(ledger_info(0)).after(&[indexed(0, 0..1), large]);
         assert_eq!(head.recent.len(), 1);
     }
 
@@ -238,17 +235,17 @@ mod tests {
         };
         let mut head = Head::opened(ledger_info(0));
         for height in 1..=5 {
-            head = head.after(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)], Facts::default());
+            head = head.after(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)]);
         }
         assert_eq!(head.recent.len(), 2, "three keys and a third each are too much");
-        let head = head.after(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)], Facts::default());
+        let head = head.after(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)]);
         assert_eq!(head.recent.len(), 1);
         assert!(head.committed(&draft(1, 6).checked().hash()).is_some());
     }
 
     #[test]
     fn pruned_versions_are_not_shown() {
-        let head = Head::opened(ledger_info(0)).after(&[indexed(1, 0..2)], Facts::default());
+        let head = Head::opened(ledger_info(0)).after(&[indexed(1, 0..2)]);
         let pruned = head.with_oldest(1_001, 1);
         assert!(pruned.committed(&draft(1, 0).checked().hash()).is_none());
         assert!(pruned.committed(&draft(1, 1).checked().hash()).is_some());
@@ -258,9 +255,9 @@ mod tests {
     #[test]
     fn the_past_that_is_gone_stays_gone_when_a_block_comes_that_was_made_before() {
         let cell = HeadCell::new(Head::opened(ledger_info(0)));
-        let after = cell.load().with_block(Arc::clone(&indexed(1, 0..2).block));
+        let block = Arc::clone(&indexed(1, 0..2).block);
         cell.raise_oldest(1_001, 1);
-        let shown = cell.publish(&after);
+        let shown = cell.publish(&[Executed::silent(block)]);
         let info = |head: &Head| {
             let info = head.ledger_info();
             (info.block_height, info.oldest_block_height, info.oldest_version)
@@ -268,5 +265,33 @@ mod tests {
         assert_eq!(info(&shown), (1, 1, 1_001));
         cell.raise_oldest(0, 0);
         assert_eq!(info(&cell.load()), (1, 1, 1_001));
+    }
+
+    #[test]
+    fn accounts_are_found_as_they_are_at_the_moment_that_is_given_with_them() {
+        const BLOCKS: u64 = 5_000;
+        const ACCOUNT: AccountAddress = AccountAddress::ONE;
+        let cell = HeadCell::new(Head::opened(ledger_info(0)));
+        let look = || {
+            let found = cell.with_facts(|head, facts| (head.ledger_info().block_height, facts.get(&ACCOUNT)));
+            let sequence_number = found.1.map_or(0, |facts| facts.sequence_number);
+            assert_eq!(sequence_number, found.0, "each block raises it by one");
+            found.0
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for height in 1..=BLOCKS {
+                    let mut executed = Executed::silent(block(height, &[], &[]));
+                    let facts = AccountFacts {
+                        sequence_number: height,
+                        authentication_key: HashValue::ZERO,
+                        balance: 0,
+                    };
+                    executed.changed.accounts.push((ACCOUNT, facts));
+                    cell.publish(&[executed]);
+                }
+            });
+            while look() < BLOCKS {}
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::{BlockFeed, IndexedBlock, facts::Facts, waiters::WaiterId};
+use super::{BlockFeed, IndexedBlock, facts::ChangedFacts, waiters::WaiterId};
 use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
 use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
@@ -17,8 +17,21 @@ pub(crate) struct Execute(pub(crate) OrderedBlock);
 #[rtype(result = "()")]
 pub(crate) struct Executed {
     pub(crate) block: Arc<IndexedBlock>,
-    /// What is known of recently touched accounts after it.
-    pub(crate) facts: Facts,
+    /// What it says of accounts.
+    pub(crate) changed: ChangedFacts,
+}
+
+#[cfg(test)]
+impl Executed {
+    /// A block that says nothing of accounts.
+    pub(super) fn silent(block: Arc<ExecutedBlock>) -> Self {
+        let changed = ChangedFacts {
+            height: block.height(),
+            accounts: Vec::new(),
+        };
+        let block = Arc::new(IndexedBlock::new(block));
+        Self { block, changed }
+    }
 }
 
 /// All blocks up to this height are durable.

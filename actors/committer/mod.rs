@@ -12,6 +12,7 @@ mod state_cache;
 mod waiters;
 
 pub(crate) use executor::Executor;
+pub(crate) use facts::Facts;
 pub use feed::BlockFeed;
 pub use head::Head;
 pub(crate) use head::{HeadCell, IndexedBlock};
@@ -30,7 +31,6 @@ use crate::{
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender};
 pub(crate) use executor::Job;
-use facts::Facts;
 use feed::Feed;
 use ledger::OrderedBlock;
 use messages::{
@@ -123,10 +123,9 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests (design section 3): the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn announce(&mut self, blocks: &[Arc<IndexedBlock>], facts: Facts) {
-        let head = self.head.load().after(blocks, facts);
-        let ledger_info = *self.head.publish(&head).ledger_info();
-        for indexed in blocks {
+    fn announce(&mut self, blocks: &[Executed]) {
+        let ledger_info = *self.head.publish(blocks).ledger_info();
+        for Executed { block: indexed, .. } in blocks {
             let committed = BlockCommitted(Arc::clone(&indexed.block));
             if let Some(listeners) = &self.listeners {
                 listeners.mempool.tell(committed.clone());
@@ -134,7 +133,7 @@ impl Committer {
                 listeners.pruner.tell(committed);
             }
         }
-        for indexed in blocks {
+        for Executed { block: indexed, .. } in blocks {
             let block = &indexed.block;
             if !self.waiters.is_empty() {
                 for (index, executed) in block.transactions.iter().enumerate() {
@@ -152,14 +151,9 @@ impl Committer {
     fn announce_stored(&mut self) {
         let is_durable = |executed: &&Executed| executed.block.block.height() <= self.stored_height;
         let count = self.unannounced.iter().take_while(is_durable).count();
-        let mut blocks = Vec::with_capacity(count);
-        let mut newest_facts = None;
-        for executed in self.unannounced.drain(..count) {
-            blocks.push(executed.block);
-            newest_facts = Some(executed.facts);
-        }
-        if let Some(facts) = newest_facts {
-            self.announce(&blocks, facts);
+        if count > 0 {
+            let stored: Vec<_> = self.unannounced.drain(..count).collect();
+            self.announce(&stored);
         }
         self.finish_if_done();
     }

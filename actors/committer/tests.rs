@@ -5,7 +5,7 @@ use crate::{
     mailbox::Port,
     testing::{block, draft, ledger_info},
 };
-use ledger::{CheckedTransaction, HashValue};
+use ledger::HashValue;
 use std::sync::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
@@ -18,10 +18,6 @@ fn fixture() -> Fixture {
     let head = HeadCell::new(Head::opened(ledger_info(0)));
     let (committer, _) = Committer::new(head.clone(), Failure::new());
     Fixture { committer, head }
-}
-
-fn indexed(height: u64, transactions: &[Arc<CheckedTransaction>]) -> Arc<IndexedBlock> {
-    Arc::new(IndexedBlock::new(block(height, transactions, &[])))
 }
 
 /// What the world looked like when somebody was told of a block.
@@ -58,10 +54,11 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
-    committer.announce(
-        &[indexed(1, std::slice::from_ref(&transaction))],
-        Facts::default(),
-    );
+    committer.announce(&[Executed::silent(block(
+        1,
+        std::slice::from_ref(&transaction),
+        &[],
+    ))]);
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
         head_height: 1,
@@ -84,15 +81,14 @@ fn nothing_is_told_before_it_is_durable_of_which_the_committer_may_hear_first() 
         let (end, mut ended) = oneshot::channel();
         committer.waiters.insert(transaction.hash(), end);
         let context = &mut Context::new();
-        let block = indexed(1, &[transaction]);
+        let block = block(1, &[transaction], &[]);
         for is_stored in [is_stored_first, !is_stored_first] {
             assert_eq!(head.load().ledger_info().block_height, 0);
             assert!(ended.try_recv().is_err());
             if is_stored {
                 committer.handle(BlockStored { height: 1 }, context);
             } else {
-                let (block, facts) = (Arc::clone(&block), Facts::default());
-                committer.handle(Executed { block, facts }, context);
+                committer.handle(Executed::silent(Arc::clone(&block)), context);
             }
         }
         assert_eq!(head.load().ledger_info().block_height, 1);
@@ -116,11 +112,7 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     let mut feed = committer.feed.subscribe();
     let context = &mut Context::new();
     for height in 1..=3 {
-        let executed = Executed {
-            block: indexed(height, &[]),
-            facts: Facts::default(),
-        };
-        committer.handle(executed, context);
+        committer.handle(Executed::silent(block(height, &[], &[])), context);
     }
     committer.handle(BlockStored { height: 2 }, context);
     assert_eq!(*told.lock().unwrap(), [1, 2]);

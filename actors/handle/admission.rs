@@ -1,9 +1,10 @@
-//! How a submission is checked before the pool sees it: against the newest Head, and against the store
-//! where the Head does not know enough. No actor is asked, but the mempool for room where it had none.
+//! How a submission is checked before the pool sees it: against what is remembered of accounts, and against the store
+//! where that is not enough. No actor is asked, but the mempool for room where it had none.
 
 use super::{NodeHandle, ask};
 use crate::{
     Accepted, Filtered, Head, Lane, ReadError, SubmitError,
+    committer::Facts,
     mempool::messages::{AskRoom, Submit},
 };
 use ledger::{
@@ -67,9 +68,8 @@ impl NodeHandle {
         if let Some(unwritable) = self.unwritable() {
             return Err(ReadError::from(unwritable).into());
         }
-        let head = self.head();
         let transaction = Arc::new(transaction);
-        let facts = self.transaction_facts(&head, &transaction).await?;
+        let (head, facts) = self.transaction_facts(&transaction).await?;
         let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
         let now_secs = self.0.clock.now_secs().max(block_secs);
         validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
@@ -92,48 +92,69 @@ impl NodeHandle {
         })
     }
 
-    /// What validation knows of an account: the Head's word where it was touched recently, else the
-    /// store's.
+    /// What validation knows of an account at the newest moment.
     ///
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
-        self.facts_from(&self.head(), address).await
+        let head = &self.0.head;
+        let (moment, known) = head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
+        self.facts_at(&moment, address, known).await
     }
 
-    async fn facts_from(&self, head: &Head, address: AccountAddress) -> Result<AccountFacts, ReadError> {
-        match head.facts(&address) {
-            Some(facts) => Ok(facts),
-            None => {
-                let query = ReadFacts(self.0.chain.clone(), address);
-                let (at, from) = (head.ledger_info(), head.facts_complete_from());
-                let answer = match self.0.direct.read_unchanged(query, at, from) {
-                    Ok(answer) => answer,
-                    Err(query) => self.read(query).await,
-                };
-                Ok(answer?.1)
-            }
+    /// The facts of an account: what is `known` of it at the moment, else the store's word.
+    async fn facts_at(
+        &self,
+        Moment { head, complete_from }: &Moment,
+        address: AccountAddress,
+        known: Option<AccountFacts>,
+    ) -> Result<AccountFacts, ReadError> {
+        if let Some(known) = known {
+            return Ok(known);
         }
+        let query = ReadFacts(self.0.chain.clone(), address);
+        let unchanged = self
+            .0
+            .direct
+            .read_unchanged(query, head.ledger_info(), *complete_from);
+        let answer = match unchanged {
+            Ok(answer) => answer,
+            Err(query) => self.read(query).await,
+        };
+        Ok(answer?.1)
     }
 
-    /// What validation needs to know of everybody who signs.
+    /// The newest moment, and what validation needs to know then of everybody who signs.
     async fn transaction_facts(
         &self,
-        head: &Head,
         transaction: &Arc<CheckedTransaction>,
-    ) -> Result<TransactionFacts, ReadError> {
+    ) -> Result<(Arc<Head>, TransactionFacts), ReadError> {
         let authenticator = &transaction.transaction().authenticator;
-        let sender = self.facts_from(head, transaction.raw().sender).await?;
+        let sender = transaction.raw().sender;
         // Few: the check of the signatures bounds them.
-        let mut secondary_signers = Vec::new();
-        for address in authenticator.secondary_signer_addresses() {
-            secondary_signers.push(self.facts_from(head, *address).await?);
+        let secondary = authenticator.secondary_signer_addresses();
+        let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
+        let known = self.0.head.with_facts(|head, facts| {
+            let known_secondary: Vec<_> = secondary.iter().map(|address| facts.get(address)).collect();
+            let known_payer = fee_payer.and_then(|address| facts.get(&address));
+            (
+                Moment::of(head, facts),
+                facts.get(&sender),
+                known_secondary,
+                known_payer,
+            )
+        });
+        let (moment, known_sender, known_secondary, known_payer) = known;
+        let sender = self.facts_at(&moment, sender, known_sender).await?;
+        let mut secondary_signers = Vec::with_capacity(secondary.len());
+        for (address, known) in secondary.iter().zip(known_secondary) {
+            secondary_signers.push(self.facts_at(&moment, *address, known).await?);
         }
-        let fee_payer = match authenticator.fee_payer() {
-            Some((address, _)) => Some(self.facts_from(head, address).await?),
+        let fee_payer = match fee_payer {
+            Some(address) => Some(self.facts_at(&moment, address, known_payer).await?),
             None => None,
         };
-        // The Head knows no nonces.
+        // Nonces are in the store only.
         let nonce = match transaction.raw().replay_protector() {
             ReplayProtector::Nonce(_) => {
                 let read = ReadNonce(self.0.chain.clone(), Arc::clone(transaction));
@@ -141,12 +162,27 @@ impl NodeHandle {
             }
             ReplayProtector::SequenceNumber(_) => None,
         };
-        Ok(TransactionFacts {
+        let facts = TransactionFacts {
             sender,
             secondary_signers,
             fee_payer,
             nonce,
-        })
+        };
+        Ok((moment.head, facts))
+    }
+}
+
+/// A moment at which facts were looked up.
+struct Moment {
+    head: Arc<Head>,
+    /// Accounts that are not remembered have not changed from this block until the Head.
+    complete_from: u64,
+}
+
+impl Moment {
+    fn of(head: Arc<Head>, facts: &Facts) -> Self {
+        let complete_from = facts.complete_from();
+        Self { head, complete_from }
     }
 }
 

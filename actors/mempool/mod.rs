@@ -95,9 +95,9 @@ impl Mempool {
 
     /// The sequence number of an account, of which a submission was checked against `checked`. The
     /// submission may have come after the notice of a block that makes it older, when the pool has
-    /// forgotten the account; but the Head is published before that notice.
+    /// forgotten the account; but its facts are published before that notice.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
-        let published = self.head.load().facts(address);
+        let published = self.head.with_facts(|_, facts| facts.get(address));
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 

@@ -216,7 +216,7 @@ impl Rules<'_> {
             let detail = format!("the transaction is for chain {given}, this is chain {here}");
             return Err(Discard::because(Status::BadChainId, detail));
         }
-        let key = self.authenticator().sender_authentication_key()?;
+        let key = self.transaction.sender_authentication_key()?;
         self.check_key(&self.facts.sender, key)
     }
 
@@ -245,6 +245,9 @@ impl Rules<'_> {
     /// ([`TransactionAuthenticator::check_form`]).
     fn check_signers(&self) -> Result<(), Discard> {
         let secondary = self.authenticator().secondary_signer_addresses();
+        if secondary.is_empty() {
+            return Ok(());
+        }
         let mut seen = BTreeSet::from([self.transaction.raw().sender]);
         match secondary.iter().find(|signer| !seen.insert(**signer)) {
             Some(twice) => Err(Discard::because(

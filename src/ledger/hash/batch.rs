@@ -57,13 +57,24 @@ impl HashBatch {
         self.end_message();
     }
 
-    /// Adds the BCS bytes of `value` under a prefix; see [`Seed::hash_bcs`].
+    /// Adds the BCS bytes of `value` under a prefix, and says how many they are; see [`Seed::hash_bcs`].
     ///
     /// # Panics
     /// When `value` cannot be written as BCS, which no type of this crate does.
-    pub(crate) fn push_bcs<T: Serialize>(&mut self, seed: &Seed, value: &T) {
+    pub(crate) fn push_bcs<T: Serialize>(&mut self, seed: &Seed, value: &T) -> usize {
         self.bytes.extend_from_slice(seed.as_bytes());
+        let begin = self.bytes.len();
         bcs::serialize_into(&mut self.bytes, value).expect("types of this crate have a BCS form");
+        let value_bytes = self.bytes.len() - begin;
+        self.end_message();
+        value_bytes
+    }
+
+    /// Adds `parts`, one after the other, without a prefix; see [`HashValue::sha3_of`].
+    pub(crate) fn push_plain(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
         self.end_message();
     }
 
@@ -173,9 +184,14 @@ mod tests {
             let seed = Seed::new("NODE", "Test");
             let mut batch = HashBatch::with_capacity(messages.len(), 100);
             for message in &messages {
-                batch.push_bcs(&seed, message);
+                let value_bytes = batch.push_bcs(&seed, message);
+                prop_assert_eq!(value_bytes, bcs::serialized_size(message).unwrap());
+                batch.push_plain(&[message, b"!"]);
             }
-            let alone: Vec<_> = messages.iter().map(|message| seed.hash_bcs(message)).collect();
+            let alone: Vec<_> = messages
+                .iter()
+                .flat_map(|message| [seed.hash_bcs(message), HashValue::sha3_of(&[message, b"!"])])
+                .collect();
             prop_assert_eq!(batch.finish(), alone);
         }
     }

@@ -1,7 +1,11 @@
 //! What a client signs and submits, its signing message and hash, and the proof that it was checked.
 
 use super::{TransactionAuthenticator, TransactionPayload, authenticator::check_all, payload::EntryFunction};
-use crate::{AccountAddress, Chain, Discard, HashValue, Vendor, crypto::DecodedKeys};
+use crate::{
+    AccountAddress, Chain, Discard, HashValue, Vendor,
+    crypto::{DecodedKeys, Ed25519PublicKey},
+    hash::HashBatch,
+};
 use serde::{Deserialize, Serialize};
 
 /// How deep a submitted transaction may nest in BCS; the reference's limit.
@@ -107,10 +111,12 @@ fn bcs_bytes(transaction: &SignedTransaction) -> Vec<u8> {
     bcs::to_bytes(transaction).expect("a transaction has a BCS form")
 }
 
+/// The byte that stands before the BCS form of a signed transaction in what its hash is made of.
+const USER_TRANSACTION: u8 = 0;
+
 /// The transaction hash from the BCS form of a signed transaction.
 fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
-    const USER_TRANSACTION: &[u8] = &[0];
-    vendor.seeds().transaction.hash(&[USER_TRANSACTION, bytes])
+    vendor.seeds().transaction.hash(&[&[USER_TRANSACTION], bytes])
 }
 
 /// Decodes the body of a submission.
@@ -132,6 +138,8 @@ pub struct CheckedTransaction {
     transaction: SignedTransaction,
     hash: HashValue,
     size_bytes: usize,
+    /// What a plain ed25519 key stands for: it is asked for twice.
+    plain_authentication_key: Option<HashValue>,
 }
 
 impl CheckedTransaction {
@@ -153,9 +161,12 @@ impl CheckedTransaction {
         keys: &mut DecodedKeys,
     ) -> Vec<Result<Self, Discard>> {
         let verdicts = check_all(&transactions, chain, keys);
-        let checked = transactions.into_iter().zip(verdicts);
-        checked
-            .map(|(transaction, verdict)| verdict.map(|()| Self::trusted(transaction, chain.vendor())))
+        let passed = transactions.iter().zip(&verdicts);
+        let passed = passed.filter_map(|(transaction, verdict)| verdict.is_ok().then_some(transaction));
+        let mut hashes = TransactionHashes::of(passed, chain.vendor());
+        let judged = transactions.into_iter().zip(verdicts);
+        judged
+            .map(|(transaction, verdict)| verdict.map(|()| hashes.next_of(transaction)))
             .collect()
     }
 
@@ -167,7 +178,9 @@ impl CheckedTransaction {
 
     fn of_bytes(transaction: SignedTransaction, bytes: &[u8], vendor: &Vendor) -> Self {
         let hash = hash_of_bytes(bytes, vendor);
+        let plain_key = plain_key(&transaction);
         Self {
+            plain_authentication_key: plain_key.map(Ed25519PublicKey::authentication_key),
             transaction,
             hash,
             size_bytes: bytes.len(),
@@ -194,8 +207,75 @@ impl CheckedTransaction {
         self.size_bytes
     }
 
+    /// The authentication key that the sender's key stands for; see
+    /// [`TransactionAuthenticator::sender_authentication_key`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn sender_authentication_key(&self) -> Result<Option<HashValue>, Discard> {
+        match self.plain_authentication_key {
+            Some(key) => Ok(Some(key)),
+            None => self.transaction.authenticator.sender_authentication_key(),
+        }
+    }
+
     /// Gives the transaction up.
     pub fn into_transaction(self) -> SignedTransaction {
         self.transaction
+    }
+}
+
+/// The hashes of many transactions and of their plain keys, made side by side.
+struct TransactionHashes {
+    sizes_bytes: std::vec::IntoIter<usize>,
+    hashes: std::vec::IntoIter<HashValue>,
+    plain_authentication_keys: std::vec::IntoIter<HashValue>,
+}
+
+impl TransactionHashes {
+    fn of<'t>(transactions: impl Iterator<Item = &'t SignedTransaction> + Clone, vendor: &Vendor) -> Self {
+        let seed = &vendor.seeds().transaction;
+        let mut batch = HashBatch::default();
+        let sizes_bytes: Vec<_> = transactions
+            .clone()
+            .map(|transaction| {
+                batch.push_bcs(seed, &(USER_TRANSACTION, transaction)) - size_of_val(&USER_TRANSACTION)
+            })
+            .collect();
+        let hashes = batch.finish();
+        for key in transactions.filter_map(plain_key) {
+            key.push_authentication_key(&mut batch);
+        }
+        Self {
+            sizes_bytes: sizes_bytes.into_iter(),
+            hashes: hashes.into_iter(),
+            plain_authentication_keys: batch.finish().into_iter(),
+        }
+    }
+
+    /// The next of the transactions that these are the hashes of.
+    ///
+    /// # Panics
+    /// When there is none.
+    fn next_of(&mut self, transaction: SignedTransaction) -> CheckedTransaction {
+        let mut next_key = || {
+            self.plain_authentication_keys
+                .next()
+                .expect("one of each plain key")
+        };
+        CheckedTransaction {
+            plain_authentication_key: plain_key(&transaction).map(|_| next_key()),
+            hash: self.hashes.next().expect("one of each"),
+            size_bytes: self.sizes_bytes.next().expect("one of each"),
+            transaction,
+        }
+    }
+}
+
+/// The key of a transaction that one ed25519 key signed in the plain form.
+fn plain_key(transaction: &SignedTransaction) -> Option<&Ed25519PublicKey> {
+    match &transaction.authenticator {
+        TransactionAuthenticator::Ed25519 { public_key, .. } => Some(public_key),
+        _ => None,
     }
 }

@@ -7,6 +7,7 @@ use super::unsupported::{
 use crate::{
     AccountAddress, HashValue,
     crypto::{Ed25519PublicKey, Ed25519Signature, webauthn::Assertion},
+    hash::HashBatch,
 };
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,11 @@ impl Ed25519PublicKey {
     /// The authentication key of an account that signs with this key alone.
     pub fn authentication_key(&self) -> HashValue {
         authentication_key(&self.0, Scheme::Ed25519)
+    }
+
+    /// Adds to a batch what [`Self::authentication_key`] is the hash of.
+    pub(crate) fn push_authentication_key(&self, batch: &mut HashBatch) {
+        batch.push_plain(&[&self.0, &[Scheme::Ed25519 as u8]]);
     }
 
     /// The address of an account that was made from this key.
