@@ -99,7 +99,7 @@ settings! {
         workers: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that serve HTTP; 0 is one for each core.";
         keep_alive_secs: u64 = 75, Kind::Integer(1..=86_400), "s",
-            "How long an idle connection is kept. Longer than the 60 s after which common proxies reuse a connection.";
+            "How long an idle connection is kept at least, and a quarter of that longer at most. Longer than the 60 s after which common proxies reuse a connection.";
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
             "How long a client may take to send a request's head: the first one of HTTP/1.1 is answered 408 then, later ones and connections of HTTP/2 are cut.";
         max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",

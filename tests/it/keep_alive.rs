@@ -1,6 +1,9 @@
 //! How long connections stay, and how many: each setting of the listener does what it says.
 
-use crate::kit::{Account, TestNode, until};
+use crate::{
+    hostile::counted,
+    kit::{Account, TestNode, until},
+};
 use std::io::ErrorKind;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -55,6 +58,7 @@ async fn a_connection_serves_many_requests_and_ends_when_it_was_idle_for_so_long
     }
     // Comes back only when the node ends the connection.
     assert_eq!(rest(&mut stream).await, "");
+    assert_eq!(counted(&node, "cut_slow_heads").await, 0, "it was not cut");
 }
 
 #[tokio::test]

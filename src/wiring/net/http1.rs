@@ -1,8 +1,8 @@
 //! HTTP/1.1 by the library's dispatcher, and what that leaves open.
 //!
 //! It has a deadline for the head of a connection's first request only; it reads requests faster than it
-//! answers them; and it serves what comes after a request that asked to close the connection. Here a watch goes
-//! along with each connection.
+//! answers them; it serves what comes after a request that asked to close the connection; and its deadline for the next
+//! request is a timer that is made and taken away for each. Here a watch goes along with each connection.
 
 use super::{
     PipelineOptions,
@@ -13,7 +13,7 @@ use super::{
     watched::{Activity, Watched},
 };
 use actix_http::{
-    ConnectionType, HttpService, Payload, Request, Response,
+    ConnectionType, HttpService, KeepAlive, Payload, Request, Response,
     body::BoxBody,
     error::{DispatchError, PayloadError},
 };
@@ -30,10 +30,14 @@ use std::{
     net::SocketAddr,
     pin::{Pin, pin},
     rc::Rc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep};
+
+/// How many looks without a request make a connection idle for as long as it may be: so it is kept for a quarter of that
+/// longer at most.
+const IDLE_LOOKS: u32 = 4;
 
 /// What serves HTTP/1.1 connections on one thread.
 pub trait Http1: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError> {}
@@ -78,7 +82,8 @@ where
         }))
     });
     HttpService::build()
-        .keep_alive(options.connection.keep_alive)
+        // As the watch has it.
+        .keep_alive(KeepAlive::Os)
         .client_request_timeout(options.connection.client_request_timeout)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         // A client that closes its side has gone away, as a rule: its request is dropped, so
@@ -131,9 +136,12 @@ struct Watch<'a> {
     options: &'a PipelineOptions,
     head: Option<Pin<Box<Sleep>>>,
     closed: Option<Pin<Box<Sleep>>>,
-    /// Looks from time to time whether there were requests.
-    idle: Pin<Box<Sleep>>,
+    /// The next look whether there were requests.
+    look: Look,
+    /// How many requests there were at the last look.
     calls_seen: u64,
+    /// How many looks saw none since.
+    idle_looks: u32,
 }
 
 impl<'a> Watch<'a> {
@@ -142,8 +150,9 @@ impl<'a> Watch<'a> {
             activity,
             head: None,
             closed: None,
-            idle: Box::pin(sleep(idle_timeout(options))),
+            look: Look::after(options.connection.keep_alive / IDLE_LOOKS),
             calls_seen: 0,
+            idle_looks: 0,
             options,
         }
     }
@@ -178,24 +187,56 @@ impl<'a> Watch<'a> {
         head.as_mut().poll(context)
     }
 
-    /// Ready when no request came for long, while a part of one that came with the last may have kept the
-    /// dispatcher waiting.
+    /// Lets the dispatcher read the end of a connection on which no request came for as long as it may be idle;
+    /// ready when it does not end then. The first request has its own deadline, as has one that began to come.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        while self.idle.as_mut().poll(context).is_ready() {
+        while self.look.poll(context).is_ready() {
             let calls = self.activity.calls();
-            if calls == self.calls_seen && !self.activity.is_serving() {
+            let is_waiting = calls > 0 && !self.activity.is_serving() && !self.activity.is_head_begun();
+            let is_idle = is_waiting && calls == self.calls_seen;
+            self.idle_looks = if is_idle { self.idle_looks + 1 } else { 0 };
+            self.calls_seen = calls;
+            if self.idle_looks == IDLE_LOOKS {
+                self.activity.end_idle();
+                context.waker().wake_by_ref();
+            } else if self.idle_looks > IDLE_LOOKS {
                 return Poll::Ready(());
             }
-            self.calls_seen = calls;
-            self.idle
-                .as_mut()
-                .reset(Instant::now() + idle_timeout(self.options));
         }
         Poll::Pending
     }
 }
 
-/// Longer than the dispatcher's own.
-fn idle_timeout(options: &PipelineOptions) -> Duration {
-    options.connection.keep_alive + options.connection.client_request_timeout + DISCONNECT_TIMEOUT
+/// A timer that rings again and again, and costs next to nothing when it is asked in between, as often as its connection's
+/// dispatcher looks.
+struct Look {
+    every: Duration,
+    timer: Pin<Box<Sleep>>,
+    /// Whom it wakes.
+    waker: Option<Waker>,
+}
+
+impl Look {
+    fn after(every: Duration) -> Self {
+        Self {
+            every,
+            timer: Box::pin(sleep(every)),
+            waker: None,
+        }
+    }
+
+    /// Ready once for each ring.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let wakes_this = |waker: &Waker| waker.will_wake(context.waker());
+        if self.waker.as_ref().is_some_and(wakes_this) && !self.timer.is_elapsed() {
+            return Poll::Pending;
+        }
+        self.waker = Some(context.waker().clone());
+        let rings = self.timer.as_mut().poll(context);
+        if rings.is_ready() {
+            self.timer.as_mut().reset(Instant::now() + self.every);
+            self.waker = None;
+        }
+        rings
+    }
 }

@@ -9,7 +9,7 @@ use std::{
     rc::Rc,
     task::{Context, Poll, ready},
 };
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 /// So much is read until all that came whole was answered, or a part of a body was taken. The dispatcher makes
 /// requests of all that it read, and each may be thirty times as large as its bytes.
@@ -43,7 +43,7 @@ enum End {
     Open,
     /// The request that is being served is the last.
     LastRequest,
-    /// It was answered: the dispatcher reads the end of the connection, whatever its client sends.
+    /// It was answered, or none came for long: the dispatcher reads the end of the connection, whatever its client sends.
     Answered,
     /// All was sent. Until the client closes its side, what comes is thrown away.
     Closed,
@@ -78,6 +78,13 @@ impl Activity {
     pub fn set_last(&self) {
         if self.end.get() == End::Open {
             self.end.set(End::LastRequest);
+        }
+    }
+
+    /// No request came for as long as a connection may be idle.
+    pub fn end_idle(&self) {
+        if self.end.get() == End::Open {
+            self.end.set(End::Answered);
         }
     }
 
@@ -135,19 +142,27 @@ impl Drop for Serving {
 /// A connection and what goes on on it.
 #[derive(Debug)]
 pub struct Watched {
-    transport: Transport,
+    /// With so many bytes that may be read.
+    transport: Take<Transport>,
     activity: Rc<Activity>,
 }
 
 impl Watched {
     /// Tells `activity` what goes on on `transport`.
     pub fn new(transport: Transport, activity: Rc<Activity>) -> Self {
-        Self { transport, activity }
+        Self {
+            transport: transport.take(0),
+            activity,
+        }
     }
 
     /// What goes on.
     pub fn activity(&self) -> &Rc<Activity> {
         &self.activity
+    }
+
+    fn transport(&mut self) -> Pin<&mut Transport> {
+        Pin::new(self.transport.get_mut())
     }
 
     /// Ready when the client has closed its side: were what it sent not read, the system would end the
@@ -156,7 +171,7 @@ impl Watched {
         let mut room = [0; 4096];
         for _ in 0..LEFTOVER_BYTES_MAX / room.len() {
             let mut buffer = ReadBuf::new(&mut room);
-            ready!(Pin::new(&mut self.transport).poll_read(context, &mut buffer))?;
+            ready!(self.transport().poll_read(context, &mut buffer))?;
             if buffer.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
@@ -177,23 +192,22 @@ impl AsyncRead for Watched {
             End::Open | End::LastRequest => {}
             End::Answered | End::Closed => return Poll::Ready(Ok(())),
         }
-        let room = this.activity.may_read_bytes().min(buffer.remaining());
-        if room == 0 {
+        let room = this.activity.may_read_bytes();
+        if room == 0 || buffer.remaining() == 0 {
             this.activity.is_paused.set(true);
             return Poll::Pending;
         }
-        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
-        ready!(Pin::new(&mut this.transport).poll_read(context, &mut part))?;
-        let read_bytes = part.filled().len();
-        buffer.advance(read_bytes);
-        this.activity.count_read(read_bytes);
+        let before = buffer.filled().len();
+        this.transport.set_limit(room as u64);
+        ready!(Pin::new(&mut this.transport).poll_read(context, buffer))?;
+        this.activity.count_read(buffer.filled().len() - before);
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for Watched {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().transport).poll_write(context, bytes)
+        self.get_mut().transport().poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -201,20 +215,20 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().transport).poll_write_vectored(context, slices)
+        self.get_mut().transport().poll_write_vectored(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.transport.is_write_vectored()
+        self.transport.get_ref().is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().transport).poll_flush(context)
+        self.get_mut().transport().poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        ready!(Pin::new(&mut this.transport).poll_shutdown(context))?;
+        ready!(this.transport().poll_shutdown(context))?;
         if this.activity.had_last() {
             this.activity.end.set(End::Closed);
             return this.poll_leftover(context);

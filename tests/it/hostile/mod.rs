@@ -71,7 +71,7 @@ async fn until_honest(node: &TestNode) {
 }
 
 /// One of the public listener's counters.
-async fn counted(node: &TestNode, name: &str) -> u64 {
+pub(crate) async fn counted(node: &TestNode, name: &str) -> u64 {
     // A node that waits for a request no longer than the test wants may refuse this one on a busy machine.
     let listeners = until("the counters", || async {
         let answer = node.http.get(&format!("{}/connections", node.admin)).await;
