@@ -7,11 +7,9 @@ use crate::{
     state::ApiState,
 };
 use actix_web::{
-    Error,
     body::{BodySize, BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::StatusCode,
-    middleware::Next,
 };
 use bytes::Bytes;
 use std::{
@@ -31,41 +29,35 @@ const HEALTH_PATH: &str = "/v1/-/healthy";
 /// What the body of a request takes of the memory of bodies; an extension of its response.
 pub(crate) struct HeldByBody(pub Arc<Share>);
 
-/// Lets a request through, or answers 414 or 503.
+/// Lets the answer of a request go, or answers 503.
 ///
 /// Places and memory go with the body of the answer, which is whole in memory until the client has taken
 /// it: they are given back when the last of it went to the connection, or the client has gone.
-pub(crate) async fn admit(
-    state: ApiState,
-    request: ServiceRequest,
-    next: Next<BoxBody>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    match places(&state, &request) {
-        Ok(places) => {
-            let response = next.call(request).await?;
-            Ok(match memory(&state, &response) {
-                Ok(memory) => response.map_body(|_, body| {
-                    BoxBody::new(InFlightBody {
-                        body,
-                        _places: places,
-                        _memory: memory,
-                    })
-                }),
-                Err(refused) => response.into_response(refused.response()),
+pub(crate) fn hold(state: &ApiState, response: ServiceResponse, places: Places) -> ServiceResponse {
+    match memory(state, &response) {
+        Ok(memory) => response.map_body(|_, body| {
+            BoxBody::new(InFlightBody {
+                body,
+                _places: places,
+                _memory: memory,
             })
-        }
-        Err(refused) => Ok(request.into_response(refused.response())),
+        }),
+        Err(refused) => response.into_response(refused.response()),
     }
 }
 
 /// Where a request counts as in flight.
-struct Places {
+pub(crate) struct Places {
     _of_connection: Option<ConnectionPlace>,
     _of_address: Option<AddressPlace>,
     _of_all: OwnedSemaphorePermit,
 }
 
-fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem> {
+/// Lets a request in.
+///
+/// # Errors
+/// 414, or 503 where a place is missing.
+pub(crate) fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem> {
     let length = request
         .uri()
         .path_and_query()

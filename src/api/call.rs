@@ -32,6 +32,8 @@ pub(crate) struct PageSize {
 /// One request.
 pub(crate) struct Call {
     pub state: ApiState,
+    /// The path of the route below the root of the interface, its parameters in braces.
+    pub pattern: &'static str,
     /// What the interface's document says of the route.
     pub operation: Rc<Operation>,
     /// The form of the answer that is asked for.
@@ -64,7 +66,7 @@ impl Call {
     /// In builds with debug assertions, when the operation does not declare it.
     pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
         debug_assert!(self.operation.declares_parameter(Place::Path, name), "{name}");
-        params::path(&self.request, name)
+        params::path(self.pattern, &self.request, name)
     }
 
     /// A query parameter; see [`params::query`].

@@ -18,16 +18,14 @@
 
 use crate::{answer::SharedBody, state::ApiState};
 use actix_web::{
-    Error,
     body::{BodySize, BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::ServiceResponse,
     http::{
         StatusCode,
         header::{
             self, AcceptEncoding, Encoding, Header, HeaderMap, HeaderValue, Preference, Quality, QualityItem,
         },
     },
-    middleware::Next,
     web,
 };
 use bytes::Bytes;
@@ -146,27 +144,22 @@ pub(crate) fn names() -> [&'static str; 3] {
 }
 
 /// Compresses the answer where that pays and the client takes it.
-pub(crate) async fn compress(
-    state: ApiState,
-    request: ServiceRequest,
-    next: Next<BoxBody>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let mut response = next.call(request).await?;
+pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) -> ServiceResponse {
     if !state.config().compression_enabled || !pays(&response) {
-        return Ok(response);
+        return response;
     }
     add_vary(response.headers_mut());
     let coding = AcceptEncoding::parse(response.request())
         .ok()
         .and_then(|accepted| Coding::negotiated(&accepted));
     let Some(coding) = coding else {
-        return Ok(response);
+        return response;
     };
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
     let body = match body.try_into_bytes() {
         Ok(body) => body,
-        Err(body) => return Ok(ServiceResponse::new(request, response.set_body(body))),
+        Err(body) => return ServiceResponse::new(request, response.set_body(body)),
     };
     let body = match compressed(state.compressors(), coding, body.clone()).await {
         Some(smaller) => {
@@ -177,15 +170,12 @@ pub(crate) async fn compress(
         }
         None => body,
     };
-    Ok(ServiceResponse::new(
-        request,
-        response.set_body(BoxBody::new(body)),
-    ))
+    ServiceResponse::new(request, response.set_body(BoxBody::new(body)))
 }
 
 /// Whether the answer is of a size and a kind that compressing is good for. What answers a submission is 202
 /// or 206 and never is.
-fn pays(response: &ServiceResponse<BoxBody>) -> bool {
+fn pays(response: &ServiceResponse) -> bool {
     let headers = response.headers();
     let is_image = headers
         .get(header::CONTENT_TYPE)

@@ -12,7 +12,7 @@ use actix_web::{
     dev::{Service, ServiceRequest, ServiceResponse, Transform},
     http::header::{HeaderName, ORIGIN},
 };
-use futures::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _};
+use futures::future::{Either, FutureExt as _, LocalBoxFuture, MapOk, TryFutureExt as _};
 use std::{
     rc::Rc,
     task::{Context, Poll},
@@ -75,7 +75,10 @@ where
 {
     type Response = ServiceResponse<EitherBody<B>>;
     type Error = Error;
-    type Future = LocalBoxFuture<'static, Result<Self::Response, Error>>;
+    type Future = Either<
+        LocalBoxFuture<'static, Result<Self::Response, Error>>,
+        MapOk<S::Future, fn(ServiceResponse<B>) -> Self::Response>,
+    >;
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.others.poll_ready(context)
@@ -83,9 +86,9 @@ where
 
     fn call(&self, request: ServiceRequest) -> Self::Future {
         if request.headers().contains_key(ORIGIN) {
-            return self.pages.call(request).boxed_local();
+            return Either::Left(self.pages.call(request).boxed_local());
         }
         let answered = self.others.call(request);
-        answered.map_ok(ServiceResponse::map_into_left_body).boxed_local()
+        Either::Right(answered.map_ok(ServiceResponse::map_into_left_body))
     }
 }

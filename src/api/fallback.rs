@@ -9,10 +9,12 @@ const UNKNOWN_PATH_CHARS_MAX: usize = 200;
 
 /// 404 for a path that is no route; the `default_service` of an app or a scope.
 pub fn unknown_route() -> Route {
-    web::to(|request: HttpRequest| async move {
-        let path = request.path().chars().take(UNKNOWN_PATH_CHARS_MAX);
-        Problem::UnknownRoute(path.collect()).response()
-    })
+    web::to(|request: HttpRequest| async move { no_route(request.path()).response() })
+}
+
+/// That a path is no route.
+pub(crate) fn no_route(path: &str) -> Problem {
+    Problem::UnknownRoute(path.chars().take(UNKNOWN_PATH_CHARS_MAX).collect())
 }
 
 /// 405 with `Allow` for a method that a known path does not take; the `default_service` of a

@@ -30,6 +30,7 @@ mod compression;
 mod connection;
 mod cors;
 mod decimal;
+mod dispatch;
 mod endpoints;
 mod error;
 mod fallback;

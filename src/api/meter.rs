@@ -4,11 +4,7 @@
 //! counted together. A request whose client left before the answer was made is not counted.
 
 use crate::routes::Route;
-use actix_web::{
-    HttpMessage as _,
-    dev::ServiceResponse,
-    http::{Method, StatusCode},
-};
+use actix_web::http::{Method, StatusCode};
 use ledger_actors::{Distribution, Times};
 use std::{
     array,
@@ -24,7 +20,7 @@ const STATUSES: usize = 500;
 /// The method and the path of what fits no route.
 const NO_ROUTE: (&str, &str) = ("(any)", "(none)");
 
-/// The place of a route's counters; an extension of its requests.
+/// The place of a route's counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row(usize);
 
@@ -55,26 +51,24 @@ impl RouteMeters {
         Self(meters.collect())
     }
 
-    /// Where the route's counters are; with a path below `/v1` as the table has it, if any fits.
-    pub(crate) fn row(&self, method: &Method, path: Option<&str>) -> Row {
+    /// Where the counters of a route of the table are, by its method and its path below `/v1`.
+    pub(crate) fn row(&self, method: &Method, path: &str) -> Row {
         let wanted = |meter: &RouteMeter| {
             let route = meter.route.as_ref();
-            route.is_none_or(|(of, at)| of == method && path == Some(*at))
+            route.is_none_or(|(of, at)| of == method && *at == path)
         };
         Row(self.0.iter().position(wanted).unwrap_or(0))
     }
 
-    /// An answer was made in so long a time.
-    pub(crate) fn answered<B>(&self, response: &ServiceResponse<B>, took: Duration) {
-        let request = response.request();
-        let known = request.extensions().get::<Row>().copied();
-        let Row(row) = known.unwrap_or_else(|| {
-            // It was answered before its route: looked for only here, as that takes microseconds.
-            let pattern = request.match_pattern();
-            let path = pattern.as_deref().and_then(|pattern| pattern.strip_prefix("/v1"));
-            self.row(request.method(), path)
-        });
-        self.0[row].answered(response.status(), took);
+    /// An answer of a route, if any fits, was made in so long a time.
+    pub(crate) fn answered(&self, row: Option<Row>, status: StatusCode, took: Duration) {
+        let meter = match row {
+            Some(Row(row)) => self.0.get(row),
+            None => self.0.last(),
+        };
+        if let Some(meter) = meter {
+            meter.answered(status, took);
+        }
     }
 
     /// What was counted until now of those that were asked.

@@ -1,30 +1,30 @@
 //! Path and query parameters, each read as its declared type; what does not read is
 //! `web_framework_error` with the parameter's name (design section 8).
 
-use crate::error::Problem;
+use crate::{dispatch::ROOT, error::Problem};
 use actix_web::{HttpRequest, web::Query};
+use percent_encoding::percent_decode_str;
 use std::{fmt::Display, str::FromStr};
 
-/// The path parameter `name`, percent-decoded.
+/// The path parameter `name` of a request that fits `pattern`, percent-decoded.
 ///
 /// # Errors
 /// 400 when it is no `T`.
-pub(crate) fn path<T: FromStr<Err: Display>>(request: &HttpRequest, name: &str) -> Result<T, Problem> {
-    let failed = |cause: &dyn Display| Problem::Syntax(format!("failed to parse path `{name}`: {cause}"));
-    // Most texts stand in the path as they are.
-    if let Some(text) = request.match_info().get(name)
-        && !text.contains('%')
-    {
-        return text.parse().map_err(|cause| failed(&cause));
-    }
-    // The names come undecoded and the values of the same order decoded.
-    let values: Vec<String> = request.match_info().load().map_err(|cause| failed(&cause))?;
-    let mut named = request.match_info().iter().zip(values);
-    let text = named
-        .find(|((key, _), _)| *key == name)
-        .map(|(_, value)| value)
-        .unwrap_or_default();
-    text.parse().map_err(|cause| failed(&cause))
+pub(crate) fn path<T: FromStr<Err: Display>>(
+    pattern: &str,
+    request: &HttpRequest,
+    name: &str,
+) -> Result<T, Problem> {
+    // The server has decoded all but what would change the parts of the path.
+    let path = request.match_info().as_str();
+    let path = path.strip_prefix(ROOT).unwrap_or_default();
+    let mut parts = pattern.split('/').zip(path.split('/'));
+    let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
+    let text = parts.find(|(part, _)| is_it(part)).map_or("", |(_, text)| text);
+    percent_decode_str(text)
+        .decode_utf8_lossy()
+        .parse()
+        .map_err(|cause| Problem::Syntax(format!("failed to parse path `{name}`: {cause}")))
 }
 
 /// The query parameter `name`, if it is given. Parameters that nobody asks for are ignored: SDKs
@@ -57,21 +57,17 @@ pub(crate) fn query<T: FromStr<Err: Display>>(
 mod tests {
     use super::*;
     use crate::decimal::Decimal;
-    use actix_web::{dev::ResourceDef, test::TestRequest};
+    use actix_web::test::TestRequest;
     use ledger::{AccountAddress, HashValue, StructTag};
 
-    fn request(pattern: &str, uri: &str) -> HttpRequest {
-        let mut request = TestRequest::with_uri(uri).to_srv_request();
-        assert!(
-            ResourceDef::new(pattern).capture_match_info(request.match_info_mut()),
-            "{uri}"
-        );
-        request.into_parts().0
+    fn request(uri: &str) -> HttpRequest {
+        TestRequest::with_uri(&format!("{ROOT}{uri}")).to_http_request()
     }
 
     fn address(text: &str) -> Result<AccountAddress, Problem> {
         path(
-            &request("/accounts/{address}", &format!("/accounts/{text}")),
+            "/accounts/{address}/events/{creation_number}",
+            &request(&format!("/accounts/{text}/events/0x7")),
             "address",
         )
     }
@@ -101,16 +97,20 @@ mod tests {
             "0x1::coin::CoinStore%3C0x1::m::A,u8%3E",
             "0x1%3A%3Acoin%3A%3ACoinStore%3C%200x01%3A%3Am%3A%3AA%20%2C%09u8%20%3E",
         ] {
-            let uri = format!("/r/{text}");
-            let request = request("/r/{tag}", &uri);
-            assert_eq!(path::<StructTag>(&request, "tag").unwrap(), expected, "{text}");
+            let request = request(&format!("/r/{text}"));
+            assert_eq!(
+                path::<StructTag>("/r/{tag}", &request, "tag").unwrap(),
+                expected,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn percent_signs_are_decoded_once() {
-        let request = request("/r/{tag}", "/r/a%2541%2Fb");
-        assert_eq!(path::<String>(&request, "tag").unwrap(), "a%41/b");
+        let request = request("/r/a%2541%2Fb/c%20d");
+        let of = |name| path::<String>("/r/{tag}/{other}", &request, name).unwrap();
+        assert_eq!((of("tag"), of("other")), ("a%41/b".to_owned(), "c d".to_owned()));
     }
 
     #[test]
@@ -122,14 +122,18 @@ mod tests {
             (&hash[..65], false),
             ("0x", false),
         ] {
-            let request = request("/h/{hash}", &format!("/h/{text}"));
-            assert_eq!(path::<HashValue>(&request, "hash").is_ok(), good, "{text}");
+            let request = request(&format!("/h/{text}"));
+            assert_eq!(
+                path::<HashValue>("/h/{hash}", &request, "hash").is_ok(),
+                good,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn unknown_query_parameters_are_ignored_and_known_ones_are_read_once() {
-        let ask = |uri: &str| query::<Decimal<u64>>(&request("/a", uri), "version");
+        let ask = |uri: &str| query::<Decimal<u64>>(&request(uri), "version");
         assert_eq!(ask("/a").unwrap(), None);
         assert_eq!(ask("/a?").unwrap(), None);
         assert_eq!(

@@ -1,36 +1,29 @@
-//! The one route table, and how a row of it becomes an actix route.
+//! The one route table; [`crate::dispatch`] finds the row of a request.
 //!
 //! To add a route: one line in [`table`], one handler in a file of `endpoints/`, one description in a file of
 //! `openapi/operations/`.
 
 use crate::{
-    admission::{self, HeldByBody},
     answer::Reply,
     call::Call,
-    compression,
-    cors::cors,
+    dispatch::dispatch,
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health, index,
         info, listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
         transactions, view,
     },
     error::ApiError,
-    fallback::{unknown_route, wrong_method},
-    format::Format,
+    fallback::wrong_method,
     openapi::{Operation, operations},
     state::ApiState,
-    switches::Switch,
-    trace,
 };
 use actix_web::{
-    HttpMessage as _, HttpRequest, HttpResponse,
-    dev::Payload,
-    http::{Method, header::RETRY_AFTER},
-    middleware::from_fn,
+    HttpResponse,
+    http::Method,
     web::{self, ServiceConfig},
 };
 use futures::future::{FutureExt, LocalBoxFuture, TryFutureExt};
-use std::{rc::Rc, sync::Arc};
+use std::rc::Rc;
 
 /// A row: method, path below `/v1`, handler, and what the interface's document says of it.
 pub(crate) struct Route {
@@ -52,12 +45,18 @@ impl Route {
     }
 
     /// What the document says of it.
-    pub fn operation(&self) -> &Operation {
+    pub fn operation(&self) -> &Rc<Operation> {
         &self.operation
+    }
+
+    /// What answers it.
+    pub fn handler(&self) -> &Handler {
+        &self.handler
     }
 }
 
-type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
+/// What answers a request.
+pub(crate) type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
 
 fn route<F, R>(
     method: Method,
@@ -80,19 +79,6 @@ where
         operation: Rc::new(operation),
     }
 }
-
-/// What clients ask most: these paths are tried before all others, in this order, as the server tries one pattern
-/// after the other. A path fits one pattern at most, so that the order decides nothing else.
-const TRIED_FIRST: [&str; 8] = [
-    "/transactions",
-    "/transactions/wait_by_hash/{txn_hash}",
-    "/transactions/by_hash/{txn_hash}",
-    "/accounts/{address}/balance/{asset_type}",
-    "/accounts/{address}",
-    "/accounts/{address}/events/{creation_number}",
-    "/blocks/by_height/{block_height}",
-    "/blocks/by_version/{version}",
-];
 
 /// The routes, in the order of the document.
 pub(crate) fn table() -> Vec<Route> {
@@ -276,146 +262,12 @@ fn graphql_route() -> Route {
 /// app has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     let home = web::resource("/").route(web::get().to(spec::home));
-    serve_rows(config, table(), state);
     config.service(home.default_service(wrong_method("GET")));
+    config.default_service(dispatch(table(), state));
 }
 
 /// Adds only the GraphQL query, and answers with the error body everywhere else: clients of a local network
 /// look for an indexer at a port of its own.
 pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
-    serve_rows(config, vec![graphql_route()], state);
-}
-
-fn serve_rows(config: &mut ServiceConfig, rows: Vec<Route>, state: &ApiState) {
-    let (compression_state, admission_state) = (state.clone(), state.clone());
-    let client_header = state.headers().client().clone();
-    let meters = Arc::clone(state.route_meters());
-    // Pages are to wait as long as a 503 says, which is what the document tells all clients.
-    let exposed = state.headers().names().chain([RETRY_AFTER]);
-    let mut scope = web::scope("/v1")
-        .wrap(from_fn(move |request, next| {
-            compression::compress(compression_state.clone(), request, next)
-        }))
-        // Around compression: a request keeps its place until its answer was sent in whatever form.
-        .wrap(from_fn(move |request, next| {
-            admission::admit(admission_state.clone(), request, next)
-        }))
-        // Around admission: what a browser asks before its request takes no place.
-        .wrap(cors(exposed))
-        .wrap(from_fn(move |request, next| {
-            trace::trace(client_header.clone(), Arc::clone(&meters), request, next)
-        }))
-        .default_service(unknown_route());
-    for (path, routes) in by_path(rows) {
-        scope = scope.service(resource(path, routes, state));
-    }
-    config.service(scope).default_service(unknown_route());
-}
-
-/// The routes of each path, paths in the order in which they are tried.
-fn by_path(table: Vec<Route>) -> Vec<(&'static str, Vec<Route>)> {
-    let mut paths: Vec<(&'static str, Vec<Route>)> = Vec::new();
-    for route in table {
-        match paths.iter_mut().find(|(path, _)| *path == route.path) {
-            Some((_, routes)) => routes.push(route),
-            None => paths.push((route.path, vec![route])),
-        }
-    }
-    let place = |path: &str| TRIED_FIRST.iter().position(|first| *first == path);
-    paths.sort_by_key(|(path, _)| place(path).unwrap_or(TRIED_FIRST.len()));
-    paths
-}
-
-/// One path with its methods; 405 with `Allow` for any other method.
-fn resource(path: &'static str, routes: Vec<Route>, state: &ApiState) -> actix_web::Resource {
-    let names: Vec<_> = routes.iter().map(|route| route.method.to_string()).collect();
-    let allowed = names.join(", ");
-    let mut resource = web::resource(path);
-    for Route {
-        method,
-        handler,
-        operation,
-        ..
-    } in routes
-    {
-        let state = state.clone();
-        let row = state.route_meters().row(&method, Some(path));
-        resource = resource.route(web::method(method).to(
-            move |request: HttpRequest, payload: web::Payload| {
-                request.extensions_mut().insert(row);
-                // What comes although nothing is read of it is thrown away, and not kept until the answer.
-                let payload = match operation.request.is_empty() {
-                    true => Payload::None,
-                    false => payload.into_inner(),
-                };
-                let call = Call {
-                    state: state.clone(),
-                    operation: Rc::clone(&operation),
-                    format: Format::from_accept(request.headers()),
-                    request,
-                    payload,
-                    held: Arc::new(state.bodies().share()),
-                };
-                serve(call, Rc::clone(&handler))
-            },
-        ));
-    }
-    resource.default_service(wrong_method(allowed))
-}
-
-/// # Panics
-/// In builds with debug assertions, when the answer is one that the operation does not declare.
-async fn serve(call: Call, handler: Handler) -> HttpResponse {
-    let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
-    let held = Arc::clone(&call.held);
-    match answered(call, handler).await {
-        Ok(mut response) => {
-            response.extensions_mut().insert(HeldByBody(held));
-            debug_assert!(
-                operation.declares_success(response.status()),
-                "{} does not declare {}",
-                operation.id,
-                response.status()
-            );
-            response
-        }
-        Err(error) => {
-            let (status, code) = error.row();
-            debug_assert!(
-                operation.declares_refusal(status, code),
-                "{} does not declare {status} {code:?}",
-                operation.id
-            );
-            error.response(state.headers())
-        }
-    }
-}
-
-/// What the handler says, where answers in the form that is asked for are on.
-async fn answered(call: Call, handler: Handler) -> Result<HttpResponse, ApiError> {
-    if !call.operation.always_answers {
-        call.state.require(Switch::of_output(call.format()))?;
-    }
-    handler(call).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use actix_web::dev::ResourceDef;
-
-    #[test]
-    fn a_path_fits_one_pattern_so_that_no_route_shadows_another() {
-        let paths: Vec<_> = by_path(table()).into_iter().map(|(path, _)| path).collect();
-        assert_eq!(paths[..TRIED_FIRST.len()], TRIED_FIRST);
-        for path in &paths {
-            let asked: Vec<_> = path
-                .split('/')
-                .map(|part| if part.starts_with('{') { "7" } else { part })
-                .collect();
-            let asked = asked.join("/");
-            let fits = |pattern: &&&str| ResourceDef::new(**pattern).is_match(&asked);
-            assert_eq!(paths.iter().filter(fits).collect::<Vec<_>>(), [path], "{asked}");
-        }
-    }
+    config.default_service(dispatch(vec![graphql_route()], state));
 }

@@ -5,18 +5,11 @@
 //! The lines are of target `http` and level debug: `log.level = "info,http=debug"` turns them on. A request
 //! without a trace costs nothing here while they are off.
 
-use crate::meter::RouteMeters;
 use actix_web::{
-    Error,
-    body::MessageBody,
-    dev::{ServiceRequest, ServiceResponse},
+    dev::ServiceResponse,
     http::header::{HeaderMap, HeaderName},
-    middleware::Next,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 use tracing::{Instrument as _, Level, Span};
 
 /// The target of the lines.
@@ -71,37 +64,62 @@ impl TraceParent {
     }
 }
 
-/// Serves the request within its trace, counts it, and logs a line about it where that is on. `client` is the
-/// header by which clients name themselves.
-pub(crate) async fn trace(
-    client: HeaderName,
-    meters: Arc<RouteMeters>,
-    request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let parent = TraceParent::of(request.headers());
-    let is_on = tracing::enabled!(target: TARGET, Level::DEBUG);
-    let begun = Instant::now();
-    let response = match &parent {
-        Some(parent) => next.call(request).instrument(parent.span()).await?,
-        None => next.call(request).await?,
-    };
-    let took = begun.elapsed();
-    meters.answered(&response, took);
-    if is_on {
-        log(&client, parent.as_ref(), took, &response);
-    }
-    Ok(response)
+/// A request while it is served.
+pub(crate) struct Visit {
+    parent: Option<TraceParent>,
+    is_logged: bool,
+    begun: Instant,
 }
 
-fn log<B>(client: &HeaderName, parent: Option<&TraceParent>, took: Duration, response: &ServiceResponse<B>) {
+impl Visit {
+    /// A request with these headers begins to be served.
+    pub fn begin(headers: &HeaderMap) -> Self {
+        Self {
+            parent: TraceParent::of(headers),
+            is_logged: tracing::enabled!(target: TARGET, Level::DEBUG),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Serves it within its trace.
+    pub async fn within<F: Future>(&self, served: F) -> F::Output {
+        match &self.parent {
+            Some(parent) => served.instrument(parent.span()).await,
+            None => served.await,
+        }
+    }
+
+    /// How long its answer took; logs a line about it where that is on. `client` is the header by which clients name
+    /// themselves, and the route is a root and the pattern below it, where one fits.
+    pub fn end(
+        &self,
+        client: &HeaderName,
+        route: (&str, Option<&str>),
+        response: &ServiceResponse,
+    ) -> Duration {
+        let took = self.begun.elapsed();
+        if self.is_logged {
+            log(client, self.parent.as_ref(), took, route, response);
+        }
+        took
+    }
+}
+
+fn log(
+    client: &HeaderName,
+    parent: Option<&TraceParent>,
+    took: Duration,
+    (root, pattern): (&str, Option<&str>),
+    response: &ServiceResponse,
+) {
+    let route = pattern.map_or("(none)".to_owned(), |pattern| format!("{root}{pattern}"));
     let request = response.request();
     let client = request.headers().get(client);
     // Written as text, which the log quotes and escapes.
     tracing::debug!(
         target: TARGET,
         method = shortened(request.method().as_str()),
-        route = request.match_pattern().as_deref().unwrap_or("(none)"),
+        route,
         status = response.status().as_u16(),
         duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         trace_id = parent.map(|parent| parent.trace_id.as_str()),

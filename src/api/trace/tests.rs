@@ -2,9 +2,11 @@
 
 use super::*;
 use actix_web::{
-    App, HttpResponse,
+    App, Error, HttpResponse,
+    body::BoxBody,
+    dev::ServiceRequest,
     http::{Method, header::HeaderValue},
-    middleware::from_fn,
+    middleware::{Next, from_fn},
     test::{TestRequest, call_service, init_service},
     web,
 };
@@ -113,17 +115,23 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
         .with(fmt::layer().json().with_writer(move || writer.clone()));
     let _guard = tracing::subscriber::set_default(subscriber);
     let client = HeaderName::from_static("x-node-client");
-    let app = App::new()
-        .wrap(from_fn(move |request, next| {
-            trace(client.clone(), Arc::new(RouteMeters::new(&[])), request, next)
-        }))
-        .route(
-            "/things/{name}",
-            web::get().to(|| async {
-                tracing::error!("a failure");
-                HttpResponse::InternalServerError().finish()
-            }),
-        );
+    let traced = move |request: ServiceRequest, next: Next<BoxBody>| {
+        let client = client.clone();
+        async move {
+            let visit = Visit::begin(request.headers());
+            let response = visit.within(next.call(request)).await?;
+            let pattern = response.request().match_pattern();
+            visit.end(&client, ("", pattern.as_deref()), &response);
+            Ok::<_, Error>(response)
+        }
+    };
+    let app = App::new().wrap(from_fn(traced)).route(
+        "/things/{name}",
+        web::get().to(|| async {
+            tracing::error!("a failure");
+            HttpResponse::InternalServerError().finish()
+        }),
+    );
     let app = init_service(app).await;
     for request in requests {
         call_service(&app, request.to_request()).await;

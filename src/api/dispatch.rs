@@ -1,0 +1,287 @@
+//! The way of a request below `/v1` from the server to its handler and back.
+//!
+//! One service stands for all routes. The framework's own composition, a boxed service for each layer, path, method and
+//! handler with a regular expression for each path, took as long as a small answer itself.
+
+use crate::{
+    admission::{self, HeldByBody},
+    call::Call,
+    compression,
+    cors::{PagesAndOthers, cors},
+    error::{ApiError, Problem},
+    fallback::no_route,
+    format::Format,
+    meter::{RouteMeters, Row},
+    routes::{Handler, Route},
+    state::ApiState,
+    switches::Switch,
+    trace::Visit,
+};
+use actix_web::{
+    Error, HttpResponse,
+    dev::{Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _, fn_factory},
+    http::header::RETRY_AFTER,
+};
+use futures::future::{FutureExt as _, LocalBoxFuture, ready};
+use matchit::Router;
+use std::{
+    rc::Rc,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+/// What all routes are below.
+pub(crate) const ROOT: &str = "/v1";
+
+/// A path with its parameters in braces, and what is answered there.
+struct Path {
+    /// Below [`ROOT`].
+    pattern: &'static str,
+    /// One for each method.
+    routes: Vec<(Route, Row)>,
+}
+
+impl Path {
+    /// The methods, as the header `Allow` has them.
+    fn allowed(&self) -> String {
+        let names: Vec<_> = self
+            .routes
+            .iter()
+            .map(|(route, _)| route.method().as_str())
+            .collect();
+        names.join(", ")
+    }
+}
+
+/// The paths of a table.
+///
+/// # Panics
+/// When two patterns of the table fit the same paths.
+fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Path> {
+    let mut paths: Vec<Path> = Vec::new();
+    for route in table {
+        let row = meters.row(route.method(), route.path());
+        match paths.iter_mut().find(|path| path.pattern == route.path()) {
+            Some(path) => path.routes.push((route, row)),
+            None => paths.push(Path {
+                pattern: route.path(),
+                routes: vec![(route, row)],
+            }),
+        }
+    }
+    let mut router = Router::new();
+    for path in paths {
+        let inserted = router.insert(format!("{ROOT}{}", path.pattern), path);
+        inserted.expect("each path fits one pattern");
+    }
+    router
+}
+
+/// The routes of a listener, on one thread.
+struct Dispatch {
+    state: ApiState,
+    paths: Router<Path>,
+}
+
+impl Dispatch {
+    /// What is at the path of a request, and what its method is answered by there.
+    fn find(&self, request: &ServiceRequest) -> (Option<&Path>, Option<&(Route, Row)>) {
+        let path = self
+            .paths
+            .at(request.match_info().as_str())
+            .ok()
+            .map(|found| found.value);
+        let mut routes = path.iter().flat_map(|path| &path.routes);
+        let route = routes.find(|(route, _)| route.method() == request.method());
+        (path, route)
+    }
+
+    /// Serves a request that has a place.
+    async fn serve(&self, request: ServiceRequest) -> Result<ServiceResponse, Error> {
+        let places = match admission::places(&self.state, &request) {
+            Ok(places) => places,
+            Err(refused) => return Ok(request.into_response(refused.response())),
+        };
+        let answered = self.answer(request).await;
+        let answered = compression::compress(&self.state, answered).await;
+        // Last: a request keeps its places until its answer was sent in whatever form.
+        Ok(admission::hold(&self.state, answered, places))
+    }
+
+    async fn answer(&self, request: ServiceRequest) -> ServiceResponse {
+        let (path, route) = self.find(&request);
+        let Some(path) = path else {
+            let problem = no_route(request.path());
+            return request.into_response(problem.response());
+        };
+        let Some((route, _)) = route else {
+            let problem = Problem::MethodNotAllowed(path.allowed());
+            return request.into_response(problem.response());
+        };
+        let (request, payload) = request.into_parts();
+        let call = Call {
+            state: self.state.clone(),
+            pattern: path.pattern,
+            operation: Rc::clone(route.operation()),
+            format: Format::from_accept(request.headers()),
+            request: request.clone(),
+            // What comes although nothing is read of it is thrown away, and not kept until the answer.
+            payload: match route.operation().request.is_empty() {
+                true => Payload::None,
+                false => payload,
+            },
+            held: Arc::new(self.state.bodies().share()),
+        };
+        ServiceResponse::new(request, respond(call, route.handler()).await)
+    }
+}
+
+/// # Panics
+/// In builds with debug assertions, when the answer is one that the operation does not declare.
+async fn respond(call: Call, handler: &Handler) -> HttpResponse {
+    let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
+    let held = Arc::clone(&call.held);
+    match handled(call, handler).await {
+        Ok(mut response) => {
+            response.extensions_mut().insert(HeldByBody(held));
+            debug_assert!(
+                operation.declares_success(response.status()),
+                "{} does not declare {}",
+                operation.id,
+                response.status()
+            );
+            response
+        }
+        Err(error) => {
+            let (status, code) = error.row();
+            debug_assert!(
+                operation.declares_refusal(status, code),
+                "{} does not declare {status} {code:?}",
+                operation.id
+            );
+            error.response(state.headers())
+        }
+    }
+}
+
+/// What the handler says, where answers in the form that is asked for are on.
+async fn handled(call: Call, handler: &Handler) -> Result<HttpResponse, ApiError> {
+    if !call.operation.always_answers {
+        call.state.require(Switch::of_output(call.format()))?;
+    }
+    handler(call).await
+}
+
+/// What has no place yet.
+struct Inside(Rc<Dispatch>);
+
+impl Service<ServiceRequest> for Inside {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<ServiceResponse, Error>>;
+
+    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        let dispatch = Rc::clone(&self.0);
+        async move { dispatch.serve(request).await }.boxed_local()
+    }
+}
+
+/// What comes from the server.
+struct Outside {
+    dispatch: Rc<Dispatch>,
+    /// Around admission: what a browser asks before its request takes no place.
+    inside: PagesAndOthers<Inside>,
+}
+
+impl Service<ServiceRequest> for Outside {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<ServiceResponse, Error>>;
+
+    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        let below = request.path().strip_prefix(ROOT);
+        if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+            let problem = no_route(request.path());
+            return ready(Ok(request.into_response(problem.response()))).boxed_local();
+        }
+        let visit = Visit::begin(request.headers());
+        let (path, route) = self.dispatch.find(&request);
+        let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
+        let answered = self.inside.call(request);
+        let state = self.dispatch.state.clone();
+        let traced = async move {
+            let response = visit.within(answered).await?.map_into_boxed_body();
+            let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
+            state.route_meters().answered(row, response.status(), took);
+            Ok(response)
+        };
+        traced.boxed_local()
+    }
+}
+
+/// Serves the routes of a table, with what stands around all of them; what is elsewhere is unknown.
+pub(crate) fn dispatch(
+    table: Vec<Route>,
+    state: &ApiState,
+) -> impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse, Error = Error, InitError = ()>
++ use<> {
+    let dispatch = Rc::new(Dispatch {
+        state: state.clone(),
+        paths: paths(table, state.route_meters()),
+    });
+    fn_factory(move || {
+        let dispatch = Rc::clone(&dispatch);
+        async move {
+            // Pages are to wait as long as a 503 says, which is what the document tells all clients.
+            let exposed = dispatch.state.headers().names().chain([RETRY_AFTER]);
+            let inside = cors(exposed).new_transform(Inside(Rc::clone(&dispatch))).await?;
+            Ok(Outside { dispatch, inside })
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes::table;
+
+    fn found(path: &str) -> Option<&'static str> {
+        let paths = paths(table(), &RouteMeters::new(&table()));
+        paths.at(path).ok().map(|found| found.value.pattern)
+    }
+
+    #[test]
+    fn every_route_is_found_by_the_paths_that_fit_its_pattern() {
+        for route in table() {
+            let parts = route.path().split('/');
+            let filled = parts.map(|part| if part.starts_with('{') { "7" } else { part });
+            let path = format!("{ROOT}{}", filled.collect::<Vec<_>>().join("/"));
+            assert_eq!(found(&path), Some(route.path()));
+        }
+    }
+
+    #[test]
+    fn no_route_is_found_by_the_paths_that_only_resemble_one() {
+        for path in [
+            "/",
+            "/transactions",
+            "/v1/transactions/",
+            "/v1//transactions",
+            "/v1/transactions/by_hash",
+            "/v1/transactions/by_hash/",
+            "/v1/transactions/by_hash/7/8",
+            "/v1/accounts//balance/7",
+            "/v1/Transactions",
+        ] {
+            assert_eq!(found(path), None, "{path}");
+        }
+    }
+}
