@@ -118,18 +118,18 @@ impl Dispatch {
             let problem = Problem::MethodNotAllowed(path.allowed());
             return request.into_response(problem.response());
         };
-        let (request, payload) = request.into_parts();
+        let (request, mut payload) = request.into_parts();
+        if route.operation().request.is_empty() {
+            // What comes although nothing is read of it is thrown away, and not kept until the answer.
+            payload = Payload::None;
+        }
         let call = Call {
             state: self.state.clone(),
             pattern: path.pattern,
             operation: Rc::clone(route.operation()),
             format: Format::from_accept(request.headers()),
             request: request.clone(),
-            // What comes although nothing is read of it is thrown away, and not kept until the answer.
-            payload: match route.operation().request.is_empty() {
-                true => Payload::None,
-                false => payload,
-            },
+            payload,
             held: Arc::new(self.state.bodies().share()),
         };
         ServiceResponse::new(request, respond(call, route.handler()).await)

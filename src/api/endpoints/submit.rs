@@ -19,7 +19,11 @@ use ledger::{
     execute::validate_size,
 };
 use ledger_actors::{Accepted, SubmitError};
-use tracing::Instrument as _;
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+use tracing::{Instrument as _, Span};
 
 /// `POST /v1/transactions`
 pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
@@ -55,8 +59,42 @@ async fn accepted(call: Call, signed: SignedTransaction) -> Result<Answer, ApiEr
 pub(super) async fn to_its_end<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
 ) -> Result<T, ApiError> {
-    let done = rt::spawn(work.in_current_span()).await;
-    done.unwrap_or_else(|cause| Err(Problem::internal("taking a transaction was interrupted", &cause).into()))
+    let to_its_end = ToItsEnd {
+        work: Some(Box::pin(work)),
+        span: Span::current(),
+    };
+    to_its_end.await
+}
+
+/// Work that goes on by itself where nobody waits for it any more.
+struct ToItsEnd<W: Future<Output: 'static> + 'static> {
+    /// Until it is done.
+    work: Option<Pin<Box<W>>>,
+    span: Span,
+}
+
+impl<W: Future<Output: 'static> + 'static> Future for ToItsEnd<W> {
+    type Output = W::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Output> {
+        // Put back only where there is more to do: what has panicked is not begun again.
+        let Some(mut work) = self.work.take() else {
+            return Poll::Pending;
+        };
+        let done = work.as_mut().poll(context);
+        if done.is_pending() {
+            self.work = Some(work);
+        }
+        done
+    }
+}
+
+impl<W: Future<Output: 'static> + 'static> Drop for ToItsEnd<W> {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            rt::spawn(work.instrument(self.span.clone()));
+        }
+    }
 }
 
 /// The most arguments of a call. No function has as many; the reference's number.
@@ -127,4 +165,41 @@ fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
 /// A body in BCS that is no `what`.
 pub(super) fn decode_failed(what: &str, cause: &bcs::Error) -> Problem {
     Problem::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::{future::poll_immediate, pin_mut};
+    use tokio::sync::oneshot;
+
+    #[actix_web::test]
+    async fn work_is_done_to_its_end_for_who_waits_and_for_who_has_gone() {
+        for is_waited_for in [true, false] {
+            let (go_on, begun) = oneshot::channel();
+            let (end, ended) = oneshot::channel();
+            {
+                let work = to_its_end(async move {
+                    let told: u8 = begun
+                        .await
+                        .map_err(|cause| Problem::internal("it is told", &cause))?;
+                    let _ = end.send(told);
+                    Ok(told + 1)
+                });
+                pin_mut!(work);
+                assert!(
+                    poll_immediate(work.as_mut()).await.is_none(),
+                    "it waits to be told"
+                );
+                if is_waited_for {
+                    go_on.send(7).unwrap();
+                    assert_eq!(work.await.ok(), Some(8));
+                    assert_eq!(ended.await, Ok(7));
+                    continue;
+                }
+            }
+            go_on.send(7).expect("it is still waited for");
+            assert_eq!(ended.await, Ok(7));
+        }
+    }
 }
