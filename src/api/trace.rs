@@ -1,6 +1,5 @@
-//! What is told of requests: each is counted by its route ([`crate::meter`]); the log has a line for each where
-//! it is asked for, and the trace that a request belongs to (W3C Trace Context, level 1) on everything that is
-//! logged while it is served.
+//! What the log tells of requests: a line for each where it is asked for, and the trace that a request belongs to
+//! (W3C Trace Context, level 1) on everything that is logged while it is served.
 //!
 //! The lines are of target `http` and level debug: `log.level = "info,http=debug"` turns them on. A request
 //! without a trace costs nothing here while they are off.
