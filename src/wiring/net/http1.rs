@@ -7,6 +7,7 @@
 use super::{
     PipelineOptions,
     counts::count,
+    idle::Idle,
     pipeline::DISCONNECT_TIMEOUT,
     slices::Slices,
     transport::Transport,
@@ -30,14 +31,9 @@ use std::{
     net::SocketAddr,
     pin::{Pin, pin},
     rc::Rc,
-    task::{Context, Poll, Waker},
-    time::Duration,
+    task::{Context, Poll},
 };
-use tokio::time::{Instant, Sleep, sleep};
-
-/// How many looks without a request make a connection idle for as long as it may be: so it is kept for a quarter of that
-/// longer at most.
-const IDLE_LOOKS: u32 = 4;
+use tokio::time::{Sleep, sleep};
 
 /// What serves HTTP/1.1 connections on one thread.
 pub trait Http1: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError> {}
@@ -136,12 +132,7 @@ struct Watch<'a> {
     options: &'a PipelineOptions,
     head: Option<Pin<Box<Sleep>>>,
     closed: Option<Pin<Box<Sleep>>>,
-    /// The next look whether there were requests.
-    look: Look,
-    /// How many requests there were at the last look.
-    calls_seen: u64,
-    /// How many looks saw none since.
-    idle_looks: u32,
+    idle: Idle,
 }
 
 impl<'a> Watch<'a> {
@@ -150,9 +141,7 @@ impl<'a> Watch<'a> {
             activity,
             head: None,
             closed: None,
-            look: Look::after(options.connection.keep_alive / IDLE_LOOKS),
-            calls_seen: 0,
-            idle_looks: 0,
+            idle: Idle::after(options.connection.keep_alive),
             options,
         }
     }
@@ -168,7 +157,7 @@ impl<'a> Watch<'a> {
                 .get_or_insert_with(|| Box::pin(sleep(DISCONNECT_TIMEOUT)));
             return closed.as_mut().poll(context);
         }
-        if self.poll_head(context).is_ready() || self.poll_idle(context).is_ready() {
+        if self.poll_head(context).is_ready() || self.idle.poll(&self.activity, context).is_ready() {
             count(&self.options.counts.cut_slow_heads);
             return Poll::Ready(());
         }
@@ -185,58 +174,5 @@ impl<'a> Watch<'a> {
         let timeout = self.options.connection.client_request_timeout + DISCONNECT_TIMEOUT;
         let head = self.head.get_or_insert_with(|| Box::pin(sleep(timeout)));
         head.as_mut().poll(context)
-    }
-
-    /// Lets the dispatcher read the end of a connection on which no request came for as long as it may be idle;
-    /// ready when it does not end then. The first request has its own deadline, as has one that began to come.
-    fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        while self.look.poll(context).is_ready() {
-            let calls = self.activity.calls();
-            let is_waiting = calls > 0 && !self.activity.is_serving() && !self.activity.is_head_begun();
-            let is_idle = is_waiting && calls == self.calls_seen;
-            self.idle_looks = if is_idle { self.idle_looks + 1 } else { 0 };
-            self.calls_seen = calls;
-            if self.idle_looks == IDLE_LOOKS {
-                self.activity.end_idle();
-                context.waker().wake_by_ref();
-            } else if self.idle_looks > IDLE_LOOKS {
-                return Poll::Ready(());
-            }
-        }
-        Poll::Pending
-    }
-}
-
-/// A timer that rings again and again, and costs next to nothing when it is asked in between, as often as its connection's
-/// dispatcher looks.
-struct Look {
-    every: Duration,
-    timer: Pin<Box<Sleep>>,
-    /// Whom it wakes.
-    waker: Option<Waker>,
-}
-
-impl Look {
-    fn after(every: Duration) -> Self {
-        Self {
-            every,
-            timer: Box::pin(sleep(every)),
-            waker: None,
-        }
-    }
-
-    /// Ready once for each ring.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let wakes_this = |waker: &Waker| waker.will_wake(context.waker());
-        if self.waker.as_ref().is_some_and(wakes_this) && !self.timer.is_elapsed() {
-            return Poll::Pending;
-        }
-        self.waker = Some(context.waker().clone());
-        let rings = self.timer.as_mut().poll(context);
-        if rings.is_ready() {
-            self.timer.as_mut().reset(Instant::now() + self.every);
-            self.waker = None;
-        }
-        rings
     }
 }

@@ -5,7 +5,7 @@
 //! | what happens to a connection, in order | `pipeline.rs` |
 //! | how fast a client must take what is sent to it | `pace.rs`, `guarded.rs` |
 //! | plain or encrypted | `transport.rs` |
-//! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs` |
+//! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs`, `idle.rs` |
 //! | HTTP/2 | `http2/` |
 //! | answers in pieces | `slices.rs` |
 //! | what was refused or cut | `counts.rs` |
@@ -14,6 +14,7 @@ mod counts;
 mod guarded;
 mod http1;
 mod http2;
+mod idle;
 mod pace;
 mod pipeline;
 mod slices;
