@@ -7,7 +7,7 @@ use crate::{
     admission::{self, HeldByBody},
     call::Call,
     compression,
-    cors::{PagesAndOthers, cors},
+    cors::cors,
     error::{ApiError, Problem},
     fallback::no_route,
     format::Format,
@@ -19,16 +19,19 @@ use crate::{
 };
 use actix_web::{
     Error, HttpResponse,
-    dev::{Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _, fn_factory},
+    body::MessageBody,
+    dev::{
+        Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _, fn_factory,
+        fn_service,
+    },
     http::header::RETRY_AFTER,
 };
 use futures::future::{FutureExt as _, LocalBoxFuture, ready};
 use matchit::Router;
-use std::{
-    rc::Rc,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{rc::Rc, sync::Arc};
+
+/// What a service says of a request.
+type Served = Result<ServiceResponse, Error>;
 
 /// What all routes are below.
 pub(crate) const ROOT: &str = "/v1";
@@ -96,8 +99,33 @@ impl Dispatch {
         (path, route)
     }
 
-    /// Serves a request that has a place.
-    async fn serve(&self, request: ServiceRequest) -> Result<ServiceResponse, Error> {
+    /// Serves a request of the server by `serve`, within its trace, and counts it; what is not below [`ROOT`] is unknown.
+    fn trace<S, B>(&self, request: ServiceRequest, serve: &S) -> LocalBoxFuture<'static, Served>
+    where
+        S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
+        B: MessageBody + 'static,
+    {
+        let below = request.match_info().as_str().strip_prefix(ROOT);
+        if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+            let problem = no_route(request.path());
+            return ready(Ok(request.into_response(problem.response()))).boxed_local();
+        }
+        let visit = Visit::begin(request.headers());
+        let (path, route) = self.find(&request);
+        let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
+        let answered = serve.call(request);
+        let state = self.state.clone();
+        let traced = async move {
+            let response = visit.within(answered).await?.map_into_boxed_body();
+            let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
+            state.route_meters().answered(row, response.status(), took);
+            Ok(response)
+        };
+        traced.boxed_local()
+    }
+
+    /// Serves a request that takes a place.
+    async fn serve(&self, request: ServiceRequest) -> Served {
         let places = match admission::places(&self.state, &request) {
             Ok(places) => places,
             Err(refused) => return Ok(request.into_response(refused.response())),
@@ -172,61 +200,6 @@ async fn handled(call: Call, handler: &Handler) -> Result<HttpResponse, ApiError
     handler(call).await
 }
 
-/// What has no place yet.
-struct Inside(Rc<Dispatch>);
-
-impl Service<ServiceRequest> for Inside {
-    type Response = ServiceResponse;
-    type Error = Error;
-    type Future = LocalBoxFuture<'static, Result<ServiceResponse, Error>>;
-
-    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&self, request: ServiceRequest) -> Self::Future {
-        let dispatch = Rc::clone(&self.0);
-        async move { dispatch.serve(request).await }.boxed_local()
-    }
-}
-
-/// What comes from the server.
-struct Outside {
-    dispatch: Rc<Dispatch>,
-    /// Around admission: what a browser asks before its request takes no place.
-    inside: PagesAndOthers<Inside>,
-}
-
-impl Service<ServiceRequest> for Outside {
-    type Response = ServiceResponse;
-    type Error = Error;
-    type Future = LocalBoxFuture<'static, Result<ServiceResponse, Error>>;
-
-    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&self, request: ServiceRequest) -> Self::Future {
-        let below = request.path().strip_prefix(ROOT);
-        if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
-            let problem = no_route(request.path());
-            return ready(Ok(request.into_response(problem.response()))).boxed_local();
-        }
-        let visit = Visit::begin(request.headers());
-        let (path, route) = self.dispatch.find(&request);
-        let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
-        let answered = self.inside.call(request);
-        let state = self.dispatch.state.clone();
-        let traced = async move {
-            let response = visit.within(answered).await?.map_into_boxed_body();
-            let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
-            state.route_meters().answered(row, response.status(), took);
-            Ok(response)
-        };
-        traced.boxed_local()
-    }
-}
-
 /// Serves the routes of a table, with what stands around all of them; what is elsewhere is unknown.
 pub(crate) fn dispatch(
     table: Vec<Route>,
@@ -242,8 +215,14 @@ pub(crate) fn dispatch(
         async move {
             // Pages are to wait as long as a 503 says, which is what the document tells all clients.
             let exposed = dispatch.state.headers().names().chain([RETRY_AFTER]);
-            let inside = cors(exposed).new_transform(Inside(Rc::clone(&dispatch))).await?;
-            Ok(Outside { dispatch, inside })
+            let serving = Rc::clone(&dispatch);
+            let serve = fn_service::<_, _, _, _, _, ()>(move |request| {
+                let dispatch = Rc::clone(&serving);
+                async move { dispatch.serve(request).await }.boxed_local()
+            });
+            // Around admission: what a browser asks before its request takes no place.
+            let serve = Rc::new(cors(exposed).new_transform(serve).await?);
+            Ok(fn_service(move |request| dispatch.trace(request, &*serve)))
         }
     })
 }

@@ -23,6 +23,19 @@ async fn resources_lie_below_v1() {
     history.api.stop().await;
 }
 
+/// Letters that are percent-encoded although they need not be are the same letters (RFC 3986, section 6.2.2.2).
+#[actix_web::test]
+async fn a_path_is_the_same_however_its_letters_are_encoded() {
+    let api = TestApi::start(Settings::default()).await;
+    let plain = api.client.get("/v1/info").await;
+    assert_eq!(plain.status, 200);
+    for path in ["/%761/info", "/v%31/inf%6F"] {
+        let answer = api.client.get(path).await;
+        assert_eq!((answer.status, answer.text()), (200, plain.text()), "{path}");
+    }
+    api.stop().await;
+}
+
 /// A path below it that is no route is not found.
 #[actix_web::test]
 async fn unknown_paths_are_not_found() {
