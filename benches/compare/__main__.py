@@ -42,12 +42,13 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="benches/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; by default all but the last three")
+    but = f"by default all but {', '.join(sorted(rows.FOR_LONG))}"
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; {but}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=8, help="that are measured of each run")
     parser.add_argument("--warm-up", type=int, default=2, help="seconds before that")
     parser.add_argument("--transfers", type=int, help="of million, start (1,000,000) and long (10,000,000)")
-    sustain = "seconds that the node's runs of the sustained rows take"
+    sustain = "seconds that the node's turns of a sustained row take together"
     parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")

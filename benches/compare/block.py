@@ -65,7 +65,7 @@ def remarks(name, reports):
 
 
 def release(program, options, accept):
-    addresses = program.addresses()
+    addresses = program.addresses
     with waits.Waits(options, addresses, WAITS, accept) as load:
         load.reached("submitted")
         load.go_on()

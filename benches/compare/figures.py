@@ -38,9 +38,14 @@ def in_turns(number, programs):
     return programs if number % 2 == 0 else programs[::-1]
 
 
+def is_disturbed(report):
+    """Whether others used the machine meanwhile."""
+    return report["cores_of_others"] / os.cpu_count() > OTHERS_SHARE_MAX
+
+
 def disturbed(name, reports):
-    """Says so where others used the machine meanwhile."""
-    runs = sum(report["cores_of_others"] / os.cpu_count() > OTHERS_SHARE_MAX for report in reports)
+    """Says so where it was."""
+    runs = sum(map(is_disturbed, reports))
     if runs:
         of = f"of the machine in {runs} of {len(reports)} runs"
         yield f"{name}: other programs, or other machines of the host, used more than {OTHERS_SHARE_MAX:.0%} {of}"

@@ -69,11 +69,10 @@ def accounts(options, by_default=TRANSFERS):
 def fill(data, directory, options):
     """Has a new node commit the transfers; stops it, and tells what they took."""
     with programs.Process(programs.node_command(options, data), directory) as node:
-        addresses = node.addresses()
         load = ("--transfers", transfers(options), "--accounts", accounts(options), "--connections", CONNECTIONS)
-        report = programs.report(node, programs.bench_command(options, node, addresses, *load))
+        report = programs.report(node, programs.bench_command(options, node, *load))
         resident, running = node.resident_bytes(), allocated_bytes(data)
-        payload = payload_bytes_each(addresses["api"], report["committed"])
+        payload = payload_bytes_each(node.addresses["api"], report["committed"])
     committed = report["committed"]
     return {
         **report,

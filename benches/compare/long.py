@@ -57,10 +57,10 @@ class Long:
 
 def watched(node, options):
     """Loads a node and looks at it every second."""
-    addresses = node.addresses()
+    addresses = node.addresses
     asked, over = (count(options, TRANSFERS) for count in (growth.transfers, growth.accounts))
     load = ("--transfers", asked, "--accounts", over, "--connections", growth.CONNECTIONS)
-    command = [str(word) for word in programs.bench_command(options, node, addresses, *load)]
+    command = [str(word) for word in programs.bench_command(options, node, *load)]
     samples = []
     with tempfile.TemporaryFile("w+") as printed, programs.Watch(node) as watch:
         generator = subprocess.Popen(command, stdout=printed, stderr=subprocess.DEVNULL)

@@ -55,7 +55,7 @@ def command(name, options, data, transfers):
 
 
 def park(program, options):
-    with waits.Waits(options, program.addresses(), WAITS) as load:
+    with waits.Waits(options, program.addresses, WAITS) as load:
         load.reached("submitted")
         time.sleep(SETTLE_SECONDS)
         before = program.resident_bytes()

@@ -1,10 +1,13 @@
 """The programs that are measured: how each is started, driven and stopped."""
 
+import contextlib
+import functools
 import json
 import os
 import pathlib
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -33,9 +36,9 @@ class Directory:
     def __exit__(self, *_):
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def fresh(self):
+    def fresh(self, name="run"):
         """An empty directory in it; what was in the one before is gone."""
-        path = self.path / "run"
+        path = self.path / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         return path
@@ -71,8 +74,9 @@ class Process:
         self.process.stdout.close()
         self.log.close()
 
+    @functools.cached_property
     def addresses(self):
-        """What its ready line says."""
+        """What its ready line says, which is read once."""
         for line in self.process.stdout:
             if line.startswith("ready "):
                 return dict(field.split("=", 1) for field in line.split()[1:])
@@ -91,6 +95,15 @@ class Process:
     def resident_bytes(self):
         """Memory that it has in use."""
         return int(machine.of_proc(f"/proc/{self.pid}/status", "VmRSS").removesuffix("kB")) * 1024
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """Has it do nothing meanwhile."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
         """Ends it in the middle of what it does."""
@@ -162,15 +175,22 @@ class Ledger:
         self.command = command
         self.load = load
 
+    def start(self, options, directory):
+        return Process(self.command(options, directory / "data"), directory)
+
+    def drive(self, program, row, options):
+        """Loads it as the row says, and gives the generator's report."""
+        load = [*row.load(options), "--warm-up", options.warm_up, *self.load]
+        return report(program, bench_command(options, program, *load))
+
     def run(self, row, options, directory):
-        """Starts it, drives it as the row says, and gives the generator's report."""
-        fresh = directory.fresh()
-        with Process(self.command(options, fresh / "data"), fresh) as program:
-            load = [*row.load(options), "--warm-up", options.warm_up, *self.load]
-            return report(program, bench_command(options, program, program.addresses(), *load))
+        """Starts it anew for one load."""
+        with self.start(options, directory.fresh()) as program:
+            return self.drive(program, row, options)
 
 
-def bench_command(options, program, addresses, *load):
+def bench_command(options, program, *load):
+    addresses = program.addresses
     target = ["--url", addresses["api"], "--faucet", addresses["faucet"], "--pid", program.pid]
     return [options.generator, "bench", *target, "--output", "json", *load]
 

@@ -56,7 +56,7 @@ class Reads:
             programs.Process(programs.node_command(options, kept / "data"), fresh) as node,
             programs.Process(programs.floor_command(options, fresh / "data"), fresh / "floor") as floor,
         ):
-            apis = {NODE: node.addresses()["api"], FLOOR: floor.addresses()["api"]}
+            apis = {NODE: node.addresses["api"], FLOOR: floor.addresses["api"]}
             all_paths = json.loads((kept / "paths.json").read_text())
             for kind, (what, _, media_type) in KINDS.items():
                 size = body_bytes(apis[NODE], all_paths[what], media_type)
@@ -98,9 +98,9 @@ def remarks(name, reports):
 def prepare(path, options):
     """Fills a ledger and notes what can be asked of it."""
     with programs.Process(programs.node_command(options, path / "data"), path) as node:
-        addresses = node.addresses()
+        addresses = node.addresses
         load = ("--transfers", TRANSFERS, "--accounts", ACCOUNTS, "--connections", 256)
-        programs.output_of(programs.bench_command(options, node, addresses, *load))
+        programs.output_of(programs.bench_command(options, node, *load))
         target = [address.removeprefix("http://") for address in (addresses["api"], addresses["faucet"])]
         command = [options.wait_load, "--address", target[0], "--faucet", target[1], "--transfers", HELD_TRANSFERS]
         command = [str(word) for word in command]

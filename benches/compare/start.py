@@ -58,9 +58,8 @@ def prepare(path, options):
     growth.fill(data, path, options)
     copy(data, path / STOPPED)
     with programs.Process(programs.node_command(options, data), path) as node:
-        addresses = node.addresses()
         load = ("--connections", 256, "--accounts", 2_000, "--duration", 600)
-        command = programs.bench_command(options, node, addresses, *load)
+        command = programs.bench_command(options, node, *load)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         generator = subprocess.Popen([str(word) for word in command], **quiet)
         time.sleep(KILLED_AFTER_SECONDS)
@@ -83,7 +82,7 @@ def first_answer(options, directory):
     time.sleep(SETTLE_SECONDS)
     begin = time.perf_counter()
     with programs.Process(programs.node_command(options, directory / "data"), directory) as node:
-        address = node.addresses()["api"].removeprefix("http://")
+        address = node.addresses["api"].removeprefix("http://")
         while not answers(address):
             time.sleep(ASK_INTERVAL_SECONDS)
         took = time.perf_counter() - begin
