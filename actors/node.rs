@@ -13,7 +13,7 @@ use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
     arbiters::{Arbiters, Host, Site},
     committer::{
-        self, Committer, Executor, HeadCell, Job, Jobs,
+        self, Committer, Executor, HeadCell, Jobs,
         messages::{Connect, Finish, Listeners},
     },
     failure::Failure,
@@ -30,7 +30,7 @@ use crate::{
     worker::Worker,
 };
 use actix::System;
-use ledger::{Chain, ChainTip, LedgerInfo};
+use ledger::{Chain, ChainTip, LedgerInfo, OrderedBlock};
 use ledger_store::{Store, StoreReader, StoreWriter};
 use std::{
     io,
@@ -241,7 +241,7 @@ pub(crate) struct Wiring<'a, H> {
 
 /// What works behind the actors.
 pub(crate) struct Workers {
-    pub(crate) executor: Worker<Job>,
+    pub(crate) executor: Worker<OrderedBlock>,
     pub(crate) writer: Worker<Write>,
     pub(crate) readers: Vec<Worker<ReadJob>>,
 }
@@ -270,14 +270,14 @@ impl<H: Host> Wiring<'_, H> {
     ) -> (Mailboxes, Queues, Jobs) {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
-        let in_flight_max = config.sequencer.blocks_in_flight_max;
+        let in_flight_max = sequencer::blocks_in_flight_max(&config.sequencer);
         let meters = Arc::new(Meters::new(config.storage.readers));
 
         let readers = Arc::clone(&meters.readers);
         let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone(), readers);
         let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
 
-        let (actor, jobs) = Committer::new(self.head.clone(), self.failure.clone());
+        let (actor, jobs) = Committer::new(self.head.clone(), in_flight_max, self.failure.clone());
         let committer = host.run(Site::Commit, committer::NAME, capacities.committer, actor);
 
         let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.port());
@@ -339,7 +339,7 @@ impl<H: Host> Wiring<'_, H> {
         // A node has one store, whose syncs are told once.
         let _ = mailboxes.meters.syncs.set(writer.syncs());
         let reader = queues.reader(reader);
-        let executor = Executor::new(self.chain.clone(), tip, reader.clone());
+        let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
         let listeners = WriterListeners {
             stored: mailboxes.committer.port(),
             pruned: mailboxes.pruner.port(),
@@ -348,7 +348,7 @@ impl<H: Host> Wiring<'_, H> {
         let commits = queues.commits();
         let (writer, readers) = queues.workers((writer, reader), &self.head, listeners, &self.failure);
         Workers {
-            executor: jobs.worker(executor, &mailboxes.committer, commits, &self.failure),
+            executor: jobs.worker(executor, commits, &self.failure),
             writer,
             readers,
         }

@@ -4,14 +4,12 @@
 //! the [`StateCache`], everything else in the store.
 
 use super::{
-    IndexedBlock,
+    HeadCell, IndexedBlock,
     facts::{ChangedFacts, Facts},
-    messages::Executed,
     state_cache::StateCache,
 };
 use crate::{
     failure::Failure,
-    mailbox::Port,
     storage::{Reader, Writes},
     worker::Worker,
 };
@@ -32,12 +30,25 @@ use std::{
 /// The thread's name.
 const THREAD: &str = "executor";
 
-/// A block to be executed.
+/// A block that was executed.
 #[derive(Debug)]
-pub(crate) struct Job {
-    pub(super) block: OrderedBlock,
-    /// The store has all up to this height, or is about to.
-    pub(super) durable_height: u64,
+pub(crate) struct Executed {
+    pub(crate) block: Arc<IndexedBlock>,
+    /// What it says of accounts.
+    pub(super) changed: ChangedFacts,
+}
+
+#[cfg(test)]
+impl Executed {
+    /// A block that says nothing of accounts.
+    pub(crate) fn silent(block: Arc<ExecutedBlock>) -> Self {
+        let changed = ChangedFacts {
+            height: block.height(),
+            accounts: Vec::new(),
+        };
+        let block = Arc::new(IndexedBlock::new(block));
+        Self { block, changed }
+    }
 }
 
 /// The end of the chain, and what is known of its state.
@@ -46,35 +57,36 @@ pub(crate) struct Executor {
     chain: Chain,
     tip: ChainTip,
     reader: Reader,
+    /// The store has all up to here, or is about to.
+    head: HeadCell,
     cache: RefCell<StateCache>,
     facts: Facts,
 }
 
 impl Executor {
     /// An executor that continues after the newest block of the store.
-    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: Reader) -> Self {
+    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: Reader, head: HeadCell) -> Self {
         Self {
             chain,
             tip,
             reader,
+            head,
             cache: RefCell::new(StateCache::new()),
             facts: Facts::default(),
         }
     }
 
-    /// Executes the jobs of a queue, tells `executed` of each, and has it written by `writes`.
+    /// Executes the blocks of a queue, and has each written by `writes`.
     pub(super) fn work_on(
         mut self,
-        jobs: Receiver<Job>,
-        (executed, writes): (Port<Executed>, Writes),
+        ordered: Receiver<OrderedBlock>,
+        writes: Writes,
         failure: &Failure,
-    ) -> Worker<Job> {
+    ) -> Worker<OrderedBlock> {
         let failure = failure.clone();
-        Worker::new(THREAD, jobs, move |job, _| match self.execute(job) {
-            Ok(done) => {
-                // First, so that the writer is at work on it before anybody else is woken.
-                writes.commit(Arc::clone(&done.block.block));
-                executed.tell(done);
+        Worker::new(THREAD, ordered, move |block, _| match self.execute(block) {
+            Ok(executed) => {
+                writes.commit(executed);
                 ControlFlow::Continue(())
             }
             Err(error) => {
@@ -89,16 +101,17 @@ impl Executor {
         })
     }
 
-    fn execute(&mut self, job: Job) -> Result<Executed, Unexecuted> {
-        self.cache.get_mut().set_durable(job.durable_height);
+    fn execute(&mut self, block: OrderedBlock) -> Result<Executed, Unexecuted> {
+        let durable_height = self.head.load().ledger_info().block_height;
+        self.cache.get_mut().set_durable(durable_height);
         let state = State {
             cache: &self.cache,
             reader: &self.reader,
-            durable_height: job.durable_height,
+            durable_height,
             snapshot: OnceCell::new(),
             failed: OnceCell::new(),
         };
-        let executed = execute_on(&state, &self.chain, &self.tip, &self.facts, job.block);
+        let executed = execute_on(&state, &self.chain, &self.tip, &self.facts, block);
         let (block, changed) = executed.map_err(|error| match state.failed.into_inner() {
             Some(failed) => Unexecuted::Store(failed),
             None => Unexecuted::Broken(error),

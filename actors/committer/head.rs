@@ -1,6 +1,6 @@
 //! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
-use super::{facts::Facts, messages::Executed};
+use super::{Executed, facts::Facts};
 use crate::Committed;
 use arc_swap::ArcSwap;
 use ledger::{ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo, map::HashMap};
@@ -145,10 +145,9 @@ impl HeadCell {
         look(self.load(), &facts)
     }
 
-    /// Makes that after `blocks` the newest moment, and gives it.
+    /// Makes that after `blocks` the newest moment, and gives it. With the one before go blocks that are recent no longer,
+    /// which takes a while: who must not wait for that keeps it meanwhile.
     pub(super) fn publish(&self, blocks: &[Executed]) -> Arc<Head> {
-        // Kept until the facts are free again: with it go the blocks that are recent no longer.
-        let _before = self.load();
         let mut facts = self.0.facts.write().unwrap_or_else(PoisonError::into_inner);
         for executed in blocks {
             facts.apply(&executed.changed);

@@ -1,6 +1,6 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::{BlockFeed, IndexedBlock, facts::ChangedFacts, waiters::WaiterId};
+use super::{BlockFeed, Executed, waiters::WaiterId};
 use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
 use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
@@ -12,34 +12,10 @@ use tokio::sync::oneshot;
 #[rtype(result = "()")]
 pub(crate) struct Execute(pub(crate) OrderedBlock);
 
-/// The executor has run a block.
+/// These blocks are durable: the next after the last ones told.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct Executed {
-    pub(crate) block: Arc<IndexedBlock>,
-    /// What it says of accounts.
-    pub(crate) changed: ChangedFacts,
-}
-
-#[cfg(test)]
-impl Executed {
-    /// A block that says nothing of accounts.
-    pub(super) fn silent(block: Arc<ExecutedBlock>) -> Self {
-        let changed = ChangedFacts {
-            height: block.height(),
-            accounts: Vec::new(),
-        };
-        let block = Arc::new(IndexedBlock::new(block));
-        Self { block, changed }
-    }
-}
-
-/// All blocks up to this height are durable.
-#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
-#[rtype(result = "()")]
-pub(crate) struct BlockStored {
-    pub(crate) height: u64,
-}
+pub(crate) struct BlocksStored(pub(crate) Vec<Executed>);
 
 /// These left the pool unexecuted.
 #[derive(Message, Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The committer: has ordered blocks executed and stored, and tells everyone when they are durable.
 //!
 //! Several blocks are on their way at once, each in one place: waiting for the executor, in it
-//! (one at a time), or in the storage. The storage makes all that wait durable in one go.
+//! (one at a time), or in the storage. The storage makes all that wait durable in one go, and gives them back.
 
 pub(crate) mod executor;
 mod facts;
@@ -11,7 +11,7 @@ pub(crate) mod messages;
 mod state_cache;
 mod waiters;
 
-pub(crate) use executor::Executor;
+pub(crate) use executor::{Executed, Executor};
 pub(crate) use facts::Facts;
 pub use feed::BlockFeed;
 pub use head::Head;
@@ -21,23 +21,18 @@ pub(crate) use waiters::WaiterId;
 pub(crate) use waiters::waiter_ids;
 
 use crate::{
-    Committed,
-    failure::Failure,
-    mailbox::{Mailbox, receives_mail},
-    mempool::messages::AskAbsent,
-    storage::Writes,
+    Committed, failure::Failure, mailbox::receives_mail, mempool::messages::AskAbsent, storage::Writes,
     worker::Worker,
 };
 use actix::{Actor, Context, Handler};
-use crossbeam_channel::{Receiver, Sender};
-pub(crate) use executor::Job;
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use feed::Feed;
 use ledger::OrderedBlock;
 use messages::{
-    Absent, BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Listeners, Subscribe,
+    Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Listeners, Subscribe,
     SubscribeBlocks, WaitEnd,
 };
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 use waiters::Waiters;
 
 /// The actor's name.
@@ -46,14 +41,9 @@ pub(crate) const NAME: &str = "committer";
 /// The actor.
 #[derive(Debug)]
 pub(crate) struct Committer {
-    jobs: Sender<Job>,
-    /// Ordered, not given to the executor yet.
-    ordered: VecDeque<OrderedBlock>,
-    is_executing: bool,
-    /// Executed, not announced yet.
-    unannounced: VecDeque<Executed>,
-    /// All blocks up to this height are durable. It may be told before the block is known here.
-    stored_height: u64,
+    ordered: Sender<OrderedBlock>,
+    /// How many blocks are ordered and not announced.
+    in_flight: usize,
     head: HeadCell,
     waiters: Waiters,
     feed: Feed,
@@ -64,33 +54,27 @@ pub(crate) struct Committer {
 
 /// The other end of a committer's executor queue, until the executor is started.
 #[derive(Debug)]
-pub(crate) struct Jobs(Receiver<Job>);
+pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
 impl Jobs {
-    /// Has the executor do them; it tells `committer` what it has executed, and has it written by `writes`.
+    /// Has the executor do them, and what it has executed written by `writes`.
     pub(crate) fn worker(
         self,
         executor: Executor,
-        committer: &Mailbox<Committer>,
         writes: Writes,
         failure: &Failure,
-    ) -> Worker<Job> {
-        executor.work_on(self.0, (committer.port(), writes), failure)
+    ) -> Worker<OrderedBlock> {
+        executor.work_on(self.0, writes, failure)
     }
 }
 
 impl Committer {
-    /// A committer that publishes to `head`.
-    pub(crate) fn new(head: HeadCell, failure: Failure) -> (Self, Jobs) {
-        // One job is in flight at a time; the queue only hands it over.
-        let (jobs, queue) = crossbeam_channel::bounded(1);
-        let stored_height = head.load().ledger_info().block_height;
+    /// A committer that publishes to `head`, for at most `in_flight_max` blocks that are not announced.
+    pub(crate) fn new(head: HeadCell, in_flight_max: usize, failure: Failure) -> (Self, Jobs) {
+        let (ordered, queue) = crossbeam_channel::bounded(in_flight_max);
         let committer = Self {
-            jobs,
-            ordered: VecDeque::new(),
-            is_executing: false,
-            unannounced: VecDeque::new(),
-            stored_height,
+            ordered,
+            in_flight: 0,
             head,
             waiters: Waiters::new(),
             feed: Feed::new(),
@@ -101,29 +85,12 @@ impl Committer {
         (committer, Jobs(queue))
     }
 
-    /// Gives the executor the next block, if it has none.
-    fn execute_next(&mut self) {
-        if self.is_executing {
-            return;
-        }
-        let Some(block) = self.ordered.pop_front() else {
-            return;
-        };
-        let job = Job {
-            block,
-            durable_height: self.head.load().ledger_info().block_height,
-        };
-        if self.jobs.try_send(job).is_err() {
-            self.failure
-                .report(NAME, &"the executor takes no block although it has none");
-        }
-        self.is_executing = true;
-    }
-
     /// Tells everyone of durable blocks, in the order on which waiting rests (design section 3): the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
     fn announce(&mut self, blocks: &[Executed]) {
+        // Kept until all are told.
+        let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for Executed { block: indexed, .. } in blocks {
             let committed = BlockCommitted(Arc::clone(&indexed.block));
@@ -147,21 +114,11 @@ impl Committer {
         }
     }
 
-    /// Announces the blocks that are executed and durable, of which the executor and the writer tell in any order.
-    fn announce_stored(&mut self) {
-        let is_durable = |executed: &&Executed| executed.block.block.height() <= self.stored_height;
-        let count = self.unannounced.iter().take_while(is_durable).count();
-        if count > 0 {
-            let stored: Vec<_> = self.unannounced.drain(..count).collect();
-            self.announce(&stored);
-        }
-        self.finish_if_done();
-    }
-
     /// Answers who waits for the end of the work, if this is it.
     fn finish_if_done(&mut self) {
-        let is_done = self.ordered.is_empty() && !self.is_executing && self.unannounced.is_empty();
-        if is_done && let Some(Finish { done }) = self.finish.take() {
+        if self.in_flight == 0
+            && let Some(Finish { done }) = self.finish.take()
+        {
             let _ = done.send(());
         }
     }
@@ -185,28 +142,22 @@ impl Handler<Execute> for Committer {
     type Result = ();
 
     fn handle(&mut self, execute: Execute, _: &mut Self::Context) {
-        self.ordered.push_back(execute.0);
-        self.execute_next();
+        self.in_flight += 1;
+        // Disconnected: the executor has failed, and has said so.
+        if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
+            self.failure
+                .report(NAME, &"more waits for the executor than may be in flight");
+        }
     }
 }
 
-impl Handler<Executed> for Committer {
+impl Handler<BlocksStored> for Committer {
     type Result = ();
 
-    fn handle(&mut self, executed: Executed, _: &mut Self::Context) {
-        self.is_executing = false;
-        self.unannounced.push_back(executed);
-        self.execute_next();
-        self.announce_stored();
-    }
-}
-
-impl Handler<BlockStored> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, stored: BlockStored, _: &mut Self::Context) {
-        self.stored_height = self.stored_height.max(stored.height);
-        self.announce_stored();
+    fn handle(&mut self, BlocksStored(blocks): BlocksStored, _: &mut Self::Context) {
+        self.announce(&blocks);
+        self.in_flight = self.in_flight.saturating_sub(blocks.len());
+        self.finish_if_done();
     }
 }
 

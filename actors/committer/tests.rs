@@ -5,19 +5,27 @@ use crate::{
     mailbox::Port,
     testing::{block, draft, ledger_info},
 };
-use ledger::HashValue;
+use ledger::{AccountAddress, HashValue};
 use std::sync::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};
+
+const IN_FLIGHT_MAX: usize = 3;
 
 struct Fixture {
     committer: Committer,
     head: HeadCell,
+    /// What the executor would take from.
+    _jobs: Jobs,
 }
 
 fn fixture() -> Fixture {
     let head = HeadCell::new(Head::opened(ledger_info(0)));
-    let (committer, _) = Committer::new(head.clone(), Failure::new());
-    Fixture { committer, head }
+    let (committer, jobs) = Committer::new(head.clone(), IN_FLIGHT_MAX, Failure::new());
+    Fixture {
+        committer,
+        head,
+        _jobs: jobs,
+    }
 }
 
 /// What the world looked like when somebody was told of a block.
@@ -30,7 +38,11 @@ struct Seen {
 
 #[test]
 fn the_head_comes_first_then_the_mempool_then_the_waiters() {
-    let Fixture { mut committer, head } = fixture();
+    let Fixture {
+        mut committer,
+        head,
+        _jobs,
+    } = fixture();
     let transaction = draft(1, 0).checked();
     let (end, ended) = oneshot::channel();
     committer.waiters.insert(transaction.hash(), end);
@@ -74,31 +86,10 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
 }
 
 #[test]
-fn nothing_is_told_before_it_is_durable_of_which_the_committer_may_hear_first() {
-    for is_stored_first in [false, true] {
-        let Fixture { mut committer, head } = fixture();
-        let transaction = draft(1, 0).checked();
-        let (end, mut ended) = oneshot::channel();
-        committer.waiters.insert(transaction.hash(), end);
-        let context = &mut Context::new();
-        let block = block(1, &[transaction], &[]);
-        for is_stored in [is_stored_first, !is_stored_first] {
-            assert_eq!(head.load().ledger_info().block_height, 0);
-            assert!(ended.try_recv().is_err());
-            if is_stored {
-                committer.handle(BlockStored { height: 1 }, context);
-            } else {
-                committer.handle(Executed::silent(Arc::clone(&block)), context);
-            }
-        }
-        assert_eq!(head.load().ledger_info().block_height, 1);
-        assert!(ended.try_recv().is_ok());
-    }
-}
-
-#[test]
 fn blocks_that_became_durable_together_are_told_in_order() {
-    let Fixture { mut committer, .. } = fixture();
+    let Fixture {
+        mut committer, _jobs, ..
+    } = fixture();
     let told = Arc::new(Mutex::new(Vec::new()));
     let heights = Arc::clone(&told);
     committer.listeners = Some(Listeners {
@@ -112,19 +103,47 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     let mut feed = committer.feed.subscribe();
     let context = &mut Context::new();
     for height in 1..=3 {
-        committer.handle(Executed::silent(block(height, &[], &[])), context);
+        committer.handle(Execute(ordered(height)), context);
     }
-    committer.handle(BlockStored { height: 2 }, context);
+    assert!(told.lock().unwrap().is_empty(), "nothing is durable");
+    let executed = |height| Executed::silent(block(height, &[], &[]));
+    committer.handle(BlocksStored(vec![executed(1), executed(2)]), context);
     assert_eq!(*told.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
     committer.handle(Finish { done }, context);
     assert!(finished.try_recv().is_err(), "block 3 is on its way");
-    committer.handle(BlockStored { height: 3 }, context);
+    committer.handle(BlocksStored(vec![executed(3)]), context);
     assert!(finished.try_recv().is_ok());
     let heights: Vec<_> = (0..3)
         .map(|_| block_on_ready(feed.next()).unwrap().height())
         .collect();
     assert_eq!(heights, [1, 2, 3]);
+}
+
+#[test]
+fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
+    let Fixture {
+        mut committer, _jobs, ..
+    } = fixture();
+    let context = &mut Context::new();
+    for height in 1..=IN_FLIGHT_MAX as u64 {
+        committer.handle(Execute(ordered(height)), context);
+    }
+    assert!(committer.failure.get().is_none());
+    committer.handle(Execute(ordered(IN_FLIGHT_MAX as u64 + 1)), context);
+    assert_eq!(committer.failure.get().unwrap().thread, NAME);
+}
+
+fn ordered(height: u64) -> OrderedBlock {
+    OrderedBlock {
+        height,
+        epoch: 1,
+        round: height,
+        proposer: AccountAddress::from_low_u64(0),
+        timestamp_usecs: height,
+        transactions: Vec::new(),
+        certificate: bytes::Bytes::new(),
+    }
 }
 
 fn block_on_ready<T>(future: impl Future<Output = T>) -> T {

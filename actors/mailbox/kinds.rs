@@ -2,8 +2,7 @@
 
 use crate::{
     committer::messages::{
-        Absent, BlockCommitted, BlockStored, Connect, Dropped, Execute, Executed, Finish, Subscribe,
-        SubscribeBlocks,
+        Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Subscribe, SubscribeBlocks,
     },
     mempool::messages::{
         AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause, PendingByHash, Submit,
@@ -50,13 +49,12 @@ kinds! {
     AskSavedBytes = "ask_saved_bytes",
     Batch = "batch",
     BlockCommitted = "block_committed",
-    BlockStored = "block_stored",
+    BlocksStored = "block_stored",
     Close = "close",
     Connect = "connect",
     Dropped = "dropped",
     EstimateGas = "estimate_gas",
     Execute = "execute",
-    Executed = "executed",
     Finish = "finish",
     NextBatch = "next_batch",
     Pause = "pause",

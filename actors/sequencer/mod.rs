@@ -25,6 +25,15 @@ use std::{sync::Arc, time::Duration};
 /// The actor's name.
 pub(crate) const NAME: &str = "sequencer";
 
+/// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
+/// kept a place for it, and may make one when nothing is in flight.
+const HEARTBEATS_MAX: usize = 1;
+
+/// The most blocks that are ordered and not announced.
+pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
+    config.blocks_in_flight_max.saturating_add(HEARTBEATS_MAX)
+}
+
 /// Who decides the order.
 #[derive(Debug)]
 pub(crate) enum Engine {

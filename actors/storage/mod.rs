@@ -5,12 +5,15 @@ pub(crate) mod messages;
 mod threads;
 
 use crate::{
-    ReadError, StorageConfig, committer::HeadCell, failure::Failure, mailbox::receives_mail,
-    meters::WorkMeter, worker::Worker,
+    ReadError, StorageConfig,
+    committer::{Executed, HeadCell},
+    failure::Failure,
+    mailbox::receives_mail,
+    meters::WorkMeter,
+    worker::Worker,
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger::ExecutedBlock;
 use ledger_store::{Query, StoreReader, StoreWriter};
 use messages::{Prune, Read};
 use std::sync::Arc;
@@ -24,10 +27,6 @@ pub(crate) const NAME: &str = "storage";
 /// The most prunes that wait for the writer: the pruner has one in flight.
 const PRUNES_MAX: usize = 1;
 
-/// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
-/// kept a place for it, and may make one when nothing is in flight.
-const HEARTBEATS_MAX: usize = 1;
-
 /// The threads that execute blocks, and read for it.
 const EXECUTORS: usize = 1;
 
@@ -39,8 +38,8 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// Makes a block durable: the next after the last one told. The committer hears of it.
-    pub(crate) fn commit(&self, block: Arc<ExecutedBlock>) {
+    /// Makes a block durable: the next after the last one told. The committer gets it then.
+    pub(crate) fn commit(&self, block: Executed) {
         self.send(Write::Commit(block));
     }
 
@@ -112,7 +111,7 @@ impl Storage {
     ) -> (Self, Queues) {
         // Each thread that reads waits after it has asked to be shown something.
         let shows_max = config.readers.saturating_add(EXECUTORS);
-        let writes_max = blocks_in_flight_max.saturating_add(HEARTBEATS_MAX + PRUNES_MAX);
+        let writes_max = blocks_in_flight_max.saturating_add(PRUNES_MAX);
         let writes_max = writes_max.saturating_add(shows_max);
         let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
@@ -197,18 +196,18 @@ mod tests {
 
     #[test]
     fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
-        const IN_FLIGHT_MAX: u64 = 1;
+        const IN_FLIGHT_MAX: u64 = 2;
         let failure = Failure::new();
         let config = StorageConfig::default();
         let readers = Arc::new(WorkMeter::new("readers", 1));
         let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
         let context = &mut Context::new();
-        let heartbeat = IN_FLIGHT_MAX + 1;
         for _ in 0..=config.readers {
             storage.writes.show();
         }
-        for height in 1..=heartbeat {
-            storage.writes.commit(block(height, &[], &[]));
+        let commit = |height| Executed::silent(block(height, &[], &[]));
+        for height in 1..=IN_FLIGHT_MAX {
+            storage.writes.commit(commit(height));
         }
         let prune = Prune {
             below_version: 1,
@@ -216,7 +215,7 @@ mod tests {
         };
         storage.handle(prune, context);
         assert!(failure.get().is_none());
-        storage.writes.commit(block(heartbeat + 1, &[], &[]));
+        storage.writes.commit(commit(IN_FLIGHT_MAX + 1));
         assert_eq!(failure.get().unwrap().thread, NAME);
     }
 
@@ -244,7 +243,7 @@ mod tests {
             };
             let block = execute_block(&chain, &tip, &state, ordered).unwrap();
             tip = block.tip.clone();
-            Arc::new(block)
+            Executed::silent(Arc::new(block))
         };
 
         let failure = Failure::new();
@@ -260,7 +259,7 @@ mod tests {
         let (mut writer, _readers) = queues.workers((writer, reader.clone()), &head, listeners, &failure);
         for is_wanted in [false, true] {
             let block = next_block();
-            let height = block.height();
+            let height = block.block.block.height();
             commits.commit(block);
             assert!(writer.step().is_continue());
             assert!(store.would_wait(height), "the writer waits for more");

@@ -2,14 +2,13 @@
 
 use super::{Writes, messages::PruneDone};
 use crate::{
-    committer::{HeadCell, messages::BlockStored},
+    committer::{Executed, HeadCell, messages::BlocksStored},
     failure::Failure,
     mailbox::Port,
     meters::CommitMeter,
     worker::Worker,
 };
 use crossbeam_channel::Receiver;
-use ledger::ExecutedBlock;
 use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
 use std::{
     ops::ControlFlow,
@@ -27,7 +26,7 @@ const SHOW_AFTER: Duration = Duration::from_millis(2);
 /// Work for the writer.
 #[derive(Debug)]
 pub(crate) enum Write {
-    Commit(Arc<ExecutedBlock>),
+    Commit(Executed),
     Prune(super::messages::Prune),
     /// Somebody waits to see what is durable.
     Show,
@@ -70,7 +69,7 @@ pub(super) fn writer(
 /// Who hears of what is durable.
 #[derive(Debug)]
 pub(crate) struct WriterListeners {
-    pub(crate) stored: Port<BlockStored>,
+    pub(crate) stored: Port<BlocksStored>,
     pub(crate) pruned: Port<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
 }
@@ -99,23 +98,23 @@ impl Writer {
 
     /// Writes the blocks as one group, then prunes. Gives whether somebody wants to see what is durable.
     fn write(&mut self, writes: impl Iterator<Item = Write>) -> Result<bool, StoreError> {
-        let mut blocks = Vec::new();
+        let mut executed = Vec::new();
         let mut prunes = Vec::new();
         let mut is_wanted = false;
         for write in writes {
             match write {
-                Write::Commit(block) => blocks.push(block),
+                Write::Commit(block) => executed.push(block),
                 Write::Prune(prune) => prunes.push(prune),
                 Write::Show => is_wanted = true,
             }
         }
-        if let Some(newest) = blocks.last() {
-            let height = newest.height();
+        if !executed.is_empty() {
+            let blocks: Vec<_> = executed.iter().map(|one| Arc::clone(&one.block.block)).collect();
             let begun = Instant::now();
             let WriterListeners { stored, meter, .. } = &self.listeners;
             self.writer.make_durable(&blocks, || {
                 meter.committed(&blocks, begun.elapsed());
-                stored.tell(BlockStored { height });
+                stored.tell(BlocksStored(executed));
             })?;
         }
         for prune in prunes {

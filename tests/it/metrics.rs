@@ -191,7 +191,7 @@ async fn a_transfer_moves_the_counters() {
         ("ledger_worker_job_seconds_count", &[("thread", "executor")]),
         (
             "ledger_mailbox_messages_total",
-            &[("actor", "committer"), ("kind", "executed")],
+            &[("actor", "committer"), ("kind", "block_stored")],
         ),
     ];
     for (name, labels) in once {
