@@ -46,7 +46,7 @@ class Block:
             reports = [runs[name] for runs in rounds]
             first, size = (figures.median(run[key] for run in reports) for key in ("first_ms", "body_bytes"))
             note = f"first answer {first:.0f} ms after the release, {size:,.0f} bytes each"
-            result["programs"][name]["note"] = note
+            result["programs"][name]["note"] = f"{note}; ms of CPU by thread: {by_thread(reports)}"
             result["remarks"] += remarks(name, reports)
         return [result]
 
@@ -64,6 +64,13 @@ def remarks(name, reports):
         yield f"{name}: more than one block in {several} {of}"
 
 
+def by_thread(reports):
+    """Medians of what the busiest threads used from the release to the last answer."""
+    names = {name for run in reports for name in run["cpu_ms_by_thread"]}
+    used = {name: figures.median(run["cpu_ms_by_thread"].get(name, 0) for run in reports) for name in names}
+    return ", ".join(f"{name} {used[name]:.0f}" for name in sorted(used, key=used.get, reverse=True) if used[name] >= 1)
+
+
 def release(program, options, accept):
     addresses = program.addresses
     with waits.Waits(options, addresses, WAITS, accept) as load:
@@ -71,9 +78,11 @@ def release(program, options, accept):
         load.go_on()
         load.reached("parked")
         height = node_api.height(addresses["api"])
+        used = program.cpu_ms_by_thread()
         load.go_on()
         report = load.report()
-        return {**report, "blocks": node_api.height(addresses["api"]) - height}
+        used = program.cpu_ms_by_thread() - used
+        return {**report, "blocks": node_api.height(addresses["api"]) - height, "cpu_ms_by_thread": used}
 
 
 ROWS = [Block("block", "bcs"), Block("block_json", "json")]
