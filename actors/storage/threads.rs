@@ -22,6 +22,10 @@ const READER_THREAD: &str = "store-reader";
 /// A writer that has nothing else to do waits so long before it shows what is durable, unless somebody wants to see
 /// it. Longer than a lone client takes from one block to the next, so that the database is not at work while it waits.
 const SHOW_AFTER: Duration = Duration::from_millis(2);
+/// And so long for each transaction: about what it takes to answer who waits for it, which comes first.
+const ANSWER_TIME: Duration = Duration::from_micros(20);
+/// At most so long for all of them.
+const ANSWER_TIME_MAX: Duration = Duration::from_millis(250);
 
 /// Work for the writer.
 #[derive(Debug)]
@@ -93,7 +97,8 @@ impl Writer {
         if is_idle || is_wanted {
             self.writer.show()?;
         }
-        Ok(self.writer.has_unshown().then_some(SHOW_AFTER))
+        let unshown = self.writer.unshown_transactions();
+        Ok((unshown > 0).then(|| show_after(unshown)))
     }
 
     /// Writes the blocks as one group, then prunes. Gives whether somebody wants to see what is durable.
@@ -131,6 +136,12 @@ impl Writer {
         }
         Ok(is_wanted)
     }
+}
+
+/// When to show so many transactions that are durable.
+fn show_after(unshown: usize) -> Duration {
+    let transactions = u32::try_from(unshown).unwrap_or(u32::MAX);
+    SHOW_AFTER + ANSWER_TIME.saturating_mul(transactions).min(ANSWER_TIME_MAX)
 }
 
 /// Reads the store as far as the Head is, which may be ahead of what the writer shows.

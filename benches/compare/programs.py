@@ -111,15 +111,6 @@ class Process:
         self.process.kill()
         self.process.wait()
 
-    def cpu_seconds(self):
-        """Processor time it has used so far."""
-        try:
-            fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0
-        # The fourteenth and fifteenth field of the line; the third is the first behind the name.
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def cpu_ms_by_thread(self):
         """Processor time of its threads so far, those of one name together; empty where the kernel does not tell."""
         used = collections.Counter()
@@ -139,23 +130,27 @@ class Process:
 
 
 class Watch:
-    """How many cores are used while it is open: by a program, by what it is driven with, and by others."""
+    """How many cores are used while it is open: by a program, by what it is driven with, and by others.
 
-    def __init__(self, program):
+    What drives it is begun and waited for meanwhile, or is the process `driver`, which goes on."""
+
+    def __init__(self, program, driver=None):
         self.program = program
+        self.driver = driver
 
     def used(self):
-        return time.monotonic(), self.program.cpu_seconds(), children_seconds(), machine.busy_seconds()
+        drivers = children_seconds() + (cpu_seconds(self.driver.pid) if self.driver else 0)
+        return time.monotonic(), cpu_seconds(self.program.pid), drivers, machine.busy_seconds()
 
     def __enter__(self):
         self.before = self.used()
         return self
 
     def __exit__(self, *_):
-        seconds, program, children, all_programs = (now - then for now, then in zip(self.used(), self.before))
+        seconds, program, drivers, all_programs = (now - then for now, then in zip(self.used(), self.before))
         self.program_cores = program / seconds
-        self.generator_cores = children / seconds
-        self.cores_of_others = max((all_programs - program - children) / seconds, 0.0)
+        self.generator_cores = drivers / seconds
+        self.cores_of_others = max((all_programs - program - drivers) / seconds, 0.0)
 
 
 def output_of(command):
@@ -172,6 +167,16 @@ def report(program, command):
     with Watch(program) as watch:
         printed = output_of(command)
     return {**json.loads(printed), "cores_of_others": watch.cores_of_others}
+
+
+def cpu_seconds(pid):
+    """Processor time that a process has used so far."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    # The fourteenth and fifteenth field of the line; the third is the first behind the name.
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def children_seconds():

@@ -104,7 +104,8 @@ impl Waits {
                 if first.get().is_none() {
                     first.set(Some(Moment::now()));
                 }
-                answer
+                // Closed when all have come: closing is not what is measured.
+                (answer, stream)
             });
         }
         let mut node = Connection::new(address.to_owned());
@@ -114,7 +115,7 @@ impl Waits {
         let last = Moment::now();
         released.await??;
         let mut report = Report::default();
-        for answer in answers {
+        for (answer, _stream) in answers {
             match answer {
                 Ok(answer) if is_committed(&answer) => {
                     report.committed += 1;

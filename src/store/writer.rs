@@ -132,6 +132,8 @@ impl StoreWriter {
             check_consistent(block)?;
         }
         let height = tip.height;
+        // Not what is told now: whoever waits for it is answered before its database is at work.
+        let is_full = self.unshown.is_full(&self.upkeep.pace);
         self.poison_on_error(|writer| {
             let log_end = writer.log.end();
             match writer.log_record(height, |out| redo::write_blocks(blocks, out)) {
@@ -139,7 +141,7 @@ impl StoreWriter {
                     tell_durable();
                     writer.unshown.blocks.extend_from_slice(blocks);
                     writer.unshown.bytes += writer.log.end().saturating_sub(log_end);
-                    if writer.unshown.is_full(&writer.upkeep.pace) {
+                    if is_full {
                         writer.bring_in()?;
                     }
                 }
@@ -166,16 +168,17 @@ impl StoreWriter {
     /// # Errors
     /// When the database fails; the blocks are there after a restart.
     pub fn show(&mut self) -> Result<(), StoreError> {
-        if !self.has_unshown() {
+        if self.unshown.blocks.is_empty() {
             return Ok(());
         }
         self.check_usable()?;
         self.poison_on_error(Self::bring_in)
     }
 
-    /// Whether something durable is not shown.
-    pub fn has_unshown(&self) -> bool {
-        !self.unshown.blocks.is_empty()
+    /// How many transactions are durable and not shown, block boundaries among them.
+    pub fn unshown_transactions(&self) -> usize {
+        let blocks = self.unshown.blocks.iter();
+        blocks.map(|block| block.transactions.len()).sum()
     }
 
     /// Brings what only the log has into the database.

@@ -41,7 +41,8 @@ pub(crate) struct Pace {
     pub log_bytes_max: u64,
     /// How long it is when a checkpoint takes its place, in bytes.
     pub checkpoint_after_bytes: u64,
-    /// After so many blocks that only the log has they are brought into the database, whether somebody asks for them or not.
+    /// Where so many blocks are only in the log, they are brought into the database with the next one, whether somebody asks
+    /// for them or not.
     pub unshown_blocks_max: usize,
     /// The same of their bytes in the log, which bounds the memory.
     pub unshown_bytes_max: u64,
@@ -96,10 +97,10 @@ pub const LOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// a checkpoint costs anyway (some ms) counts.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
-/// One commit of the database for several small blocks costs little more than one for each; who wants to see the newest
-/// waits for all of them.
+/// One commit of the database for several small blocks costs little more than one for one of them; who wants to see the
+/// newest waits for all of them.
 const UNSHOWN_BLOCKS_MAX: usize = 16;
-/// Blocks of some hundred transfers are worth a commit each.
+/// Of blocks of some hundred transfers one is enough.
 const UNSHOWN_BYTES_MAX: u64 = 512 * 1024;
 
 impl Default for Upkeep {
