@@ -198,7 +198,7 @@ fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction
         auxiliary_info_hash: None,
     };
     ExecutedTransaction {
-        transaction: Transaction::User(transaction.transaction().clone()),
+        transaction: Transaction::User(transaction.shared()),
         hash: transaction.hash(),
         info: TransactionInfo::V0(info),
         events: Vec::new(),

@@ -14,11 +14,7 @@ struct SeenJson<'a> {
 
 /// A transaction in BCS (rest-behaviour section 5). All of it is read: the form has no lengths to skip by.
 #[derive(Deserialize)]
-#[expect(
-    dead_code,
-    clippy::large_enum_variant,
-    reason = "what is read on the way, and is nowhere kept"
-)]
+#[expect(dead_code, reason = "what is read on the way, and is nowhere kept")]
 enum SeenBcs {
     OnChain {
         version: u64,

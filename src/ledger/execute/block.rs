@@ -20,7 +20,6 @@ use crate::{
     },
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
 };
-use std::sync::Arc;
 
 /// Why a block could not be executed; nothing of it may be committed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -78,8 +77,7 @@ pub fn execute_block(
             } => {
                 run.fees += fee;
                 run.work_units = run.work_units.saturating_add(work_units);
-                let transaction = Arc::unwrap_or_clone(transaction).into_transaction();
-                run.keep(Transaction::User(transaction), hash, output);
+                run.keep(Transaction::User(transaction.shared()), hash, output);
             }
             Outcome::Discarded(discard) => {
                 run.discarded.push(DiscardedTransaction {

@@ -42,7 +42,7 @@ pub fn simulate(
         },
     };
     let hash = checked.hash();
-    let transaction = Transaction::User(checked.into_transaction());
+    let transaction = Transaction::User(checked.shared());
     let kept = vec![Kept {
         transaction,
         hash,

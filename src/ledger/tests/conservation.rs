@@ -85,7 +85,7 @@ fn assert_replay_is_equal(original: &MemoryChain) {
     for block in &original.blocks[1..] {
         let users = block.transactions.iter().filter_map(|t| match &t.transaction {
             Transaction::User(signed) => {
-                Some(CheckedTransaction::check(signed.clone(), &original.chain).unwrap())
+                Some(CheckedTransaction::check((**signed).clone(), &original.chain).unwrap())
             }
             _ => None,
         });

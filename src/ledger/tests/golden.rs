@@ -241,7 +241,7 @@ fn transaction_hashes() {
         assert_eq!(kept.hash(), vector.hash.0, "{name}");
         assert_eq!(kept.size_bytes(), vector.signed.0.len(), "{name}");
         assert_eq!(
-            Transaction::User(transaction).hash(&vendor()),
+            Transaction::User(transaction.into()).hash(&vendor()),
             vector.hash.0,
             "{name}"
         );

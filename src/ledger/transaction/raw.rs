@@ -7,6 +7,7 @@ use crate::{
     hash::HashBatch,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How deep a submitted transaction may nest in BCS; the reference's limit.
 pub const SIGNED_TRANSACTION_DEPTH_MAX: usize = 16;
@@ -135,7 +136,7 @@ pub fn decode_signed_transaction(bytes: &[u8]) -> Result<SignedTransaction, bcs:
 /// state of the block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckedTransaction {
-    transaction: SignedTransaction,
+    transaction: Arc<SignedTransaction>,
     hash: HashValue,
     size_bytes: usize,
     /// What a plain ed25519 key stands for: it is asked for twice.
@@ -181,7 +182,7 @@ impl CheckedTransaction {
         let plain_key = plain_key(&transaction);
         Self {
             plain_authentication_key: plain_key.map(Ed25519PublicKey::authentication_key),
-            transaction,
+            transaction: Arc::new(transaction),
             hash,
             size_bytes: bytes.len(),
         }
@@ -219,9 +220,9 @@ impl CheckedTransaction {
         }
     }
 
-    /// Gives the transaction up.
-    pub fn into_transaction(self) -> SignedTransaction {
-        self.transaction
+    /// The transaction, for whoever keeps it.
+    pub fn shared(&self) -> Arc<SignedTransaction> {
+        Arc::clone(&self.transaction)
     }
 }
 
@@ -267,7 +268,7 @@ impl TransactionHashes {
             plain_authentication_key: plain_key(&transaction).map(|_| next_key()),
             hash: self.hashes.next().expect("one of each"),
             size_bytes: self.sizes_bytes.next().expect("one of each"),
-            transaction,
+            transaction: Arc::new(transaction),
         }
     }
 }

@@ -177,7 +177,7 @@ impl Maker {
             *next += 1;
             (*next - 1, TransactionPayload::EntryFunction(call))
         };
-        Transaction::User(SignedTransaction {
+        let transaction = SignedTransaction {
             raw: RawTransaction {
                 sender: address(sender),
                 sequence_number,
@@ -191,7 +191,8 @@ impl Maker {
                 public_key: Ed25519PublicKey([7; 32]),
                 signature: Ed25519Signature([9; 64]),
             },
-        })
+        };
+        Transaction::User(transaction.into())
     }
 
     fn events(&mut self, spec: &Spec) -> Vec<ContractEvent> {

@@ -130,7 +130,7 @@ fn a_simulation_tells_what_the_payload_will_do() {
     vault.propose(0, &payload);
     let mut raw = vault.chain.raw(&key(1), vault.chain.transfer(NOBODY, 0));
     raw.payload = vault.payload(None);
-    let signed = vault.chain.sign(&key(1), raw).into_transaction();
+    let signed = vault.chain.sign(&key(1), raw).transaction().clone();
     let info = LedgerInfo {
         chain_id: vault.chain.chain.id(),
         epoch: vault.chain.tip.epoch,
