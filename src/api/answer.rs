@@ -6,7 +6,13 @@ use crate::{
     format::Format,
     headers::LedgerHeaders,
 };
-use actix_web::{HttpResponse, http::StatusCode};
+use actix_web::{
+    HttpResponse,
+    http::{
+        StatusCode,
+        header::{CONTENT_TYPE, HeaderValue},
+    },
+};
 use bytes::Bytes;
 use ledger::LedgerInfo;
 use serde::Serialize;
@@ -141,7 +147,7 @@ impl Answer {
 impl Reply for Answer {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::build(self.status)
-            .content_type(self.format.media_type())
+            .insert_header((CONTENT_TYPE, HeaderValue::from_static(self.format.media_type())))
             .body(self.body);
         headers.write(&self.ledger_info, response.headers_mut());
         if let Some(gas_used) = self.gas_used {

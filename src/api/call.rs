@@ -31,7 +31,8 @@ pub(crate) struct PageSize {
 
 /// One request.
 pub(crate) struct Call {
-    pub state: ApiState,
+    /// Its thread's own: a count that all threads have in common is waited for, and there are several of each request.
+    pub state: Rc<ApiState>,
     /// The path of the route below the root of the interface, its parameters in braces.
     pub pattern: &'static str,
     /// What the interface's document says of the route.

@@ -82,7 +82,7 @@ fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Path> {
 
 /// The routes of a listener, on one thread.
 struct Dispatch {
-    state: ApiState,
+    state: Rc<ApiState>,
     paths: Router<Path>,
 }
 
@@ -114,7 +114,7 @@ impl Dispatch {
         let (path, route) = self.find(&request);
         let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
         let answered = serve.call(request);
-        let state = self.state.clone();
+        let state = Rc::clone(&self.state);
         let traced = async move {
             let response = visit.within(answered).await?.map_into_boxed_body();
             let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
@@ -152,7 +152,7 @@ impl Dispatch {
             payload = Payload::None;
         }
         let call = Call {
-            state: self.state.clone(),
+            state: Rc::clone(&self.state),
             pattern: path.pattern,
             operation: Rc::clone(route.operation()),
             format: Format::from_accept(request.headers()),
@@ -167,7 +167,7 @@ impl Dispatch {
 /// # Panics
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
 async fn respond(call: Call, handler: &Handler) -> HttpResponse {
-    let (state, operation) = (call.state.clone(), Rc::clone(&call.operation));
+    let (state, operation) = (Rc::clone(&call.state), Rc::clone(&call.operation));
     let held = Arc::clone(&call.held);
     match handled(call, handler).await {
         Ok(mut response) => {
@@ -207,7 +207,7 @@ pub(crate) fn dispatch(
 ) -> impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse, Error = Error, InitError = ()>
 + use<> {
     let dispatch = Rc::new(Dispatch {
-        state: state.clone(),
+        state: Rc::new(state.clone()),
         paths: paths(table, state.route_meters()),
     });
     fn_factory(move || {

@@ -3,7 +3,25 @@
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger::{LedgerInfo, Vendor};
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+/// The names that were made, which are kept for as long as the process lives: ten for each vendor word. A name that is not
+/// static is counted by all who have it, and all threads waited for each other at its count, with each header of each answer.
+static NAMES: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
+fn static_name(name: String) -> &'static str {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
+    }
+    let name: &str = Box::leak(name.into_boxed_str());
+    names.insert(name);
+    name
+}
 
 /// The facts of a moment as values of headers, in the order of [`LedgerHeaders::of_moment`].
 type Facts = [HeaderValue; 7];
@@ -55,10 +73,7 @@ impl LedgerHeaders {
     /// # Panics
     /// Never: a vendor word is letters only, which may stand in a header name.
     pub fn new(vendor: &Vendor) -> Self {
-        let name = |rest: &str| {
-            HeaderName::try_from(format!("x-{}-{rest}", vendor.lower()))
-                .expect("a vendor word is letters only")
-        };
+        let name = |rest: &str| HeaderName::from_static(static_name(format!("x-{}-{rest}", vendor.lower())));
         Self {
             chain_id: name("chain-id"),
             version: name("ledger-version"),

@@ -72,7 +72,7 @@ where
         method,
         path,
         handler: Rc::new(move |call| {
-            let state = call.state.clone();
+            let state = Rc::clone(&call.state);
             let reply = handler(call).map_ok(move |reply| reply.into_response(state.headers()));
             reply.boxed_local()
         }),

@@ -17,6 +17,7 @@ use ledger::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_actors::Accepted;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::rc::Rc;
 
 /// The most transactions of a batch; the reference's number.
 const TRANSACTIONS_MAX: usize = 10;
@@ -111,7 +112,7 @@ fn all_failed(failures: Vec<(usize, Problem)>) -> Problem {
 
 /// The transactions of the body, or what is wrong with each.
 async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, Problem>>, Problem> {
-    let state = call.state.clone();
+    let state = Rc::clone(&call.state);
     let media_types = [JSON, state.signed_transaction_media_type()];
     let (media_type, body) = call.body(&media_types).await?;
     let transactions: Vec<_> = if media_type == 0 {

@@ -21,6 +21,7 @@ use ledger::{
 use ledger_actors::{Accepted, SubmitError};
 use std::{
     pin::Pin,
+    rc::Rc,
     task::{Context, Poll},
 };
 use tracing::{Instrument as _, Span};
@@ -149,7 +150,7 @@ pub(super) async fn hand_over(
 
 /// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
 pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransaction, Problem> {
-    let state = call.state.clone();
+    let state = Rc::clone(&call.state);
     let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
     match media_type {
         0 => submission_from_json(call.chain(), &body),

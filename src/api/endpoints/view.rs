@@ -17,10 +17,11 @@ use ledger::{
     execute::{self, ViewError, Viewed},
     transaction::SIGNED_TRANSACTION_DEPTH_MAX,
 };
+use std::rc::Rc;
 
 /// `POST /v1/view`
 pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
-    let state = call.state.clone();
+    let state = Rc::clone(&call.state);
     let (media_type, body) = call.body(&[JSON, state.view_function_media_type()]).await?;
     let function = match media_type {
         0 => body::parse_json::<CallRequest>(&body)?.view_function(call.chain())?,
