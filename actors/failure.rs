@@ -58,6 +58,10 @@ impl Told {
             .or_else(failed)
             .or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
     }
+
+    fn failed(&self) -> Option<Unwritable> {
+        self.first().and_then(|_| self.unwritable())
+    }
 }
 
 impl Failure {
@@ -176,10 +180,14 @@ impl Failure {
         self.wait(|told| told.first().cloned()).await
     }
 
+    /// Why nothing is written any more, if a write has failed for good.
+    pub(crate) fn failed(&self) -> Option<Unwritable> {
+        self.0.told.borrow().failed()
+    }
+
     /// Ends when a write has failed for good: who waits for a block then waits in vain.
-    pub(crate) async fn wait_unwritable(&self) -> Unwritable {
-        self.wait(|told| told.first().and_then(|_| told.unwritable()))
-            .await
+    pub(crate) async fn wait_failed(&self) -> Unwritable {
+        self.wait(Told::failed).await
     }
 
     async fn wait<T>(&self, find: impl Fn(&Told) -> Option<T>) -> T {
@@ -279,7 +287,7 @@ mod tests {
                 assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
             }
             failure.report_read("reader", &disk_error());
-            let unreadable = failure.wait_unwritable().await;
+            let unreadable = failure.wait_failed().await;
             assert!(matches!(unreadable, Unwritable::Unreadable(_)), "{unreadable}");
             assert!(!unreadable.to_string().contains("can be read"), "{unreadable}");
             assert_eq!(failure.unwritable(), Some(unreadable));

@@ -217,17 +217,7 @@ impl NodeHandle {
         let (end, ended) = oneshot::channel();
         send(&self.0.mailboxes.committer, Subscribe { hash, end })?;
         let parked = waits.park();
-        let ended = tokio::select! {
-            biased;
-            ended = timeout_at(deadline, ended) => ended,
-            error = self.0.failure.wait_unwritable() => {
-                // What is committed is told even if a write has failed since.
-                return match self.transaction_by_hash(hash).await? {
-                    (_, Lookup::Pending(_)) => Err(error.into()),
-                    found => Ok(found),
-                };
-            }
-        };
+        let ended = timeout_at(deadline, ended).await;
         drop(parked);
         match ended {
             Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
@@ -239,12 +229,22 @@ impl NodeHandle {
                 self.not_in_pool(hash, Some(reason)).await
             }
             Ok(Ok(WaitEnd::NotPending(reason))) => self.not_in_pool(hash, reason).await,
-            Ok(Err(_)) => Err(ReadError::Stopping),
+            Ok(Err(_)) => self.let_go(hash).await,
             Err(_) => {
                 waits.ended(Woken::TimedOut);
                 // The moment of the answer is now, not that of the beginning.
                 self.transaction_by_hash(hash).await
             }
+        }
+    }
+
+    /// The answer to a wait for `hash` that the committer let go, as a write has failed or as the node stops.
+    async fn let_go(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
+        let error = self.0.failure.failed().ok_or(ReadError::Stopping)?;
+        // What is committed is told even if a write has failed since.
+        match self.transaction_by_hash(hash).await? {
+            (_, Lookup::Pending(_)) => Err(error.into()),
+            found => Ok(found),
         }
     }
 

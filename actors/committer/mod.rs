@@ -24,7 +24,7 @@ use crate::{
     Committed, failure::Failure, mailbox::receives_mail, mempool::messages::AskAbsent, storage::Writes,
     worker::Worker,
 };
-use actix::{Actor, Context, Handler};
+use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use feed::Feed;
 use ledger::OrderedBlock;
@@ -126,6 +126,17 @@ impl Committer {
 
 impl Actor for Committer {
     type Context = Context<Self>;
+
+    /// Those who wait hear of a failed write from here, all of them by one look at it.
+    fn started(&mut self, context: &mut Self::Context) {
+        let failure = self.failure.clone();
+        let failed = async move { failure.wait_failed().await };
+        context.spawn(
+            failed
+                .into_actor(self)
+                .map(|_, committer, _| committer.waiters.let_go()),
+        );
+    }
 }
 
 receives_mail!(Committer);
@@ -181,7 +192,7 @@ impl Handler<Subscribe> for Committer {
         }
         let waiter = self.waiters.insert(hash, end);
         // After the insertion, so that the pool is looked into when no commitment can be missed any more.
-        if let Some(listeners) = &self.listeners {
+        if let (Some(waiter), Some(listeners)) = (waiter, &self.listeners) {
             listeners.pool.tell(AskAbsent { hash, waiter });
         }
     }

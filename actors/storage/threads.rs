@@ -205,3 +205,17 @@ pub(super) fn snapshot_at_head(head: &HeadCell, reader: &Reader) -> Result<Snaps
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_many_wait_for_is_shown_later_but_soon() {
+        assert!(show_after(1) < SHOW_AFTER * 2, "a lone client's");
+        assert!(show_after(1_000) >= ANSWER_TIME * 1_000);
+        for many in [100_000, usize::MAX] {
+            assert_eq!(show_after(many), SHOW_AFTER + ANSWER_TIME_MAX);
+        }
+    }
+}
