@@ -18,8 +18,7 @@ refused_when_decoded!(
 
 /// A transaction of the ledger. The order of the variants is the wire's.
 ///
-/// A user's is shared with the pool, which holds it until it is durable: a copy of its parts takes as long as a
-/// twentieth of executing it.
+/// A user's is shared with the pool, which holds it until it is durable, so that its parts are copied and freed once only.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Transaction {
