@@ -4,7 +4,8 @@ Every transaction is awaited on a connection of its own when the one that all de
 the time from the first answer to the last, as their reader sees it: what comes before the first (for the node a
 block that is executed and written, for the floor a write and its sync) is the business of other rows, and is told
 beside it. Connections are closed when all have come. Others have only to use the machine for a moment to double
-so short a time: a run in which they did is tried again, of either program. The floor wakes bare oneshots and answers a line; the node answers the committed transaction, in BCS as the
+so short a time: a run in which they did is tried again, of either program. The floor wakes bare oneshots and answers a
+line; the node answers the committed transaction, in BCS as the
 generator's clients read it (`block`), and in JSON (`block_json`).
 """
 
