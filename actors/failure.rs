@@ -159,10 +159,14 @@ impl Failure {
 
     /// Why nothing is written at the moment.
     pub(crate) fn unwritable(&self) -> Option<Unwritable> {
+        self.look(Told::unwritable)
+    }
+
+    fn look<T>(&self, find: impl Fn(&Told) -> Option<T>) -> Option<T> {
         if !self.0.is_told.load(Relaxed) {
             return None;
         }
-        self.0.told.borrow().unwritable()
+        find(&self.0.told.borrow())
     }
 
     /// The error, if there was one; one that ends the process before another.
@@ -182,7 +186,7 @@ impl Failure {
 
     /// Why nothing is written any more, if a write has failed for good.
     pub(crate) fn failed(&self) -> Option<Unwritable> {
-        self.0.told.borrow().failed()
+        self.look(Told::failed)
     }
 
     /// Ends when a write has failed for good: who waits for a block then waits in vain.

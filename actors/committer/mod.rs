@@ -187,12 +187,13 @@ impl Handler<Subscribe> for Committer {
 
     fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
         let Subscribe { hash, end } = subscribe;
-        if end.is_closed() {
+        // Who comes after a failed write waits in vain, as those who were let go.
+        if end.is_closed() || self.failure.failed().is_some() {
             return;
         }
         let waiter = self.waiters.insert(hash, end);
         // After the insertion, so that the pool is looked into when no commitment can be missed any more.
-        if let (Some(waiter), Some(listeners)) = (waiter, &self.listeners) {
+        if let Some(listeners) = &self.listeners {
             listeners.pool.tell(AskAbsent { hash, waiter });
         }
     }

@@ -29,8 +29,6 @@ pub(super) struct Waiters {
     count: usize,
     next_id: u64,
     sweep_at: usize,
-    /// Whether nobody is to wait any more.
-    has_ended: bool,
 }
 
 impl Waiters {
@@ -40,7 +38,6 @@ impl Waiters {
             count: 0,
             next_id: 0,
             sweep_at: SWEEP_MIN,
-            has_ended: false,
         }
     }
 
@@ -48,18 +45,13 @@ impl Waiters {
         self.count == 0
     }
 
-    /// Lets all go who wait, and who comes later, without a word of how it ended.
+    /// Lets all go who wait, without a word of how it ended.
     pub(super) fn let_go(&mut self) {
-        self.by_hash = HashMap::default();
+        self.by_hash.clear();
         self.count = 0;
-        self.has_ended = true;
     }
 
-    /// One more waits, unless all were let go.
-    pub(super) fn insert(&mut self, hash: HashValue, end: oneshot::Sender<WaitEnd>) -> Option<WaiterId> {
-        if self.has_ended {
-            return None;
-        }
+    pub(super) fn insert(&mut self, hash: HashValue, end: oneshot::Sender<WaitEnd>) -> WaiterId {
         if self.count >= self.sweep_at {
             self.sweep();
             self.sweep_at = (2 * self.count).max(SWEEP_MIN);
@@ -69,7 +61,7 @@ impl Waiters {
         self.next_id = self.next_id.wrapping_add(1);
         self.by_hash.entry(hash).or_default().push(Waiter { id, end });
         self.count += 1;
-        Some(id)
+        id
     }
 
     /// Tells one of those who wait for `hash` how it ended, unless it was told before.
@@ -148,8 +140,8 @@ mod tests {
     fn who_is_dismissed_is_told_alone_and_once() {
         let mut waiters = Waiters::new();
         let [(first, mut of_first), (second, mut of_second)] = [oneshot::channel(), oneshot::channel()];
-        let first = waiters.insert(hash(1), first).unwrap();
-        let second = waiters.insert(hash(1), second).unwrap();
+        let first = waiters.insert(hash(1), first);
+        let second = waiters.insert(hash(1), second);
         assert_ne!(first, second);
         for other in [hash(2), hash(1), hash(1)] {
             waiters.dismiss(&other, first, WaitEnd::NotPending(None));
@@ -158,23 +150,6 @@ mod tests {
         assert!(of_second.try_recv().is_err() && !waiters.is_empty());
         waiters.dismiss(&hash(1), second, WaitEnd::NotPending(None));
         assert!(of_second.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty());
-    }
-
-    #[test]
-    fn who_is_let_go_is_told_nothing_nor_is_who_comes_later() {
-        let mut waiters = Waiters::new();
-        let [(first, mut of_first), (second, mut of_second)] = [oneshot::channel(), oneshot::channel()];
-        waiters.insert(hash(1), first).unwrap();
-        waiters.let_go();
-        assert!(waiters.insert(hash(1), second).is_none());
-        assert!(waiters.is_empty());
-        waiters.resolve(&hash(1), || unreachable!("nobody is left"));
-        for receiver in [&mut of_first, &mut of_second] {
-            assert!(matches!(
-                receiver.try_recv(),
-                Err(oneshot::error::TryRecvError::Closed)
-            ));
-        }
     }
 
     #[test]

@@ -152,7 +152,15 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
             assert_eq!(info, durable);
             is_kept = match lookup {
-                Lookup::Pending(_) => true,
+                Lookup::Pending(_) => {
+                    let again = handle.wait_for_commit(pending).await.unwrap_err();
+                    assert_eq!(
+                        again.to_string(),
+                        error.to_string(),
+                        "who comes later is told as well"
+                    );
+                    true
+                }
                 // The log had it when the database failed.
                 Lookup::Committed(committed) => {
                     assert!(
