@@ -137,6 +137,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_is_kept_once() {
+        let made = || static_name("x-aptos-once".to_owned());
+        assert!(std::ptr::eq(made(), made()));
+    }
+
+    #[test]
     fn names_carry_the_vendor_word() {
         let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
         let ledger_info = LedgerInfo {

@@ -98,6 +98,20 @@ fn execute_all(chain: &mut MemoryChain, mut transactions: Vec<CheckedTransaction
 }
 
 #[test]
+fn a_block_holds_no_copies_of_what_was_ordered() {
+    let mut chain = development(|_| ());
+    let ordered = transfers(&chain, 1);
+    let block = execute(&mut chain, &ordered);
+    assert_eq!(users(&block).len(), ordered.len());
+    for (executed, ordered) in users(&block).iter().zip(&ordered) {
+        let Transaction::User(executed) = &executed.transaction else {
+            unreachable!("they are users'");
+        };
+        assert!(Arc::ptr_eq(executed, &ordered.shared()));
+    }
+}
+
+#[test]
 fn a_block_ends_with_the_transaction_that_reaches_its_gas() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
     let transactions = transfers(&chain, 15);
