@@ -17,7 +17,7 @@ use crate::{
     BlockFeed, Clock, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
     NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
     committer::{
-        self, Committer, HeadCell,
+        self, Committer, HeadCell, Relay,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
     },
     failure::Failure,
@@ -44,13 +44,17 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::{Semaphore, oneshot},
+    sync::oneshot,
     time::{Instant, timeout_at},
 };
 
 /// The way to a running node. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct NodeHandle(Arc<Parts>);
+pub struct NodeHandle {
+    parts: Arc<Parts>,
+    /// That of the thread whose clients wait by it.
+    relay: Option<Arc<Relay>>,
+}
 
 #[derive(Debug)]
 struct Parts {
@@ -64,8 +68,6 @@ struct Parts {
     filter: ArcSwap<SubmissionFilter>,
     signatures: SignatureChecks,
     failure: Failure,
-    /// One permit for each client that may wait.
-    waits: Semaphore,
     /// Whether the pool had no room for the transaction that asked last: then the next ones ask for room
     /// first. Only a hint, hence relaxed.
     pool_was_full: AtomicBool,
@@ -92,9 +94,8 @@ impl NodeHandle {
         signatures: SignatureChecks,
         failure: Failure,
     ) -> Self {
-        let waits = Semaphore::new(config.wait.capacity.min(Semaphore::MAX_PERMITS));
         let filter = ArcSwap::from_pointee(config.filter.clone());
-        Self(Arc::new(Parts {
+        let parts = Parts {
             chain,
             config,
             clock,
@@ -104,35 +105,51 @@ impl NodeHandle {
             filter,
             signatures,
             failure,
-            waits,
             pool_was_full: AtomicBool::new(false),
-        }))
+        };
+        Self {
+            parts: Arc::new(parts),
+            relay: None,
+        }
+    }
+
+    /// A handle for the clients of one thread, and what has to run on that thread for as long as there are any: who
+    /// waits by the handle is told by it, together with the others of the thread. To whom it was to tell when it is
+    /// dropped, the node is stopping ([`ReadError::Stopping`]).
+    #[must_use = "who waits by the handle is told by the future"]
+    pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
+        let (relay, telling) = Relay::new();
+        let handle = Self {
+            parts: Arc::clone(&self.parts),
+            relay: Some(Arc::new(relay)),
+        };
+        (handle, telling)
     }
 
     /// The chain.
     pub fn chain(&self) -> &Chain {
-        &self.0.chain
+        &self.parts.chain
     }
 
     /// The settings that the node was started with.
     pub fn config(&self) -> &NodeConfig {
-        &self.0.config
+        &self.parts.config
     }
 
     /// What the node's clock shows, in microseconds since the Unix epoch.
     pub fn now_usecs(&self) -> u64 {
-        self.0.clock.now_usecs()
+        self.parts.clock.now_usecs()
     }
 
     /// The newest durable moment of the ledger.
     pub fn head(&self) -> Arc<Head> {
-        self.0.head.load()
+        self.parts.head.load()
     }
 
     /// Why the ledger is not written at the moment, if so: a write failed, or the disk has little room left.
     /// Submissions are refused with it.
     pub fn unwritable(&self) -> Option<Unwritable> {
-        self.0.failure.unwritable()
+        self.parts.failure.unwritable()
     }
 
     /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are
@@ -140,9 +157,9 @@ impl NodeHandle {
     /// whether that is news.
     pub fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
         let pause = Pause(cause.is_some());
-        let is_news = self.0.failure.set_no_room(cause);
+        let is_news = self.parts.failure.set_no_room(cause);
         if is_news {
-            let all = &self.0.mailboxes;
+            let all = &self.parts.mailboxes;
             all.mempool.tell(pause);
             all.sequencer.tell(pause);
             all.pruner.tell(pause);
@@ -155,7 +172,7 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn saved_pool_bytes(&self) -> Result<u64, ReadError> {
-        ask(&self.0.mailboxes.mempool, |reply| AskSavedBytes { reply }).await
+        ask(&self.parts.mailboxes.mempool, |reply| AskSavedBytes { reply }).await
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
@@ -168,10 +185,16 @@ impl NodeHandle {
             return Ok(found);
         }
         // What the store has is committed whatever the pool says, which is asked about all else.
-        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) = self.0.direct.read(FindByHash(hash)) {
+        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) = self.parts.direct.read(FindByHash(hash))
+        {
             return Ok((ledger_info, found));
         }
-        let reason = match ask(&self.0.mailboxes.mempool, |reply| PendingByHash { hash, reply }).await? {
+        let reason = match ask(&self.parts.mailboxes.mempool, |reply| PendingByHash {
+            hash,
+            reply,
+        })
+        .await?
+        {
             InPool::Pending(transaction) => return Ok((*before.ledger_info(), Lookup::Pending(transaction))),
             InPool::Left(reason) => Some(reason),
             InPool::Unknown => None,
@@ -208,15 +231,15 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let waits = &self.0.mailboxes.meters.waits;
-        let Ok(_permit) = self.0.waits.try_acquire() else {
-            waits.refused();
+        let waits = &self.parts.mailboxes.meters.waits;
+        let wait = &self.parts.config.wait;
+        let Some(parked) = waits.park(wait.capacity) else {
             return self.transaction_by_hash(hash).await;
         };
-        let deadline = Instant::now() + Duration::from_millis(self.0.config.wait.timeout_ms);
+        let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
         let (end, ended) = oneshot::channel();
-        send(&self.0.mailboxes.committer, Subscribe { hash, end })?;
-        let parked = waits.park();
+        let relay = self.relay.clone();
+        send(&self.parts.mailboxes.committer, Subscribe { hash, end, relay })?;
         let ended = timeout_at(deadline, ended).await;
         drop(parked);
         match ended {
@@ -240,7 +263,7 @@ impl NodeHandle {
 
     /// The answer to a wait for `hash` that the committer let go, as a write has failed or as the node stops.
     async fn let_go(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
-        let error = self.0.failure.failed().ok_or(ReadError::Stopping)?;
+        let error = self.parts.failure.failed().ok_or(ReadError::Stopping)?;
         // What is committed is told even if a write has failed since.
         match self.transaction_by_hash(hash).await? {
             (_, Lookup::Pending(_)) => Err(error.into()),
@@ -253,7 +276,7 @@ impl NodeHandle {
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        ask(&self.0.mailboxes.storage, |reply| Read { query, reply }).await?
+        ask(&self.parts.mailboxes.storage, |reply| Read { query, reply }).await?
     }
 
     /// As [`Self::read`], of a query that looks up a few rows: on this thread, where it is quick.
@@ -261,7 +284,7 @@ impl NodeHandle {
     /// # Errors
     /// As [`Self::read`].
     pub async fn read_few<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        match self.0.direct.read(query) {
+        match self.parts.direct.read(query) {
             Ok(answer) => answer,
             Err(query) => self.read(query).await,
         }
@@ -269,7 +292,7 @@ impl NodeHandle {
 
     /// The node stops: nothing is read on the threads of those who ask.
     pub(crate) fn close(&self) {
-        self.0.direct.close();
+        self.parts.direct.close();
     }
 
     /// What a transaction should pay for a gas unit.
@@ -277,7 +300,7 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, ReadError> {
-        ask(&self.0.mailboxes.mempool, |reply| EstimateGas { reply }).await
+        ask(&self.parts.mailboxes.mempool, |reply| EstimateGas { reply }).await
     }
 
     /// The blocks that become durable from now on, in order.
@@ -285,12 +308,12 @@ impl NodeHandle {
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, ReadError> {
-        ask(&self.0.mailboxes.committer, |reply| SubscribeBlocks { reply }).await
+        ask(&self.parts.mailboxes.committer, |reply| SubscribeBlocks { reply }).await
     }
 
     /// The numbers of each mailbox: mempool, sequencer, committer, storage, pruner.
     pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        let all = &self.0.mailboxes;
+        let all = &self.parts.mailboxes;
         vec![
             all.mempool.status(),
             all.sequencer.status(),
@@ -302,23 +325,23 @@ impl NodeHandle {
 
     /// What is measured behind the actors: the pool, the threads with queues, commits, waits.
     pub fn meters(&self) -> MeterStatus {
-        self.0.mailboxes.meters.status()
+        self.parts.mailboxes.meters.status()
     }
 
     /// The numbers of the lanes in which transactions wait for the check of their signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
-        self.0.signatures.status()
+        self.parts.signatures.status()
     }
 
     /// Which submissions are let in.
     pub fn filter(&self) -> Arc<SubmissionFilter> {
-        self.0.filter.load_full()
+        self.parts.filter.load_full()
     }
 
     /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
     /// the pool stays. Gives what was before. The next start begins with the configured filter again.
     pub fn set_filter(&self, filter: SubmissionFilter) -> Arc<SubmissionFilter> {
-        self.0.filter.swap(Arc::new(filter))
+        self.parts.filter.swap(Arc::new(filter))
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.
@@ -329,7 +352,7 @@ impl NodeHandle {
         if capacity == 0 {
             return Err(TuneError::CapacityZero);
         }
-        let all = &self.0.mailboxes;
+        let all = &self.parts.mailboxes;
         match actor {
             mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
             sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),

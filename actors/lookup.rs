@@ -2,7 +2,7 @@
 
 use crate::LeaveReason;
 use ledger::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
-use ledger_store::{StoreError, StoredRows};
+use ledger_store::{LoggedBlock, LoggedTransaction, StoreError, StoredRows};
 use std::{ops::Deref, sync::Arc};
 
 /// A transaction that the pool took.
@@ -48,15 +48,43 @@ pub struct Committed {
 #[derive(Clone, Debug)]
 enum Source {
     /// At that place of a block. One commit answers many waiters, so a block is shared.
-    Block(Arc<ExecutedBlock>, usize),
+    Block(Arc<HeldBlock>, usize),
     Store(Arc<StoredRows>),
+}
+
+/// A block in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldBlock {
+    pub(crate) block: Arc<ExecutedBlock>,
+    /// As the log has it, while that is in memory too.
+    pub(crate) logged: Option<Arc<LoggedBlock>>,
+}
+
+impl HeldBlock {
+    /// Its transaction at `index`, or `None` when it has no such index.
+    pub(crate) fn committed(self: &Arc<Self>, index: usize) -> Option<Committed> {
+        let block = &self.block;
+        (index < block.transactions.len()).then(|| {
+            let version = block.first_version + index as u64;
+            Committed {
+                version,
+                block_timestamp_usecs: block.header.timestamp_usecs,
+                is_block_end: version == block.last_version(),
+                source: Source::Block(Arc::clone(self), index),
+            }
+        })
+    }
 }
 
 /// A committed transaction with all it did.
 #[derive(Debug)]
-pub enum CommittedTransaction {
+pub struct CommittedTransaction(Whole);
+
+/// Where all of a transaction lies.
+#[derive(Debug)]
+enum Whole {
     /// At that place of a block.
-    InBlock(Arc<ExecutedBlock>, usize),
+    InBlock(Arc<HeldBlock>, usize),
     /// Made of what was stored.
     Decoded(Box<ExecutedTransaction>),
 }
@@ -65,26 +93,14 @@ impl Deref for CommittedTransaction {
     type Target = ExecutedTransaction;
 
     fn deref(&self) -> &ExecutedTransaction {
-        match self {
-            Self::InBlock(block, index) => &block.transactions[*index],
-            Self::Decoded(executed) => executed,
+        match &self.0 {
+            Whole::InBlock(held, index) => &held.block.transactions[*index],
+            Whole::Decoded(executed) => executed,
         }
     }
 }
 
 impl Committed {
-    /// The transaction at `index` of a durable block, or `None` when the block has no such index.
-    pub(crate) fn in_block(block: &Arc<ExecutedBlock>, index: usize) -> Option<Self> {
-        block.transactions.get(index)?;
-        let version = block.first_version + index as u64;
-        Some(Self {
-            version,
-            block_timestamp_usecs: block.header.timestamp_usecs,
-            is_block_end: version == block.last_version(),
-            source: Source::Block(Arc::clone(block), index),
-        })
-    }
-
     /// A transaction as the store gave it, with its block.
     pub fn stored(rows: StoredRows, block: &BlockInfo) -> Self {
         Self {
@@ -103,14 +119,22 @@ impl Committed {
         }
     }
 
+    /// The transaction as the log has it, if it is answered to somebody who waited for that.
+    pub fn logged(&self) -> Option<LoggedTransaction<'_>> {
+        match &self.source {
+            Source::Block(held, index) => held.logged.as_ref()?.transaction(*index),
+            Source::Store(_) => None,
+        }
+    }
+
     /// The transaction with all it did.
     ///
     /// # Errors
     /// When what was stored is damaged.
     pub fn transaction(&self) -> Result<CommittedTransaction, StoreError> {
-        Ok(match &self.source {
-            Source::Block(block, index) => CommittedTransaction::InBlock(Arc::clone(block), *index),
-            Source::Store(rows) => CommittedTransaction::Decoded(Box::new(rows.decode()?.executed)),
-        })
+        Ok(CommittedTransaction(match &self.source {
+            Source::Block(held, index) => Whole::InBlock(Arc::clone(held), *index),
+            Source::Store(rows) => Whole::Decoded(Box::new(rows.decode()?.executed)),
+        }))
     }
 }

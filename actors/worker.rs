@@ -98,6 +98,11 @@ impl<J> Worker<J> {
         self.pause.is_some() || !self.jobs.is_empty()
     }
 
+    /// How long it waits for a job before it does what is to do without one.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        self.pause
+    }
+
     /// Does one job, if one waits, or what is to do without one.
     pub(crate) fn step(&mut self) -> ControlFlow<()> {
         let job = self.jobs.try_recv().ok();

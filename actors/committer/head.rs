@@ -1,7 +1,7 @@
 //! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
 use super::{Executed, facts::Facts};
-use crate::Committed;
+use crate::{Committed, lookup::HeldBlock};
 use arc_swap::ArcSwap;
 use ledger::{ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo, map::HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,7 +17,7 @@ const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// An executed block with its transactions by hash.
 #[derive(Debug)]
 pub(crate) struct IndexedBlock {
-    pub(crate) block: Arc<ExecutedBlock>,
+    held: Arc<HeldBlock>,
     by_hash: HashMap<HashValue, usize>,
     /// The data of all events, and all keys and values written.
     output_bytes: usize,
@@ -32,16 +32,21 @@ impl IndexedBlock {
             .iter()
             .map(ExecutedTransaction::output_bytes)
             .sum();
+        let held = HeldBlock { block, logged: None };
         Self {
-            block,
+            held: Arc::new(held),
             by_hash,
             output_bytes,
         }
     }
 
+    pub(crate) fn block(&self) -> &Arc<ExecutedBlock> {
+        &self.held.block
+    }
+
     fn committed(&self, hash: &HashValue) -> Option<Committed> {
         let index = *self.by_hash.get(hash)?;
-        Committed::in_block(&self.block, index)
+        self.held.committed(index)
     }
 }
 
@@ -78,11 +83,11 @@ impl Head {
     fn after<'a>(&self, blocks: impl IntoIterator<Item = &'a Arc<IndexedBlock>>) -> Self {
         let mut recent = self.recent.clone();
         recent.extend(blocks.into_iter().cloned());
-        let newest = recent.last().map(|newest| &newest.block.tip);
+        let newest = recent.last().map(|newest| &newest.block().tip);
         let ledger_info = newest.map_or(self.ledger_info, |tip| at_tip(&self.ledger_info, tip));
         let (mut transactions, mut output_bytes) = (0, 0);
         let kept = recent.iter().rev().take_while(|block| {
-            transactions += block.block.transactions.len();
+            transactions += block.block().transactions.len();
             output_bytes += block.output_bytes;
             transactions <= RECENT_TRANSACTIONS_MAX && output_bytes <= RECENT_OUTPUT_BYTES_MAX
         });
@@ -182,7 +187,7 @@ impl HeadCell {
 impl Head {
     /// The newest blocks, ascending.
     pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ExecutedBlock>> {
-        self.recent.iter().map(|indexed| &indexed.block)
+        self.recent.iter().map(|indexed| indexed.block())
     }
 
     /// As this one, with one more block.
@@ -254,7 +259,7 @@ mod tests {
     #[test]
     fn the_past_that_is_gone_stays_gone_when_a_block_comes_that_was_made_before() {
         let cell = HeadCell::new(Head::opened(ledger_info(0)));
-        let block = Arc::clone(&indexed(1, 0..2).block);
+        let block = Arc::clone(indexed(1, 0..2).block());
         cell.raise_oldest(1_001, 1);
         let shown = cell.publish(&[Executed::silent(block)]);
         let info = |head: &Head| {

@@ -1,9 +1,10 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::{BlockFeed, Executed, waiters::WaiterId};
+use super::{BlockFeed, Executed, relay::Relay, waiters::WaiterId};
 use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
 use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
+use ledger_store::LoggedBlock;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -15,7 +16,11 @@ pub(crate) struct Execute(pub(crate) OrderedBlock);
 /// These blocks are durable: the next after the last ones told.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct BlocksStored(pub(crate) Vec<Executed>);
+pub(crate) struct BlocksStored {
+    pub(crate) blocks: Vec<Executed>,
+    /// Each as the log has it, or none where they are durable otherwise.
+    pub(crate) logged: Vec<LoggedBlock>,
+}
 
 /// These left the pool unexecuted.
 #[derive(Message, Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub(crate) struct Dropped(pub(crate) Vec<(HashValue, LeaveReason)>);
 pub(crate) struct Subscribe {
     pub(crate) hash: HashValue,
     pub(crate) end: oneshot::Sender<WaitEnd>,
+    /// That of the thread that it waits on.
+    pub(crate) relay: Option<Arc<Relay>>,
 }
 
 /// The answer to [`AskAbsent`](crate::mempool::messages::AskAbsent), where the pool does not hold the transaction.

@@ -8,6 +8,7 @@ mod facts;
 mod feed;
 mod head;
 pub(crate) mod messages;
+mod relay;
 mod state_cache;
 mod waiters;
 
@@ -16,23 +17,26 @@ pub(crate) use facts::Facts;
 pub use feed::BlockFeed;
 pub use head::Head;
 pub(crate) use head::{HeadCell, IndexedBlock};
+pub(crate) use relay::Relay;
 pub(crate) use waiters::WaiterId;
 #[cfg(test)]
 pub(crate) use waiters::waiter_ids;
 
 use crate::{
-    Committed, failure::Failure, mailbox::receives_mail, mempool::messages::AskAbsent, storage::Writes,
-    worker::Worker,
+    failure::Failure, lookup::HeldBlock, mailbox::receives_mail, mempool::messages::AskAbsent,
+    storage::Writes, worker::Worker,
 };
 use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use feed::Feed;
 use ledger::OrderedBlock;
+use ledger_store::LoggedBlock;
 use messages::{
     Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Listeners, Subscribe,
     SubscribeBlocks, WaitEnd,
 };
-use std::sync::Arc;
+use relay::Announced;
+use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
 
 /// The actor's name.
@@ -88,27 +92,28 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests (design section 3): the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn announce(&mut self, blocks: &[Executed]) {
+    fn announce(&mut self, blocks: &[Executed], logged: Vec<LoggedBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for Executed { block: indexed, .. } in blocks {
-            let committed = BlockCommitted(Arc::clone(&indexed.block));
+            let committed = BlockCommitted(Arc::clone(indexed.block()));
             if let Some(listeners) = &self.listeners {
                 listeners.mempool.tell(committed.clone());
                 listeners.sequencer.tell(committed.clone());
                 listeners.pruner.tell(committed);
             }
         }
-        for Executed { block: indexed, .. } in blocks {
-            let block = &indexed.block;
+        let logged = logged.into_iter().map(Arc::new).map(Some);
+        for (Executed { block: indexed, .. }, logged) in blocks.iter().zip(logged.chain(repeat(None))) {
+            let block = indexed.block();
             if !self.waiters.is_empty() {
-                for (index, executed) in block.transactions.iter().enumerate() {
-                    self.waiters.resolve(&executed.hash, || {
-                        let committed = Committed::in_block(block, index);
-                        WaitEnd::Committed(ledger_info, committed.expect("the index is the block's own"))
-                    });
-                }
+                let held = HeldBlock {
+                    block: Arc::clone(block),
+                    logged,
+                };
+                let held = Arc::new(held);
+                self.waiters.announce(&Announced { ledger_info, held });
             }
             self.feed.tell(block);
         }
@@ -165,8 +170,9 @@ impl Handler<Execute> for Committer {
 impl Handler<BlocksStored> for Committer {
     type Result = ();
 
-    fn handle(&mut self, BlocksStored(blocks): BlocksStored, _: &mut Self::Context) {
-        self.announce(&blocks);
+    fn handle(&mut self, stored: BlocksStored, _: &mut Self::Context) {
+        let BlocksStored { blocks, logged } = stored;
+        self.announce(&blocks, logged);
         self.in_flight = self.in_flight.saturating_sub(blocks.len());
         self.finish_if_done();
     }
@@ -186,12 +192,12 @@ impl Handler<Subscribe> for Committer {
     type Result = ();
 
     fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
-        let Subscribe { hash, end } = subscribe;
+        let Subscribe { hash, end, relay } = subscribe;
         // Who comes after a failed write waits in vain, as those who were let go.
         if end.is_closed() || self.failure.failed().is_some() {
             return;
         }
-        let waiter = self.waiters.insert(hash, end);
+        let waiter = self.waiters.insert(hash, end, relay);
         // After the insertion, so that the pool is looked into when no commitment can be missed any more.
         if let Some(listeners) = &self.listeners {
             listeners.pool.tell(AskAbsent { hash, waiter });

@@ -45,7 +45,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
     } = fixture();
     let transaction = draft(1, 0).checked();
     let (end, ended) = oneshot::channel();
-    committer.waiters.insert(transaction.hash(), end);
+    committer.waiters.insert(transaction.hash(), end, None);
     let ended = Arc::new(Mutex::new(ended));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let probe = |who| {
@@ -66,11 +66,8 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
-    committer.announce(&[Executed::silent(block(
-        1,
-        std::slice::from_ref(&transaction),
-        &[],
-    ))]);
+    let executed = Executed::silent(block(1, std::slice::from_ref(&transaction), &[]));
+    committer.announce(&[executed], Vec::new());
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
         head_height: 1,
@@ -107,12 +104,12 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     }
     assert!(told.lock().unwrap().is_empty(), "nothing is durable");
     let executed = |height| Executed::silent(block(height, &[], &[]));
-    committer.handle(BlocksStored(vec![executed(1), executed(2)]), context);
+    committer.handle(stored(vec![executed(1), executed(2)]), context);
     assert_eq!(*told.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
     committer.handle(Finish { done }, context);
     assert!(finished.try_recv().is_err(), "block 3 is on its way");
-    committer.handle(BlocksStored(vec![executed(3)]), context);
+    committer.handle(stored(vec![executed(3)]), context);
     assert!(finished.try_recv().is_ok());
     let heights: Vec<_> = (0..3)
         .map(|_| block_on_ready(feed.next()).unwrap().height())
@@ -146,6 +143,13 @@ fn ordered(height: u64) -> OrderedBlock {
     }
 }
 
+fn stored(blocks: Vec<Executed>) -> BlocksStored {
+    BlocksStored {
+        blocks,
+        logged: Vec::new(),
+    }
+}
+
 fn block_on_ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
@@ -160,7 +164,7 @@ fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
     let Fixture { mut committer, .. } = fixture();
     let hash = HashValue::sha3_of(&[b"gone"]);
     let (end, mut ended) = oneshot::channel();
-    committer.waiters.insert(hash, end);
+    committer.waiters.insert(hash, end, None);
     let reason = crate::LeaveReason::Expired { at_secs: 7 };
     committer.handle(Dropped(vec![(hash, reason.clone())]), &mut Context::new());
     assert!(matches!(ended.try_recv(), Ok(WaitEnd::Left(told)) if told == reason));

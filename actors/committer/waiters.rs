@@ -1,7 +1,11 @@
 //! Who waits for which transaction.
 
-use super::messages::WaitEnd;
+use super::{
+    messages::WaitEnd,
+    relay::{Announced, Outgoing, Relay},
+};
 use ledger::{HashValue, map::HashMap};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Below this many, nobody looks for those who went away.
@@ -15,6 +19,7 @@ pub(crate) struct WaiterId(u64);
 struct Waiter {
     id: WaiterId,
     end: oneshot::Sender<WaitEnd>,
+    relay: Option<Arc<Relay>>,
 }
 
 /// Subscriptions by transaction hash.
@@ -51,7 +56,13 @@ impl Waiters {
         self.count = 0;
     }
 
-    pub(super) fn insert(&mut self, hash: HashValue, end: oneshot::Sender<WaitEnd>) -> WaiterId {
+    /// Someone waits for `hash`, on a thread with a relay if one is given.
+    pub(super) fn insert(
+        &mut self,
+        hash: HashValue,
+        end: oneshot::Sender<WaitEnd>,
+        relay: Option<Arc<Relay>>,
+    ) -> WaiterId {
         if self.count >= self.sweep_at {
             self.sweep();
             self.sweep_at = (2 * self.count).max(SWEEP_MIN);
@@ -59,7 +70,10 @@ impl Waiters {
         let id = WaiterId(self.next_id);
         // As many as there are numbers never wait in the life of a process.
         self.next_id = self.next_id.wrapping_add(1);
-        self.by_hash.entry(hash).or_default().push(Waiter { id, end });
+        self.by_hash
+            .entry(hash)
+            .or_default()
+            .push(Waiter { id, end, relay });
         self.count += 1;
         id
     }
@@ -85,6 +99,18 @@ impl Waiters {
             // Who went away does not need to know.
             let _ = waiter.end.send(end());
         }
+    }
+
+    /// Tells everyone who waits for a transaction of a block that it is durable.
+    pub(super) fn announce(&mut self, announced: &Announced) {
+        let mut outgoing = Outgoing::new(announced);
+        for (index, executed) in announced.held.block.transactions.iter().enumerate() {
+            for waiter in self.by_hash.remove(&executed.hash).unwrap_or_default() {
+                self.count -= 1;
+                outgoing.push(waiter.relay, (waiter.end, index));
+            }
+        }
+        outgoing.flush();
     }
 
     fn sweep(&mut self) {
@@ -121,7 +147,7 @@ mod tests {
         let mut receivers = Vec::new();
         for n in [1, 1, 2] {
             let (sender, receiver) = oneshot::channel();
-            waiters.insert(hash(n), sender);
+            waiters.insert(hash(n), sender, None);
             receivers.push(receiver);
         }
         waiters.resolve(&hash(1), expired);
@@ -140,8 +166,8 @@ mod tests {
     fn who_is_dismissed_is_told_alone_and_once() {
         let mut waiters = Waiters::new();
         let [(first, mut of_first), (second, mut of_second)] = [oneshot::channel(), oneshot::channel()];
-        let first = waiters.insert(hash(1), first);
-        let second = waiters.insert(hash(1), second);
+        let first = waiters.insert(hash(1), first, None);
+        let second = waiters.insert(hash(1), second, None);
         assert_ne!(first, second);
         for other in [hash(2), hash(1), hash(1)] {
             waiters.dismiss(&other, first, WaitEnd::NotPending(None));
@@ -158,7 +184,7 @@ mod tests {
         let mut alive = Vec::new();
         for n in 0..100_000u64 {
             let (sender, receiver) = oneshot::channel();
-            waiters.insert(hash(n % 5_000), sender);
+            waiters.insert(hash(n % 5_000), sender, None);
             if n % 1_000 == 0 {
                 alive.push(receiver);
             }

@@ -23,7 +23,7 @@ impl NodeHandle {
     /// # Errors
     /// The rule that keeps it out.
     pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
-        self.0.filter.load().check(transaction)
+        self.parts.filter.load().check(transaction)
     }
 
     /// Whether the pool has room for a client's transaction. Asked before the signatures are checked, and
@@ -34,16 +34,16 @@ impl NodeHandle {
     /// That there is no room; or, without an answer, that the mempool has too many requests or the node is
     /// stopping.
     pub async fn check_room(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
-        if !self.0.pool_was_full.load(Relaxed) {
+        if !self.parts.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = ask(&self.0.mailboxes.mempool, |reply| AskRoom {
+        let room = ask(&self.parts.mailboxes.mempool, |reply| AskRoom {
             place: (transaction.raw.sender, transaction.raw.replay_protector()),
             size_bytes: transaction.size_bytes(),
             reply,
         });
         let room = room.await?;
-        self.0.pool_was_full.store(is_pool_full(&room), Relaxed);
+        self.parts.pool_was_full.store(is_pool_full(&room), Relaxed);
         room
     }
 
@@ -57,7 +57,10 @@ impl NodeHandle {
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Result<CheckedTransaction, SubmitError> {
-        self.0.signatures.check(&self.0.chain, transaction, lane).await
+        self.parts
+            .signatures
+            .check(&self.parts.chain, transaction, lane)
+            .await
     }
 
     /// Checks a transaction against the newest state and hands it to the pool.
@@ -71,20 +74,20 @@ impl NodeHandle {
         let transaction = Arc::new(transaction);
         let (head, facts) = self.transaction_facts(&transaction).await?;
         let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
-        let now_secs = self.0.clock.now_secs().max(block_secs);
-        validate_for_admission(&self.0.chain, &facts, &transaction, now_secs)?;
+        let now_secs = self.parts.clock.now_secs().max(block_secs);
+        validate_for_admission(&self.parts.chain, &facts, &transaction, now_secs)?;
         if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
-            let check = CheckMultisig(self.0.chain.clone(), Arc::clone(&transaction));
+            let check = CheckMultisig(self.parts.chain.clone(), Arc::clone(&transaction));
             self.read(check).await?.1?;
         }
-        let outcome = ask(&self.0.mailboxes.mempool, |reply| Submit {
+        let outcome = ask(&self.parts.mailboxes.mempool, |reply| Submit {
             transaction,
             sequence_number: facts.sender.sequence_number,
             reply,
         });
         let outcome = outcome.await?;
         if is_pool_full(&outcome) {
-            self.0.pool_was_full.store(true, Relaxed);
+            self.parts.pool_was_full.store(true, Relaxed);
         }
         Ok(Accepted {
             ledger_info: *head.ledger_info(),
@@ -97,7 +100,7 @@ impl NodeHandle {
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
-        let head = &self.0.head;
+        let head = &self.parts.head;
         let (moment, known) = head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
         self.facts_at(&moment, address, known).await
     }
@@ -112,9 +115,9 @@ impl NodeHandle {
         if let Some(known) = known {
             return Ok(known);
         }
-        let query = ReadFacts(self.0.chain.clone(), address);
+        let query = ReadFacts(self.parts.chain.clone(), address);
         let unchanged = self
-            .0
+            .parts
             .direct
             .read_unchanged(query, head.ledger_info(), *complete_from);
         let answer = match unchanged {
@@ -134,7 +137,7 @@ impl NodeHandle {
         // Few: the check of the signatures bounds them.
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
-        let known = self.0.head.with_facts(|head, facts| {
+        let known = self.parts.head.with_facts(|head, facts| {
             let known_secondary: Vec<_> = secondary.iter().map(|address| facts.get(address)).collect();
             let known_payer = fee_payer.and_then(|address| facts.get(&address));
             (
@@ -157,7 +160,7 @@ impl NodeHandle {
         // Nonces are in the store only.
         let nonce = match transaction.raw().replay_protector() {
             ReplayProtector::Nonce(_) => {
-                let read = ReadNonce(self.0.chain.clone(), Arc::clone(transaction));
+                let read = ReadNonce(self.parts.chain.clone(), Arc::clone(transaction));
                 self.read(read).await?.1
             }
             ReplayProtector::SequenceNumber(_) => None,

@@ -51,7 +51,7 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let node = Node::start(chain.clone(), store, None, config).await.unwrap();
     let handle = node.handle();
     let (done, stopped) = oneshot::channel();
-    handle.0.mailboxes.sequencer.tell(Stop { done });
+    handle.parts.mailboxes.sequencer.tell(Stop { done });
     stopped.await.unwrap();
     let mut wallets = funded();
     let to = wallets[1].address;
@@ -70,14 +70,14 @@ impl Fixture {
     /// Makes the transaction durable, and returns when the mempool has heard of it and all waiters
     /// were told.
     async fn commit(&self) {
-        let mailboxes = &self.handle.0.mailboxes;
+        let mailboxes = &self.handle.parts.mailboxes;
         let mut feed = self.handle.subscribe_blocks().await.unwrap();
         mailboxes.committer.tell(Execute(OrderedBlock {
             height: 1,
             epoch: 1,
             round: 1,
             proposer: AccountAddress::from_low_u64(0),
-            timestamp_usecs: self.handle.0.clock.now_usecs(),
+            timestamp_usecs: self.handle.parts.clock.now_usecs(),
             transactions: vec![Arc::clone(&self.transaction)],
             certificate: Bytes::new(),
         }));
@@ -209,7 +209,7 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     let next = wallet.transfer(fixture.handle.chain(), wallet.address, 1);
     let hash = next.hash();
     fixture.commit().await;
-    let mempool = &fixture.handle.0.mailboxes.mempool;
+    let mempool = &fixture.handle.parts.mailboxes.mempool;
     let accepted = ask(mempool, |reply| Submit {
         transaction: Arc::new(next),
         sequence_number: checked_against,
@@ -249,7 +249,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
     let protocol = || -> Vec<_> { handle.mailboxes().iter().map(|status| status.protocol).collect() };
-    let mempool = &handle.0.mailboxes.mempool;
+    let mempool = &handle.parts.mailboxes.mempool;
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
     let settle = || async { ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap() };
@@ -308,11 +308,11 @@ async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room
         matches!(refused, Err(SubmitError::AccountFull { .. })),
         "{refused:?}"
     );
-    assert!(!handle.0.pool_was_full.load(SeqCst));
+    assert!(!handle.parts.pool_was_full.load(SeqCst));
     // Also where the question was asked for another reason.
-    handle.0.pool_was_full.store(true, SeqCst);
+    handle.parts.pool_was_full.store(true, SeqCst);
     assert!(handle.check_room(&signed).await.is_err());
-    assert!(!handle.0.pool_was_full.load(SeqCst));
+    assert!(!handle.parts.pool_was_full.load(SeqCst));
     fixture.node.stop().await.unwrap();
 }
 

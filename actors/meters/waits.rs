@@ -13,7 +13,7 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
-/// The meter of waits.
+/// The meter of waits, and how many there are at once. Its counts order no other memory, hence relaxed.
 #[derive(Debug, Default)]
 pub(crate) struct WaitMeter {
     parked: AtomicUsize,
@@ -22,20 +22,19 @@ pub(crate) struct WaitMeter {
 }
 
 impl WaitMeter {
-    /// One waits, until what is given is dropped.
-    pub(crate) fn park(&self) -> Parked<'_> {
-        self.parked.fetch_add(1, Relaxed);
-        Parked(self)
+    /// One waits, until what is given is dropped; or is answered at once where `max` wait already.
+    pub(crate) fn park(&self, max: usize) -> Option<Parked<'_>> {
+        let one_more = |parked| (parked < max).then_some(parked + 1);
+        let parked = self.parked.fetch_update(Relaxed, Relaxed, one_more);
+        if parked.is_err() {
+            self.refused.fetch_add(1, Relaxed);
+        }
+        parked.is_ok().then(|| Parked(self))
     }
 
     /// A wait has ended.
     pub(crate) fn ended(&self, woken: Woken) {
         self.ended[woken as usize].fetch_add(1, Relaxed);
-    }
-
-    /// One was answered at once, as there was no place to wait.
-    pub(crate) fn refused(&self) {
-        self.refused.fetch_add(1, Relaxed);
     }
 
     pub(super) fn status(&self) -> WaitStatus {

@@ -4,7 +4,7 @@ use super::{
     disk::Disk,
     fixture::{Fixture, STORE_OPTIONS},
     scheduler::{Scheduler, preempt_in_sync},
-    stage::{Reading, Stage},
+    stage::{Reading, Stage, Task},
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
@@ -18,7 +18,7 @@ use crate::{
     worker::Worker,
 };
 use ledger_store::{Store, StoreError, StoreReader};
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 /// A node that runs.
 pub(super) struct NodeUnderTest {
@@ -113,6 +113,9 @@ impl StartUp<'_> {
             checks,
             failure.clone(),
         );
+        let (handle, telling) = handle.for_thread();
+        let is_wanted = Rc::new(Cell::new(true));
+        scheduler.add(Task::new("relay".to_owned(), is_wanted, telling));
         Ok(NodeUnderTest {
             handle,
             mailboxes,

@@ -259,10 +259,12 @@ mod tests {
         let (mut writer, _readers) = queues.workers((writer, reader.clone()), &head, listeners, &failure);
         for is_wanted in [false, true] {
             let block = next_block();
-            let height = block.block.block.height();
+            let height = block.block.block().height();
+            let transactions = block.block.block().transactions.len();
             commits.commit(block);
             assert!(writer.step().is_continue());
             assert!(store.would_wait(height), "the writer waits for more");
+            assert_eq!(writer.pause(), Some(threads::show_after(transactions)));
             if is_wanted {
                 reader.ask_for(height);
                 commits.commit(next_block());

@@ -22,10 +22,10 @@ const READER_THREAD: &str = "store-reader";
 /// A writer that has nothing else to do waits so long before it shows what is durable, unless somebody wants to see
 /// it. Longer than a lone client takes from one block to the next, so that the database is not at work while it waits.
 const SHOW_AFTER: Duration = Duration::from_millis(2);
-/// And so long for each transaction: about what it takes to answer who waits for it, which comes first.
-const ANSWER_TIME: Duration = Duration::from_micros(20);
+/// And so long for each transaction: more than it takes to answer who waits for it, which comes first, in a slow moment too.
+const ANSWER_TIME: Duration = Duration::from_micros(40);
 /// At most so long for all of them.
-const ANSWER_TIME_MAX: Duration = Duration::from_millis(250);
+const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Work for the writer.
 #[derive(Debug)]
@@ -114,12 +114,15 @@ impl Writer {
             }
         }
         if !executed.is_empty() {
-            let blocks: Vec<_> = executed.iter().map(|one| Arc::clone(&one.block.block)).collect();
+            let blocks: Vec<_> = executed.iter().map(|one| Arc::clone(one.block.block())).collect();
             let begun = Instant::now();
             let WriterListeners { stored, meter, .. } = &self.listeners;
-            self.writer.make_durable(&blocks, || {
+            self.writer.make_durable(&blocks, |logged| {
                 meter.committed(&blocks, begun.elapsed());
-                stored.tell(BlocksStored(executed));
+                stored.tell(BlocksStored {
+                    blocks: executed,
+                    logged,
+                });
             })?;
         }
         for prune in prunes {
@@ -139,7 +142,7 @@ impl Writer {
 }
 
 /// When to show so many transactions that are durable.
-fn show_after(unshown: usize) -> Duration {
+pub(super) fn show_after(unshown: usize) -> Duration {
     let transactions = u32::try_from(unshown).unwrap_or(u32::MAX);
     SHOW_AFTER + ANSWER_TIME.saturating_mul(transactions).min(ANSWER_TIME_MAX)
 }

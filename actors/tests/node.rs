@@ -14,6 +14,7 @@ use ledger_actors::{
 use ledger_store::{Snapshot, StoreError};
 use std::{
     path::Path,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
@@ -112,10 +113,22 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
     node.stop().await.unwrap();
 
     let mut config = patient();
-    config.wait.capacity = 0;
+    config.wait.capacity = 1;
     let node = start(directory.path(), config).await;
-    let (_, lookup) = node.handle().wait_for_commit(parked.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Pending(_)), "at once, by_hash's answer");
+    let handle = node.handle();
+    {
+        let mut only = pin!(handle.wait_for_commit(parked.hash()));
+        let beyond = tokio::select! {
+            biased;
+            ended = only.as_mut() => panic!("it does not wait: {ended:?}"),
+            beyond = handle.wait_for_commit(parked.hash()) => beyond,
+        };
+        let (_, lookup) = beyond.unwrap();
+        assert!(matches!(lookup, Lookup::Pending(_)), "at once, by_hash's answer");
+        let waits = handle.meters().waits;
+        assert_eq!((waits.parked, waits.refused), (1, 1));
+    }
+    assert_eq!(handle.meters().waits.parked, 0, "who goes away leaves the place");
     node.stop().await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! How many connections or requests an address has: one that floods is to leave places to the others.
 
+use ledger::map::HashMap;
 use std::{
-    collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, PoisonError},
 };

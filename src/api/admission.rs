@@ -4,7 +4,7 @@
 
 use crate::{
     addresses::AddressPlace, answer::SharedBody, budget::Share, connection::ConnectionPlace, error::Problem,
-    state::ApiState,
+    places::Place, state::ApiState,
 };
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
@@ -14,10 +14,10 @@ use actix_web::{
 use bytes::Bytes;
 use std::{
     pin::Pin,
+    rc::Rc,
     sync::Arc,
     task::{Context, Poll},
 };
-use tokio::sync::OwnedSemaphorePermit;
 
 /// The longest path and query, in bytes: the longest type name that is read, percent-encoded
 /// throughout, fits.
@@ -26,7 +26,7 @@ pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 /// Where one asks whether the node is well, which has places of its own.
 const HEALTH_PATH: &str = "/v1/-/healthy";
 
-/// What the body of a request takes of the memory of bodies; an extension of its response.
+/// What the body of a request takes of the memory of bodies, if it takes any; an extension of its response.
 pub(crate) struct HeldByBody(pub Arc<Share>);
 
 /// Lets the answer of a request go, or answers 503.
@@ -50,14 +50,14 @@ pub(crate) fn hold(state: &ApiState, response: ServiceResponse, places: Places) 
 pub(crate) struct Places {
     _of_connection: Option<ConnectionPlace>,
     _of_address: Option<AddressPlace>,
-    _of_all: OwnedSemaphorePermit,
+    _of_all: Place,
 }
 
 /// Lets a request in.
 ///
 /// # Errors
 /// 414, or 503 where a place is missing.
-pub(crate) fn places(state: &ApiState, request: &ServiceRequest) -> Result<Places, Problem> {
+pub(crate) fn places(state: &Rc<ApiState>, request: &ServiceRequest) -> Result<Places, Problem> {
     let length = request
         .uri()
         .path_and_query()
@@ -73,7 +73,7 @@ pub(crate) fn places(state: &ApiState, request: &ServiceRequest) -> Result<Place
         return Ok(Places {
             _of_connection: None,
             _of_address: None,
-            _of_all: state.admit_health_check().ok_or_else(full)?,
+            _of_all: Place::take(state, ApiState::health_checks).ok_or_else(full)?,
         });
     }
     let limit = config.max_streams_per_connection;
@@ -91,7 +91,7 @@ pub(crate) fn places(state: &ApiState, request: &ServiceRequest) -> Result<Place
     Ok(Places {
         _of_connection: Some(of_connection),
         _of_address: of_address,
-        _of_all: state.admit().ok_or_else(full)?,
+        _of_all: Place::take(state, ApiState::in_flight).ok_or_else(full)?,
     })
 }
 

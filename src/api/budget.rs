@@ -21,7 +21,11 @@ const KEPT_FOR_SMALL: usize = 4;
 ///
 /// Its count orders no other memory, hence relaxed.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget(Arc<Count>);
+pub(crate) struct Budget(Arc<OfThread>);
+
+/// A thread's way to what all count in common: how many shares have it is counted by each thread for itself.
+#[derive(Debug)]
+struct OfThread(Arc<Count>);
 
 #[derive(Debug)]
 struct Count {
@@ -32,21 +36,31 @@ struct Count {
 impl Budget {
     /// Nothing of it is taken.
     pub fn new(limit_bytes: usize) -> Self {
-        Self(Arc::new(Count {
+        let count = Count {
             limit_bytes,
             taken_bytes: AtomicUsize::new(0),
-        }))
+        };
+        Self(Arc::new(OfThread(Arc::new(count))))
+    }
+
+    /// The same budget, for the requests of one thread.
+    pub fn for_thread(&self) -> Self {
+        Self(Arc::new(OfThread(Arc::clone(&self.0.0))))
+    }
+
+    fn count(&self) -> &Count {
+        &self.0.0
     }
 
     /// How much there is.
     pub fn limit_bytes(&self) -> usize {
-        self.0.limit_bytes
+        self.count().limit_bytes
     }
 
     /// How much is taken; more than there is where one share alone is larger, or was not asked whether it
     /// fits.
     pub fn taken_bytes(&self) -> usize {
-        self.0.taken_bytes.load(Relaxed)
+        self.count().taken_bytes.load(Relaxed)
     }
 
     /// A share without anything.
@@ -67,8 +81,8 @@ impl Budget {
     fn allows(&self, taken: usize, held: usize, share_bytes: usize) -> bool {
         let others = taken.saturating_sub(held);
         let limit = match share_bytes {
-            0..=SMALL_BYTES_MAX => self.0.limit_bytes,
-            _ => self.0.limit_bytes - self.0.limit_bytes / KEPT_FOR_SMALL,
+            0..=SMALL_BYTES_MAX => self.limit_bytes(),
+            _ => self.limit_bytes() - self.limit_bytes() / KEPT_FOR_SMALL,
         };
         others == 0 || others.saturating_add(share_bytes) <= limit
     }
@@ -82,16 +96,24 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// How much it is.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
     /// Takes more; false where there is no room.
     pub fn grow(&self, by_bytes: usize) -> bool {
         let held = self.bytes.load(Relaxed);
         let wanted = held.saturating_add(by_bytes);
         let budget = &self.budget;
-        let grown = budget.0.taken_bytes.fetch_update(Relaxed, Relaxed, |taken| {
-            budget
-                .allows(taken, held, wanted)
-                .then(|| taken.saturating_add(by_bytes))
-        });
+        let grown = budget
+            .count()
+            .taken_bytes
+            .fetch_update(Relaxed, Relaxed, |taken| {
+                budget
+                    .allows(taken, held, wanted)
+                    .then(|| taken.saturating_add(by_bytes))
+            });
         if grown.is_ok() {
             self.bytes.store(wanted, Relaxed);
         }
@@ -102,7 +124,7 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         self.budget
-            .0
+            .count()
             .taken_bytes
             .fetch_sub(*self.bytes.get_mut(), Relaxed);
     }
@@ -117,7 +139,7 @@ mod tests {
     #[test]
     fn shares_grow_to_the_limit_and_give_back_what_they_had() {
         let budget = Budget::new(1_000);
-        let (one, other) = (budget.share(), budget.share());
+        let (one, other) = (budget.share(), budget.for_thread().share());
         assert!(one.grow(600) && other.grow(300) && other.grow(100));
         assert_eq!(budget.taken_bytes(), 1_000);
         assert!(!other.grow(1) && !one.grow(1));

@@ -171,7 +171,9 @@ async fn respond(call: Call, handler: &Handler) -> HttpResponse {
     let held = Arc::clone(&call.held);
     match handled(call, handler).await {
         Ok(mut response) => {
-            response.extensions_mut().insert(HeldByBody(held));
+            if held.bytes() > 0 {
+                response.extensions_mut().insert(HeldByBody(held));
+            }
             debug_assert!(
                 operation.declares_success(response.status()),
                 "{} does not declare {}",
@@ -202,17 +204,19 @@ async fn handled(call: Call, handler: &Handler) -> Result<HttpResponse, ApiError
 
 /// Serves the routes of a table, with what stands around all of them; what is elsewhere is unknown.
 pub(crate) fn dispatch(
-    table: Vec<Route>,
+    table: fn() -> Vec<Route>,
     state: &ApiState,
 ) -> impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse, Error = Error, InitError = ()>
 + use<> {
-    let dispatch = Rc::new(Dispatch {
-        state: Rc::new(state.clone()),
-        paths: paths(table, state.route_meters()),
-    });
+    let state = state.clone();
     fn_factory(move || {
-        let dispatch = Rc::clone(&dispatch);
+        let (state, telling) = state.for_thread();
         async move {
+            actix_web::rt::spawn(telling);
+            let dispatch = Rc::new(Dispatch {
+                paths: paths(table(), state.route_meters()),
+                state: Rc::new(state),
+            });
             // Pages are to wait as long as a 503 says, which is what the document tells all clients.
             let exposed = dispatch.state.headers().names().chain([RETRY_AFTER]);
             let serving = Rc::clone(&dispatch);

@@ -263,11 +263,11 @@ fn graphql_route() -> Route {
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     let home = web::resource("/").route(web::get().to(spec::home));
     config.service(home.default_service(wrong_method("GET")));
-    config.default_service(dispatch(table(), state));
+    config.default_service(dispatch(table, state));
 }
 
 /// Adds only the GraphQL query, and answers with the error body everywhere else: clients of a local network
 /// look for an indexer at a port of its own.
 pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
-    config.default_service(dispatch(vec![graphql_route()], state));
+    config.default_service(dispatch(|| vec![graphql_route()], state));
 }

@@ -11,12 +11,12 @@ use crate::{
     media_types::MediaTypes,
     meter::{RouteMeters, RouteStatus},
     openapi::WrittenDocument,
+    places::Places,
     routes,
     switches::{Switch, SwitchChange, SwitchSettings, Switches},
 };
 use ledger_actors::NodeHandle;
 use std::{net::IpAddr, sync::Arc};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many questions whether the node is well are answered at once, beside the requests in flight: whoever
 /// spreads requests over nodes must hear that this one is well also while it is full.
@@ -68,22 +68,24 @@ impl Default for ApiConfig {
 /// What every handler shares. Cheap to clone; clones share the places of requests in flight and of
 /// large answers.
 #[derive(Clone, Debug)]
-pub struct ApiState(Arc<Shared>);
+pub struct ApiState {
+    node: NodeHandle,
+    bodies: Budget,
+    answers: Budget,
+    shared: Arc<Shared>,
+}
 
 #[derive(Debug)]
 struct Shared {
-    node: NodeHandle,
     config: ApiConfig,
     switches: Switches,
     headers: LedgerHeaders,
     media_types: MediaTypes,
     document: WrittenDocument,
     routes: Arc<RouteMeters>,
-    in_flight: Arc<Semaphore>,
+    in_flight: Places,
     in_flight_of_addresses: Arc<Addresses>,
-    health_checks: Arc<Semaphore>,
-    bodies: Budget,
-    answers: Budget,
+    health_checks: Places,
     kept: KeptAnswers,
     large_answers: LargeAnswers,
     compressors: Compressors,
@@ -93,52 +95,70 @@ impl ApiState {
     /// The shared parts of an interface to `node`.
     pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
         let vendor = node.chain().vendor();
-        Self(Arc::new(Shared {
+        let bodies = Budget::new(config.bodies_bytes_max);
+        let answers = Budget::new(config.answers_bytes_max);
+        let shared = Shared {
             headers: LedgerHeaders::new(vendor),
             media_types: MediaTypes::new(vendor),
             document: WrittenDocument::default(),
             routes: Arc::new(RouteMeters::new(&routes::table())),
-            node,
-            in_flight: Arc::new(Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS))),
+            in_flight: Places::new(config.max_in_flight),
             in_flight_of_addresses: Arc::new(Addresses::new(config.max_in_flight_per_address)),
-            health_checks: Arc::new(Semaphore::new(HEALTH_CHECKS_MAX)),
+            health_checks: Places::new(HEALTH_CHECKS_MAX),
             switches: Switches::new(config.switches),
-            bodies: Budget::new(config.bodies_bytes_max),
-            answers: Budget::new(config.answers_bytes_max),
             kept: KeptAnswers::new(config.kept_answers_bytes_max),
             config,
             large_answers: LargeAnswers::default(),
             compressors: Compressors::default(),
-        }))
+        };
+        Self {
+            node,
+            bodies,
+            answers,
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// For the requests of one thread, and what has to run on that thread for as long as there are any; see
+    /// [`NodeHandle::for_thread`].
+    pub(crate) fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
+        let (node, telling) = self.node.for_thread();
+        let state = Self {
+            node,
+            bodies: self.bodies.for_thread(),
+            answers: self.answers.for_thread(),
+            shared: Arc::clone(&self.shared),
+        };
+        (state, telling)
     }
 
     /// What was counted of each route that was asked.
     pub fn routes(&self) -> Vec<RouteStatus> {
-        self.0.routes.status()
+        self.shared.routes.status()
     }
 
     /// Counts each route.
     pub(crate) fn route_meters(&self) -> &Arc<RouteMeters> {
-        &self.0.routes
+        &self.shared.routes
     }
 
     pub(crate) fn node(&self) -> &NodeHandle {
-        &self.0.node
+        &self.node
     }
 
     pub(crate) fn config(&self) -> &ApiConfig {
-        &self.0.config
+        &self.shared.config
     }
 
     /// What is on.
     pub fn switches(&self) -> SwitchSettings {
-        self.0.switches.settings()
+        self.shared.switches.settings()
     }
 
     /// Turns parts of the interface on and off, with effect on requests that begin from now on. The next
     /// start begins with the configured switches again.
     pub fn change_switches(&self, change: &SwitchChange) {
-        self.0.switches.change(change);
+        self.shared.switches.change(change);
     }
 
     /// Goes on only where the switch is on.
@@ -146,71 +166,70 @@ impl ApiState {
     /// # Errors
     /// 403, which names the setting.
     pub(crate) fn require(&self, switch: Switch) -> Result<(), Problem> {
-        self.0.switches.require(switch)
+        self.shared.switches.require(switch)
     }
 
     pub(crate) fn headers(&self) -> &LedgerHeaders {
-        &self.0.headers
+        &self.shared.headers
     }
 
     /// The document of the interface.
     pub(crate) fn document(&self) -> &WrittenDocument {
-        &self.0.document
+        &self.shared.document
     }
 
     /// The media type under which a signed transaction is submitted as BCS.
     pub(crate) fn signed_transaction_media_type(&self) -> &str {
-        &self.0.media_types.signed_transaction
+        &self.shared.media_types.signed_transaction
     }
 
     /// The media type under which a call of a view function is sent as BCS.
     pub(crate) fn view_function_media_type(&self) -> &str {
-        &self.0.media_types.view_function
+        &self.shared.media_types.view_function
     }
 
     /// The memory of bodies.
     pub(crate) fn bodies(&self) -> &Budget {
-        &self.0.bodies
+        &self.bodies
     }
 
     /// The memory of answers that their clients have not read.
     pub(crate) fn answers(&self) -> &Budget {
-        &self.0.answers
+        &self.answers
     }
 
     /// The answers that are kept for who asks next.
     pub(crate) fn kept(&self) -> &KeptAnswers {
-        &self.0.kept
+        &self.shared.kept
     }
 
     /// What was counted of the answers that are kept for who asks next.
     pub fn kept_answers(&self) -> KeptAnswersStatus {
-        self.0.kept.counts()
+        self.shared.kept.counts()
     }
 
     /// The places of answers that are large.
     pub(crate) fn large_answers(&self) -> &LargeAnswers {
-        &self.0.large_answers
+        &self.shared.large_answers
     }
 
     /// The places of compressors of answers.
     pub(crate) fn compressors(&self) -> &Compressors {
-        &self.0.compressors
+        &self.shared.compressors
     }
 
-    /// Takes a place among the requests in flight, or `None` where all are taken. It is given back
-    /// when dropped, so that a request whose client went away cannot keep it.
-    pub(crate) fn admit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.in_flight).try_acquire_owned().ok()
+    /// The places of requests in flight.
+    pub(crate) fn in_flight(&self) -> &Places {
+        &self.shared.in_flight
     }
 
     /// Takes a place among the requests of this address, or `None` where all are taken.
     pub(crate) fn admit_of(&self, address: IpAddr) -> Option<AddressPlace> {
-        self.0.in_flight_of_addresses.place(address)
+        self.shared.in_flight_of_addresses.place(address)
     }
 
-    /// Takes a place among the questions whether the node is well, or `None` where all are taken.
-    pub(crate) fn admit_health_check(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.health_checks).try_acquire_owned().ok()
+    /// The places of questions whether the node is well.
+    pub(crate) fn health_checks(&self) -> &Places {
+        &self.shared.health_checks
     }
 }

@@ -5,7 +5,7 @@ use ledger::{
     AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, ReplayProtector,
     SignedTransaction, Transaction, TransactionInfo, WriteSet,
 };
-use ledger_store::{StoredList, StoredRows, TransactionSummary};
+use ledger_store::{LoggedTransaction, StoredList, StoredRows, TransactionSummary};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 /// The index of a validator among the roles of a node.
@@ -160,13 +160,32 @@ fn append_rows(out: &mut Vec<u8>, rows: &StoredRows) -> Result<(), bcs::Error> {
     list(out, rows.writes())
 }
 
+/// The variant of a [`TransactionBcs`] that is committed.
+const ON_CHAIN: u8 = 0;
+
+/// The bytes of [`TransactionBcs::OnChain`] of what the log has.
+pub(crate) fn logged_bytes(version: u64, logged: &LoggedTransaction<'_>) -> Vec<u8> {
+    let version = version.to_le_bytes();
+    // Exactly its room: `Bytes` takes memory for a count of its own where there is more.
+    let mut body = Vec::with_capacity(size_of_val(&ON_CHAIN) + version.len() + logged.size_bytes());
+    body.push(ON_CHAIN);
+    body.extend_from_slice(&version);
+    for part in [
+        logged.transaction,
+        logged.info_and_events,
+        logged.accumulator_root,
+        logged.writes,
+    ] {
+        body.extend_from_slice(part);
+    }
+    body
+}
+
 /// The bytes of [`TransactionBcs::OnChain`] of what was stored.
 ///
 /// # Errors
 /// When a list is too long for BCS.
 pub(crate) fn on_chain_bytes(rows: &StoredRows) -> Result<Vec<u8>, bcs::Error> {
-    /// The variant of a [`TransactionBcs`].
-    const ON_CHAIN: u8 = 0;
     /// What an answer has beside the rows, at the most.
     const FRAME_BYTES: usize = 32;
     let mut body = Vec::with_capacity(rows.size_bytes() + FRAME_BYTES);

@@ -58,6 +58,7 @@ mod tests;
 pub use error::StoreError;
 pub use index::{filter::FILTER_BYTES_MAX, merge::LOG_BYTES_MAX};
 pub use listings::TransactionSummary;
+pub use log::logged::{LoggedBlock, LoggedTransaction};
 pub use numbered::Take;
 pub use prune::Pruned;
 pub use query::Query;

@@ -76,7 +76,11 @@ impl StoreWriter {
         if step.0 <= view.head.oldest_version {
             return Ok(pruned);
         }
-        let durable = self.log_record(view.head.tip.height, |out| redo::write_prune(step.0, out))?;
+        let record = self.log_record(view.head.tip.height, |out| redo::write_prune(step.0, out))?;
+        let durable = match record {
+            Some(_) => Durable::ByLog,
+            None => Durable::ByCheckpoint,
+        };
         let view = self.prune_to(view, step, durable)?;
         self.disk.check()?;
         tell(&pruned);

@@ -15,7 +15,7 @@ use crate::{
         merge::{Pace, Upkeep, Workplace, flush, work},
     },
     lock::DirectoryLock,
-    log::{BlockLog, Bounded, redo},
+    log::{BlockLog, Bounded, Record, logged::LoggedBlock, redo},
     schema::{
         BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables,
         WRITES, encode, encode_block, encode_row, encode_transaction,
@@ -104,11 +104,12 @@ impl StoreWriter {
     /// blocks may or may not be there after a restart, all or none, and the writer is poisoned:
     /// every later call fails.
     pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
-        self.make_durable(blocks, || ())?;
+        self.make_durable(blocks, |_| ())?;
         self.show()
     }
 
-    /// Makes consecutive blocks durable together, and tells as soon as they are. Readers see them after [`Self::show`],
+    /// Makes consecutive blocks durable together, and tells as soon as they are: each as the log has it, or none where they
+    /// are durable otherwise. Readers see them after [`Self::show`],
     /// or after some more blocks. Who was told and wants to see them calls
     /// [`StoreReader::wait_shown`](crate::StoreReader::wait_shown), and has somebody call that.
     ///
@@ -118,7 +119,7 @@ impl StoreWriter {
     pub fn make_durable(
         &mut self,
         blocks: &[Arc<ExecutedBlock>],
-        tell_durable: impl FnOnce(),
+        tell_durable: impl FnOnce(Vec<LoggedBlock>),
     ) -> Result<(), StoreError> {
         self.check_usable()?;
         if blocks.is_empty() {
@@ -137,21 +138,21 @@ impl StoreWriter {
         self.poison_on_error(|writer| {
             let log_end = writer.log.end();
             match writer.log_record(height, |out| redo::write_blocks(blocks, out)) {
-                Ok(Durable::ByLog) => {
-                    tell_durable();
+                Ok(Some((record, places))) => {
+                    tell_durable(LoggedBlock::of_record(&record, places));
                     writer.unshown.blocks.extend_from_slice(blocks);
                     writer.unshown.bytes += writer.log.end().saturating_sub(log_end);
                     if is_full {
                         writer.bring_in()?;
                     }
                 }
-                Ok(Durable::ByCheckpoint) => {
+                Ok(None) => {
                     // By itself before that, so that what was told is shown whatever becomes of the checkpoint.
                     writer.bring_in()?;
                     let view = writer.newest()?;
                     let moment = (Some(&*view), Durable::ByCheckpoint);
                     writer.append(moment, view.head.clone(), blocks, |_| Ok(()))?;
-                    tell_durable();
+                    tell_durable(Vec::new());
                 }
                 Err(error) => {
                     // What was told is shown, also when nothing more can be written, which is what counts here.
@@ -199,19 +200,18 @@ impl StoreWriter {
         self.published.get().ok_or(StoreError::Empty)
     }
 
-    /// Writes a record to the log, behind the block of `height`, if it fits; gives by what the write that it stands
-    /// for has to be durable then.
-    pub(crate) fn log_record(
+    /// Writes a record to the log, behind the block of `height`, if it fits, and gives it with what `content` gave. Otherwise
+    /// the write that it stands for has to be a checkpoint.
+    pub(crate) fn log_record<T>(
         &mut self,
         height: u64,
-        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
-    ) -> Result<Durable, StoreError> {
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<(Record, T)>, StoreError> {
         let pace = self.upkeep.pace;
-        let takes_more = self.is_log_open && self.log.end() < pace.checkpoint_after_bytes;
-        if takes_more && self.log.append(pace.log_bytes_max, height, content)? {
-            Ok(Durable::ByLog)
+        if self.is_log_open && self.log.end() < pace.checkpoint_after_bytes {
+            self.log.append(pace.log_bytes_max, height, content)
         } else {
-            Ok(Durable::ByCheckpoint)
+            Ok(None)
         }
     }
 

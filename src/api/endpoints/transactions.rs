@@ -10,7 +10,7 @@ use crate::{
     kept::Subject,
     large::{self, size_bytes},
     tables::TableTypes,
-    wire::{OnChainBcs, TransactionBcs, on_chain_bytes},
+    wire::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
 };
 use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_actors::{Committed, CommittedTransaction, Lookup, ReadError};
@@ -168,9 +168,10 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
             large::render(place, move || shown.answer(&chain, ledger_info, size_bytes)).await
         }
         Found::Bcs(committed) => {
-            let size_bytes = match committed.rows() {
-                Some(rows) => rows.size_bytes(),
-                None => {
+            let size_bytes = match (committed.logged(), committed.rows()) {
+                (Some(logged), _) => logged.size_bytes(),
+                (None, Some(rows)) => rows.size_bytes(),
+                (None, None) => {
                     let transaction = committed.transaction().map_err(ReadError::from)?;
                     size_bytes(&transaction)
                 }
@@ -204,6 +205,10 @@ impl Shown {
 }
 
 fn answer_bcs(ledger_info: LedgerInfo, committed: &Committed, size_bytes: usize) -> Result<Answer, ApiError> {
+    if let Some(logged) = committed.logged() {
+        let body = logged_bytes(committed.version, &logged);
+        return Ok(Answer::bytes(ledger_info, Format::Bcs, body.into()));
+    }
     if let Some(rows) = committed.rows() {
         return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
     }

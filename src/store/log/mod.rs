@@ -9,6 +9,7 @@
 //!
 //! What does not fit into the log goes into the database as a checkpoint, which costs no more than any other.
 
+pub(crate) mod logged;
 mod record;
 pub(crate) mod redo;
 mod scan;
@@ -26,7 +27,7 @@ use std::{io, sync::Arc};
 /// The file grows by this much at a time, with zeros: while records are written into what is there, a sync has no
 /// metadata to write.
 const GROWTH_BYTES: u64 = 256 * 1024;
-/// A buffer that became larger than this by a large group is not kept.
+/// Memory that became more than this by a large group is not kept.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
 /// A log that is written.
@@ -41,9 +42,13 @@ pub(crate) struct BlockLog {
     end: u64,
     /// How long the file is.
     length: u64,
-    buffer: Vec<u8>,
+    /// The newest record, of whose memory the next is made where nobody else has it then.
+    newest: Record,
     syncs: Syncs,
 }
+
+/// The bytes of a record.
+pub(crate) type Record = Arc<Vec<u8>>;
 
 impl BlockLog {
     /// A log in `file` whose records of `generation` are not needed, or are none; `syncs` counts what it syncs.
@@ -64,7 +69,7 @@ impl BlockLog {
             number: 0,
             end: 0,
             length,
-            buffer: Vec::new(),
+            newest: Record::default(),
             syncs,
         })
     }
@@ -93,77 +98,79 @@ impl BlockLog {
     }
 
     /// Appends a record, durable when this returns, if it ends within the first `bytes_max` bytes of the log;
-    /// gives whether it does. `height` is that of the ledger before it, `content` writes what the record holds.
+    /// gives it with what `content` gave, which writes what it holds. `height` is that of the ledger before it.
     ///
     /// # Errors
     /// When the disk fails; what is in the log from here on is not known then.
-    pub(crate) fn append(
+    pub(crate) fn append<T>(
         &mut self,
         bytes_max: u64,
         height: u64,
-        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
-    ) -> Result<bool, StoreError> {
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<(Record, T)>, StoreError> {
         let room = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
-        if !self.fill(room, height, content)? {
-            return Ok(false);
-        }
-        let written = self.buffer.len() as u64;
-        self.grow_ahead(bytes_max);
+        let Some((mut buffer, holds)) = self.fill(room, height, content)? else {
+            return Ok(None);
+        };
+        let written = buffer.len() as u64;
+        self.grow_ahead(&mut buffer, bytes_max);
         self.file
-            .write(self.end, &self.buffer)
+            .write(self.end, &buffer)
             .map_err(|error| failed("writing", &error))?;
         self.syncs
             .time(|| self.file.sync_data())
             .map_err(|error| failed("syncing", &error))?;
-        self.length = self.length.max(self.end + self.buffer.len() as u64);
+        self.length = self.length.max(self.end + buffer.len() as u64);
         self.end += written;
         self.number += 1;
-        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
-            self.buffer = Vec::new();
+        let record = Arc::new(buffer);
+        if record.capacity() <= BUFFER_BYTES_KEPT {
+            self.newest = Arc::clone(&record);
         }
-        Ok(true)
+        Ok(Some((record, holds)))
     }
 
-    /// Makes the next record in the buffer, if it takes no more than `room` bytes.
-    fn fill(
+    /// Makes the next record, if it takes no more than `room` bytes.
+    fn fill<T>(
         &mut self,
         room: usize,
         height: u64,
-        content: impl FnOnce(&mut Bounded<'_>) -> Result<(), StoreError>,
-    ) -> Result<bool, StoreError> {
-        self.buffer.clear();
-        self.buffer.resize(HEADER_BYTES, 0);
-        let mut bounded = Bounded {
-            buffer: &mut self.buffer,
-            bytes_max: room,
-            is_full: room < HEADER_BYTES,
-        };
-        let filled = if bounded.is_full {
-            Ok(())
-        } else {
-            content(&mut bounded)
-        };
-        if bounded.is_full {
-            self.buffer = Vec::new();
-            return Ok(false);
+        content: impl FnOnce(&mut Bounded<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<(Vec<u8>, T)>, StoreError> {
+        if room < HEADER_BYTES {
+            return Ok(None);
         }
-        filled?;
-        let content = &self.buffer[HEADER_BYTES..];
+        let newest = std::mem::take(&mut self.newest);
+        let usual_bytes = newest.len();
+        let mut buffer = Arc::try_unwrap(newest).unwrap_or_else(|_| Vec::with_capacity(usual_bytes));
+        buffer.clear();
+        buffer.resize(HEADER_BYTES, 0);
+        let mut bounded = Bounded {
+            buffer: &mut buffer,
+            bytes_max: room,
+            is_full: false,
+        };
+        let filled = content(&mut bounded);
+        if bounded.is_full {
+            return Ok(None);
+        }
+        let holds = filled?;
+        let content = &buffer[HEADER_BYTES..];
         let header = Header::of(content, &self.key, (self.generation, self.number), height);
-        self.buffer[..HEADER_BYTES].copy_from_slice(&header.encode(&self.key));
-        let whole = self.buffer.len().next_multiple_of(PAGE_BYTES as usize);
-        self.buffer.resize(whole, 0);
-        Ok(true)
+        buffer[..HEADER_BYTES].copy_from_slice(&header.encode(&self.key));
+        let whole = buffer.len().next_multiple_of(PAGE_BYTES as usize);
+        buffer.resize(whole, 0);
+        Ok(Some((buffer, holds)))
     }
 
     /// Appends zeros to a record that makes the file longer.
-    fn grow_ahead(&mut self, bytes_max: u64) {
-        let end = self.end + self.buffer.len() as u64;
+    fn grow_ahead(&self, record: &mut Vec<u8>, bytes_max: u64) {
+        let end = self.end + record.len() as u64;
         if end > self.length {
             let length = end.next_multiple_of(GROWTH_BYTES).min(bytes_max).max(end);
             let ahead = usize::try_from(length - end).unwrap_or_default();
-            self.buffer.resize(self.buffer.len() + ahead, 0);
+            record.resize(record.len() + ahead, 0);
         }
     }
 
@@ -183,6 +190,13 @@ pub(crate) struct Bounded<'a> {
     buffer: &'a mut Vec<u8>,
     bytes_max: usize,
     is_full: bool,
+}
+
+impl Bounded<'_> {
+    /// Where in the record the next byte comes.
+    fn position(&self) -> usize {
+        self.buffer.len()
+    }
 }
 
 impl io::Write for Bounded<'_> {

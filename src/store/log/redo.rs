@@ -5,7 +5,10 @@
 //! the program that executed them first. Not the rows, which are as large: the index entries that come with them are
 //! made of what is in the blocks.
 
-use super::Bounded;
+use super::{
+    Bounded,
+    logged::{Marked, Marker, Places},
+};
 use crate::{
     StoreError,
     schema::{decode, no_form},
@@ -17,7 +20,7 @@ use std::sync::Arc;
 /// What is to be done again, as it is written.
 #[derive(Serialize)]
 enum RedoRef<'a> {
-    Commit(Vec<&'a ExecutedBlock>),
+    Commit(Vec<Marked<'a, ExecutedBlock>>),
     Prune(u64),
 }
 
@@ -30,18 +33,22 @@ pub(crate) enum Redo {
     Prune(u64),
 }
 
-fn write(redo: &RedoRef<'_>, out: &mut Bounded<'_>) -> Result<(), StoreError> {
-    bcs::serialize_into(out, redo).map_err(no_form)
-}
-
-/// Writes the record of a group.
-pub(crate) fn write_blocks(blocks: &[Arc<ExecutedBlock>], out: &mut Bounded<'_>) -> Result<(), StoreError> {
-    write(&RedoRef::Commit(blocks.iter().map(AsRef::as_ref).collect()), out)
+/// Writes the record of a group; gives where in it the transactions stand.
+pub(crate) fn write_blocks(
+    blocks: &[Arc<ExecutedBlock>],
+    out: &mut Bounded<'_>,
+) -> Result<Places, StoreError> {
+    let marker = Marker::default();
+    let marked = blocks.iter().map(|block| Marked(&**block, &marker));
+    let redo = RedoRef::Commit(marked.collect());
+    bcs::serialize_into(&mut marker.noting(out), &redo).map_err(no_form)?;
+    drop(redo);
+    Ok(marker.places())
 }
 
 /// Writes the record of a step of pruning.
 pub(crate) fn write_prune(oldest_version: u64, out: &mut Bounded<'_>) -> Result<(), StoreError> {
-    write(&RedoRef::Prune(oldest_version), out)
+    bcs::serialize_into(out, &RedoRef::Prune(oldest_version)).map_err(no_form)
 }
 
 impl Redo {

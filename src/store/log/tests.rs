@@ -25,14 +25,15 @@ fn log(disk: &Disk, key: LogKey, generation: u64) -> BlockLog {
 }
 
 fn append(log: &mut BlockLog, height: u64, content: &[u8]) -> Result<bool, StoreError> {
-    log.append(ROOM, height, |out| {
+    let appended = log.append(ROOM, height, |out| {
         // In pieces, as a serializer does.
         for piece in content.chunks(100) {
             out.write_all(piece)
                 .map_err(|error| StoreError::Inconsistent(error.to_string()))?;
         }
         Ok(())
-    })
+    });
+    Ok(appended?.is_some())
 }
 
 fn read(disk: &Disk, key: LogKey, generation: u64) -> Result<Records, Stop> {
@@ -246,16 +247,35 @@ fn a_record_costs_one_write_and_one_sync_and_the_file_grows_rarely() {
         })
     };
     let mut lengths = Vec::new();
-    while append(&mut log).unwrap() {
+    while append(&mut log).unwrap().is_some() {
         lengths.push(disk.log().len().unwrap());
     }
     assert_eq!(disk.operations(), 2 * lengths.len());
     lengths.dedup();
     assert_eq!(lengths, [1, 2, 3, 4].map(|number| number * GROWTH_BYTES));
     log.restart(2);
-    assert!(append(&mut log).unwrap());
+    assert!(append(&mut log).unwrap().is_some());
     log.empty().unwrap();
     assert_eq!((disk.log().len().unwrap(), found(&disk, 2)), (0, Records::new()));
+}
+
+#[test]
+fn a_record_that_somebody_has_is_not_written_over() {
+    let disk = Disk::default();
+    let mut log = log(&disk, KEY, 1);
+    let mut append = |content: &[u8]| {
+        let appended = log.append(ROOM, 1, |out| {
+            out.write_all(content)
+                .map_err(|error| StoreError::Inconsistent(error.to_string()))
+        });
+        appended.unwrap().unwrap().0
+    };
+    let first = append(b"a block");
+    let second = append(b"another");
+    assert_eq!(&first[HEADER_BYTES..][..7], b"a block");
+    let place = second.as_ptr();
+    drop(second);
+    assert_eq!(append(b"a third").as_ptr(), place, "its memory is used again");
 }
 
 #[test]

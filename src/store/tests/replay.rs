@@ -7,8 +7,9 @@ use crate::{
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
     testing::disk::{Disk, Fault, Image},
 };
-use ledger::ExecutedBlock;
+use ledger::{ExecutedBlock, HashValue};
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
+use serde::Serialize;
 use std::{fs, path::Path, sync::Arc};
 use tempfile::TempDir;
 
@@ -120,7 +121,7 @@ fn who_is_told_first_sees_it_when_the_database_has_it() {
         let disk = Disk::default();
         let (mut writer, reader) = initialized(&disk, pace, &workload);
         let mut told = 0;
-        let tell = || {
+        let tell = |_| {
             told += 1;
             assert_eq!(reader.would_wait(1), is_ahead);
             let (_writer, reopened) = open(disk.synced());
@@ -155,7 +156,7 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
         store.initialize(&genesis(), &workload.blocks[0]).unwrap();
         let (mut writer, reader) = store.split();
         writer.commit(&blocks[..1]).unwrap();
-        let told = writer.make_durable(&blocks[1..], || disk.inject(fault));
+        let told = writer.make_durable(&blocks[1..], |_| disk.inject(fault));
         let failed = told.and_then(|()| writer.show());
         assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
         let shown = reader.wait_shown(2);
@@ -180,22 +181,22 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         }),
         ("a checkpoint", 1, |writer, next, _| {
             writer.upkeep.pace.log_bytes_max = 0;
-            writer.make_durable(next, || ()).unwrap();
+            writer.make_durable(next, |_| ()).unwrap();
         }),
         ("a checkpoint that fails", 1, |writer, next, disk| {
             writer.upkeep.pace.log_bytes_max = 0;
             disk.inject(Fault::Gone { after: 0 });
-            writer.make_durable(next, || ()).unwrap_err();
+            writer.make_durable(next, |_| ()).unwrap_err();
         }),
         ("many more", 20, |writer, next, _| {
             for block in next {
-                writer.make_durable(std::slice::from_ref(block), || ()).unwrap();
+                writer.make_durable(std::slice::from_ref(block), |_| ()).unwrap();
             }
             assert!(writer.unshown_transactions() > 0, "not each by itself");
         }),
         ("a log that fails", 1, |writer, next, disk| {
             disk.inject(Fault::Gone { after: 0 });
-            writer.make_durable(next, || ()).unwrap_err();
+            writer.make_durable(next, |_| ()).unwrap_err();
         }),
     ];
     for (way, more, next) in ways {
@@ -204,7 +205,7 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         let disk = Disk::default();
         let (mut writer, reader) = initialized(&disk, LARGE, &workload);
         for block in &blocks[..2] {
-            writer.make_durable(std::slice::from_ref(block), || ()).unwrap();
+            writer.make_durable(std::slice::from_ref(block), |_| ()).unwrap();
         }
         assert!(reader.would_wait(2), "{way}");
         next(&mut writer, &blocks[2..], &disk);
@@ -232,11 +233,47 @@ fn when_only_the_log_has_many_blocks_or_bytes_the_next_one_takes_them_along() {
         let blocks = workload.grow(3);
         let (mut writer, _reader) = initialized(&Disk::default(), pace, &workload);
         let left = [0, 1, 2].map(|at| {
-            writer.make_durable(&blocks[at..=at], || ()).unwrap();
+            writer.make_durable(&blocks[at..=at], |_| ()).unwrap();
             writer.unshown_transactions() > 0
         });
         assert_eq!(left, is_left, "{pace:?}");
     }
+}
+
+#[test]
+fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
+    fn bcs(value: &impl Serialize) -> Vec<u8> {
+        bcs::to_bytes(value).unwrap()
+    }
+    let mut workload = Workload::new(16);
+    let blocks = workload.grow(7);
+    let (mut writer, _reader) = initialized(&Disk::default(), LARGE, &workload);
+    for group in [&blocks[..1], &blocks[1..]] {
+        let mut logged = Vec::new();
+        writer.make_durable(group, |told| logged = told).unwrap();
+        assert_eq!(logged.len(), group.len());
+        for (logged, block) in logged.iter().zip(group) {
+            for (index, executed) in block.transactions.iter().enumerate() {
+                let parts = logged.transaction(index).unwrap();
+                assert_eq!(parts.transaction, bcs(&executed.transaction));
+                assert_eq!(parts.info_and_events, bcs(&(&executed.info, &executed.events)));
+                assert_eq!(parts.writes, bcs(&executed.writes));
+                assert_eq!(parts.accumulator_root, bcs(&executed.accumulator_root));
+                let all = bcs(executed).len();
+                assert_eq!(parts.size_bytes(), all - HashValue::LENGTH);
+            }
+            assert!(logged.transaction(block.transactions.len()).is_none());
+        }
+    }
+    writer.upkeep.pace.log_bytes_max = 0;
+    let mut logged = None;
+    writer
+        .make_durable(&workload.grow(1), |told| logged = Some(told))
+        .unwrap();
+    assert!(
+        logged.is_some_and(|none| none.is_empty()),
+        "a checkpoint is no record"
+    );
 }
 
 #[test]

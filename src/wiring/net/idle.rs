@@ -56,6 +56,8 @@ impl Idle {
 /// dispatcher looks.
 struct Look {
     every: Duration,
+    /// When it rings next: the timer itself is in no cache when a connection has waited for long.
+    rings_at: Instant,
     timer: Pin<Box<Sleep>>,
     /// Whom it wakes.
     waker: Option<Waker>,
@@ -65,6 +67,7 @@ impl Look {
     fn every(every: Duration) -> Self {
         Self {
             every,
+            rings_at: Instant::now() + every,
             timer: Box::pin(sleep(every)),
             waker: None,
         }
@@ -73,13 +76,14 @@ impl Look {
     /// Ready once for each ring.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let wakes_this = |waker: &Waker| waker.will_wake(context.waker());
-        if self.waker.as_ref().is_some_and(wakes_this) && !self.timer.is_elapsed() {
+        if self.waker.as_ref().is_some_and(wakes_this) && Instant::now() < self.rings_at {
             return Poll::Pending;
         }
         self.waker = Some(context.waker().clone());
         let rings = self.timer.as_mut().poll(context);
         if rings.is_ready() {
-            self.timer.as_mut().reset(Instant::now() + self.every);
+            self.rings_at = Instant::now() + self.every;
+            self.timer.as_mut().reset(self.rings_at);
             self.waker = None;
         }
         rings

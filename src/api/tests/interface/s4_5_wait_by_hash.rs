@@ -2,12 +2,22 @@
 
 use crate::{
     chain::{History, Pruned, parked},
-    kit::{Settings, TestApi, Transfer, good},
+    kit::{Settings, TestApi, Transfer, good, good_bcs},
     rows::row,
 };
 use ledger_actors::{MempoolConfig, WaitConfig};
 
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
+
+/// What a node is started with whose long polls do not end by their time.
+fn patient() -> Settings {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 600_000,
+        ..WaitConfig::default()
+    };
+    settings
+}
 
 fn path(hash: &str) -> String {
     format!("/v1/transactions/wait_by_hash/{hash}")
@@ -29,24 +39,37 @@ async fn a_committed_transaction_is_answered_as_by_hash() {
     history.api.stop().await;
 }
 
-/// A pending transaction is waited for; a commit ends the wait before its time is over.
+/// A commit ends the wait for a pending transaction before its time is over, with the same bytes that who asks later gets,
+/// from memory or from the store.
 #[actix_web::test]
-async fn a_commit_ends_the_wait() {
-    let mut settings = Settings::default();
-    settings.node.wait = WaitConfig {
-        timeout_ms: 600_000,
-        ..WaitConfig::default()
-    };
+async fn a_commit_ends_the_wait_with_what_is_stored() {
+    let mut settings = patient();
+    settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let signed = Transfer::new(0, 1).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     let hash = signed.hash(api.chain.vendor()).to_string();
     let (client, waited) = (api.client.clone(), path(&hash));
-    let waiting = actix_web::rt::spawn(async move { client.get(&waited).await });
+    let waiting =
+        actix_web::rt::spawn(async move { futures::join!(client.get(&waited), client.get_bcs(&waited)) });
+    while api.handle().meters().waits.parked < 2 {
+        tokio::task::yield_now().await;
+    }
     api.commit(&Transfer::new(0, 0)).await;
-    let committed = good(&waiting.await.unwrap());
+    let (in_json, in_bcs) = waiting.await.unwrap();
+    let committed = good(&in_json);
     assert_eq!(committed["type"], "user_transaction");
     assert_eq!(committed["hash"], hash);
+    let version = committed["version"].as_str().unwrap();
+    for later in [format!("by_hash/{hash}"), format!("by_version/{version}")] {
+        let later = format!("/v1/transactions/{later}");
+        assert_eq!(
+            good_bcs(&api.client.get_bcs(&later).await),
+            good_bcs(&in_bcs),
+            "{later}"
+        );
+        assert_eq!(api.client.get(&later).await.body, in_json.body, "{later}");
+    }
     api.stop().await;
 }
 
@@ -73,12 +96,7 @@ async fn a_wait_that_is_over_gives_the_pending_transaction() {
 /// A hash that nobody knows is not found at once, however long a wait may take.
 #[actix_web::test]
 async fn an_unknown_hash_is_not_waited_for() {
-    let mut settings = Settings::default();
-    settings.node.wait = WaitConfig {
-        timeout_ms: 600_000,
-        ..WaitConfig::default()
-    };
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(patient()).await;
     let hash = "ab".repeat(32);
     let answer = row(
         "GET /transactions/wait_by_hash/{txn_hash}",
@@ -97,11 +115,7 @@ async fn an_unknown_hash_is_not_waited_for() {
 /// A transaction that leaves the pool while it is waited for is not found, and the message says why.
 #[actix_web::test]
 async fn a_transaction_that_leaves_is_not_found_and_says_why() {
-    let mut settings = Settings::default();
-    settings.node.wait = WaitConfig {
-        timeout_ms: 600_000,
-        ..WaitConfig::default()
-    };
+    let mut settings = patient();
     settings.node.mempool = MempoolConfig {
         capacity_per_account: 1,
         ..MempoolConfig::default()
