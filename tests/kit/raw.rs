@@ -119,6 +119,16 @@ impl TestNode {
         )
     }
 
+    /// A submission of several, as it goes over the wire.
+    pub fn batch_bytes(transactions: &[SignedTransaction]) -> Vec<u8> {
+        let body = bcs::to_bytes(transactions).unwrap();
+        Self::post_bytes(
+            "/v1/transactions/batch",
+            "application/x.node.signed_transaction+bcs",
+            &body,
+        )
+    }
+
     /// A long poll, as it goes over the wire.
     pub fn wait_bytes(hash: &HashValue) -> Vec<u8> {
         format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n").into_bytes()
