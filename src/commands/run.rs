@@ -7,7 +7,9 @@ use crate::{
     output,
     signing::private_key_text,
     telemetry,
-    wiring::{OpenLedger, Service, configured_genesis, configured_tls, open_ledger, tell_of_damage},
+    wiring::{
+        OpenLedger, Service, configured_genesis, configured_tls, open_ledger, schedule, tell_of_damage,
+    },
 };
 use ledger::Genesis;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -27,6 +29,8 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         sequencer = %settings.sequencer.mode,
         "starting"
     );
+    // Before there are threads, which take it over.
+    schedule(&settings.process.scheduling);
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
     tell_of_damage(&settings.storage.data_dir);

@@ -261,6 +261,11 @@ settings! {
         mailbox_capacity: usize = 64, Kind::Integer(MAILBOX_CAPACITY), "messages",
             "Requests that wait for the pruner; HTTP sends it none today.";
     }
+    /// The process as the system sees it.
+    process: ProcessSettings = "process" {
+        scheduling: String = "batch", Kind::Choice(&["batch", "inherit"]), "",
+            "How the system gives the node's threads their turns. batch (SCHED_BATCH): one that is woken waits until the one that runs has had its time or has nothing to do, and finds more to do at once, unless what starts the node has set another way than the usual one. inherit: as what starts the node has it; answers come sooner beside other programs that keep all cores busy. On Linux only.";
+    }
     /// What the node says about itself.
     log: LogSettings = "log" {
         format: String = "text", Kind::Choice(&["text", "json"]), "",

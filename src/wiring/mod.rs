@@ -9,6 +9,7 @@ mod listeners;
 mod memory;
 mod net;
 mod room;
+mod scheduling;
 mod service;
 mod tls;
 
@@ -18,5 +19,6 @@ pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
 pub use net::{ConnectionCounts, OpenListeners};
+pub use scheduling::schedule;
 pub use service::Service;
 pub use tls::configured_tls;

@@ -35,6 +35,35 @@ async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
     assert_eq!(node.balance(&"0xabc".parse().unwrap()).await, 42);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn its_threads_wait_their_turns_where_the_settings_say_so() {
+    // Of sched(7).
+    const SCHED_BATCH: u32 = 3;
+    let inherited = procfs::process::Process::myself()
+        .unwrap()
+        .stat()
+        .unwrap()
+        .policy
+        .unwrap();
+    let node = TestNode::start(&["process.scheduling=inherit"]);
+    assert!(
+        node.scheduling_policies()
+            .iter()
+            .all(|&policy| policy == inherited)
+    );
+    let node = TestNode::start(&[]);
+    let policies = node.scheduling_policies();
+    assert!(policies.len() > 5, "{policies:?}");
+    // Who starts the tests may have decided otherwise.
+    if inherited == 0 {
+        assert!(
+            policies.iter().all(|&policy| policy == SCHED_BATCH),
+            "{policies:?}"
+        );
+    }
+}
+
 #[test]
 fn both_signals_stop_it_cleanly() {
     for signal in ["INT", "TERM"] {
