@@ -1,20 +1,30 @@
-"""Runs the node beside the floor (and a peer, where there is one) and prints what share of it the node
-reaches.
+"""Compares the node with the floor and a peer, or with an older build of itself.
 
     python3 benches/compare [ROW...] [--rounds 3] [--seconds 8] [--json FILE] [--chart FILE.svg]
+    python3 benches/compare [ROW...] --node-old PATH
+    python3 benches/compare --benches --node-old PATH
 
-Each program has a process and a directory of its own that are new for every run, and takes turns with the others:
-a figure means something only beside the others of its round. Build them first:
+Each run starts a new process in an empty directory. The programs of a row run in turns: only figures of the same
+round can be compared. Build the programs first:
 
     cargo build --release && cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
-    npm install --no-save --prefix benches/peer       for the peer; without it the rows have none
-    apt-get install wrk                which reads, for the row `reads`
+    npm install --no-save --prefix benches/peer       the peer; without it the rows do not show it
+    apt-get install wrk                               for the row `reads`
 
-A run of the floor counts only if the floor and the generator together kept the machine as busy as
-`--busy-share` says: otherwise something else was the limit, and the node would be held against too little.
-Leave the machine alone meanwhile. A round of the rows of a load takes about four minutes, one of `million` two;
-`start` prepares its ledger once; `long` and what is `sustained` have one round only and are run only where they are
-named.
+A run of the floor counts only if the floor and the generator together used `--busy-share` of the machine: otherwise
+something else limited it, and the node would be compared with too little. Run nothing else meanwhile. A round of the
+rows of a load takes about four minutes, one of `million` two; `start` prepares its ledger once; `long` and the
+`sustained` rows have one round and run only if they are named.
+
+With `--node-old`, the program of an older build takes the place of the floor and the peer, in all rows but `long` and
+the `sustained` ones. For both builds the table has processor time and context switches of each transaction or request,
+and processor time by thread; a remark says whether the processor time rose by more than the spread of the rounds. The
+generator of `--node` loads both.
+
+With `--benches`, the benches `stages`, `functions`, `signatures` and `growth` of both builds run instead. They lie
+beside the node's program after this command in both checkouts:
+
+    cargo bench --no-run -p ledger --benches && cargo bench --no-run -p ledger-store --bench growth
 """
 
 import argparse
@@ -24,6 +34,7 @@ import shutil
 import signal
 import sys
 
+import cargo_benches
 import chart
 import machine
 import programs
@@ -34,7 +45,7 @@ import table
 
 
 def program(path):
-    """A program's path, so that it is not looked for elsewhere."""
+    """Returns the absolute path of a program, so that it is not searched for elsewhere."""
     return pathlib.Path(path).resolve()
 
 
@@ -42,29 +53,35 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="benches/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    but = f"by default all but {', '.join(sorted(rows.FOR_LONG))}"
+    but = f"by default all but {', '.join(sorted(rows.LONG))}"
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; {but}")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=8, help="that are measured of each run")
-    parser.add_argument("--warm-up", type=int, default=2, help="seconds before that")
+    parser.add_argument("--seconds", type=int, default=8, help="measured time of each run")
+    parser.add_argument("--warm-up", type=int, default=2, help="seconds of load before the measured time")
     parser.add_argument("--transfers", type=int, help="of million, start (1,000,000) and long (10,000,000)")
-    sustain = "seconds that the node's turns of a sustained row take together"
+    sustain = "total measured seconds of the node's turns of a sustained row"
     parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")
+    parser.add_argument("--node-old", type=program, metavar="PATH", help="the node's program of the build to compare with")
+    parser.add_argument("--benches", action="store_true", help="run the benches of both builds instead of the rows")
     parser.add_argument("--floor", type=program, default=programs.TARGET / "ledger-floor")
-    parser.add_argument("--generator", type=program, help="a node's program whose bench is used; default: --node")
+    parser.add_argument("--generator", type=program, help="the program whose `bench` loads the others; default: --node")
     parser.add_argument("--anvil", type=program, default=programs.anvil_path())
     parser.add_argument("--peer-load", type=program, default=programs.TARGET / "ledger-peer-load")
     parser.add_argument("--wait-load", type=program, default=programs.TARGET / "ledger-wait-load")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the node")
     parser.add_argument("--work-dir", type=pathlib.Path, default=programs.TARGET.parent / "compare")
-    parser.add_argument("--json", type=pathlib.Path, help="writes every figure of every run there")
-    parser.add_argument("--chart", type=pathlib.Path, help="writes an SVG picture there")
+    parser.add_argument("--json", type=pathlib.Path, help="write every figure of every run to a file")
+    parser.add_argument("--chart", type=pathlib.Path, help="write an SVG picture to a file")
     options = parser.parse_args()
     unknown = set(options.rows) - set(rows.NAMES)
     if unknown:
         parser.error(f"no row {', '.join(sorted(unknown))}")
+    if options.node_old and not rows.LONG.isdisjoint(options.rows):
+        parser.error(f"--node-old does not compare {', '.join(sorted(rows.LONG))}")
+    if options.benches and (options.rows or not options.node_old):
+        parser.error("--benches needs --node-old and takes no rows")
     if options.rounds < 1 or options.seconds < 1:
         parser.error("--rounds and --seconds are at least 1")
     if options.transfers is not None and options.transfers < 1_000:
@@ -75,12 +92,35 @@ def arguments():
 
 
 def needed(options):
-    """The programs that the rows start."""
-    yield from (options.node, options.generator, options.floor)
+    """Yields the programs that will be started."""
+    yield options.node
+    if options.node_old:
+        yield options.node_old
+    if options.benches:
+        return
+    yield options.generator
     if not rows.WITH_WAITS.isdisjoint(options.rows):
         yield options.wait_load
-    if options.anvil:
-        yield from (options.anvil, options.peer_load)
+    if not options.node_old:
+        yield options.floor
+        if options.anvil:
+            yield from (options.anvil, options.peer_load)
+
+
+def measure_rows(options):
+    """Measures all rounds of the chosen rows and returns their summaries."""
+    chosen = [row for row in rows.ALL if row.name in options.rows]
+    measured = [[] for _ in chosen]
+    with programs.Directory(options.work_dir) as directory:
+        for number in range(options.rounds):
+            for row, rounds in zip(chosen, measured):
+                if number < (row.rounds_max or options.rounds):
+                    rounds.append(row.measure(number, options, directory))
+    return [
+        {**result, "rounds": rounds}
+        for row, rounds in zip(chosen, measured)
+        for result in row.summaries(rounds, options)
+    ]
 
 
 def main():
@@ -88,23 +128,12 @@ def main():
     for path in needed(options):
         if not path.exists():
             sys.exit(f"{path} is missing; --help says how it is built")
-    if reads.NAME in options.rows and not shutil.which("wrk"):
-        sys.exit("wrk is missing; --help says where it is from")
-    # So that nothing is left behind when it is ended.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    chosen = [row for row in rows.ALL if row.name in options.rows]
+    if reads.NAME in options.rows and not options.benches and not shutil.which("wrk"):
+        sys.exit("wrk is missing; --help says how to install it")
+    # Exits through the context managers, which stop the programs and remove the directories.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     results = {"machine": machine.describe(options.work_dir), "options": rows.described(options)}
-    measured = [[] for _ in chosen]
-    with programs.Directory(options.work_dir) as directory:
-        for number in range(options.rounds):
-            for row, rounds in zip(chosen, measured):
-                if number < (row.rounds_max or options.rounds):
-                    rounds.append(row.measure(number, options, directory))
-    results["rows"] = [
-        {**result, "rounds": rounds}
-        for row, rounds in zip(chosen, measured)
-        for result in row.summaries(rounds, options)
-    ]
+    results["rows"] = cargo_benches.measure(options) if options.benches else measure_rows(options)
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
     if options.chart:

@@ -1,15 +1,15 @@
-"""The row `block`: one block commits many awaited transactions; how long their answers take.
+"""Row `block`: one block commits many awaited transactions; how long their responses take.
 
-Every transaction is awaited on a connection of its own when the one that all depend on is submitted. The figure is
-the time from the first answer to the last, as their reader sees it: what comes before the first (for the node a
-block that is executed and written, for the floor a write and its sync) is the business of other rows, and is told
-beside it. Connections are closed when all have come. Others have only to use the machine for a moment to double
-so short a time: a run in which they did is tried again, of either program. The floor wakes bare oneshots and answers a
-line; the node answers the committed transaction, in BCS as the
-generator's clients read it (`block`), and in JSON (`block_json`).
+Each transaction is awaited on its own connection when the one that all others depend on is submitted. The figure is
+the time from the first response to the last, as their reader sees it. Other rows measure what happens before the
+first response: the node executes and writes a block, the floor writes and syncs; it is printed as a note.
+Connections are closed after the last response. The figure is so short that a moment of other load doubles it: a run
+in which other programs used the machine is repeated, for any program. The floor wakes bare oneshots and answers one
+line; the node answers the committed transaction, in BCS as the generator's clients read it (`block`) or in JSON
+(`block_json`).
 
-On a virtual machine free memory may have gone back to its host, which then takes longer to give each page than the
-program takes to fill it: memory is touched before each run, of either program.
+On a virtual machine free memory may have been returned to the host, which then takes longer to provide each page
+than the program takes to fill it. Memory is touched before each run of any program.
 """
 
 import mmap
@@ -22,11 +22,11 @@ import programs
 import waits
 
 WAITS = 10_000
-# So often a round tries each program, until others leave the machine alone meanwhile.
+# Maximum number of runs of a program per round, until one is not disturbed.
 TRIES = 5
-# A reader that is so busy is what the time is spent on.
+# A reader that is busier than this share of the time limits the figure.
 BUSY_SHARE_MAX = 0.9
-# So much that the host has not taken all of it back when the block is committed: with 4 GiB half of the runs waited for it.
+# Enough that the host has not reclaimed all of it before the block commits; with 4 GiB half of the runs had to wait.
 TOUCHED_BYTES = 10 << 30
 
 
@@ -37,43 +37,44 @@ class Block:
     def __init__(self, name, accept):
         self.name = name
         self.accept = accept
-        self.title = f"one block commits {WAITS:,} awaited transactions, answers in {accept.upper()}: first to last answer"
+        form = accept.upper()
+        self.title = f"one block commits {WAITS:,} awaited transactions, responses in {form}: first to last response"
 
     def measure(self, number, options, directory):
         waits.allow_connections(WAITS)
         runs = {}
-        for name in figures.in_turns(number, (parked.NODE, parked.FLOOR)):
+        for contender in figures.in_turns(number, parked.contenders(options)):
             for _ in range(TRIES):
-                runs[name] = self.run(number, name, options, directory)
-                if not figures.is_disturbed(runs[name]):
+                runs[contender.name] = self.run(number, contender, options, directory)
+                if not figures.is_disturbed(runs[contender.name]):
                     break
         return runs
 
-    def run(self, number, name, options, directory):
+    def run(self, number, contender, options, directory):
         touch_memory()
-        fresh = directory.fresh()
-        with programs.Process(parked.command(name, options, fresh / "data", WAITS), fresh) as program:
+        with parked.start_waiting(contender, options, directory.fresh(), WAITS) as program:
             run = release(program, options, self.accept)
         span = run["last_ms"] - run["first_ms"]
-        others = ", others used the machine: does not count" if figures.is_disturbed(run) else ""
-        figures.progress(number, self.name, name, f"{span:12,.1f} ms, the first after {run['first_ms']:.1f}{others}")
+        others = ", disturbed: does not count" if figures.is_disturbed(run) else ""
+        text = f"{span:12,.1f} ms, the first after {run['first_ms']:.1f}{others}"
+        figures.progress(number, self.name, contender.name, text)
         return run
 
     def summaries(self, rounds, options):
-        names = (parked.NODE, parked.FLOOR)
+        names = [contender.name for contender in parked.contenders(options)]
         spans = {name: [runs[name]["last_ms"] - runs[name]["first_ms"] for runs in rounds] for name in names}
         result = figures.result(self.name, self.title, self.unit, spans)
         for name in names:
             reports = [runs[name] for runs in rounds]
             first, size = (figures.median(run[key] for run in reports) for key in ("first_ms", "body_bytes"))
-            note = f"first answer {first:.0f} ms after the release, {size:,.0f} bytes each"
-            result["programs"][name]["note"] = f"{note}; ms of CPU by thread: {by_thread(reports)}"
+            result["programs"][name]["note"] = f"first response {first:.0f} ms after the release, {size:,.0f} bytes each"
             result["remarks"] += remarks(name, reports)
+        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
         return [result]
 
 
 def touch_memory():
-    """Has the system own memory that it can give at once: at most half of what is free."""
+    """Has the host provide memory in advance, at most half of what is free."""
     free_bytes = os.sysconf("SC_AVPHYS_PAGES") * mmap.PAGESIZE
     with mmap.mmap(-1, min(TOUCHED_BYTES, free_bytes // 2 // mmap.PAGESIZE * mmap.PAGESIZE)) as memory:
         for page in range(0, len(memory), mmap.PAGESIZE):
@@ -94,13 +95,6 @@ def remarks(name, reports):
     yield from figures.disturbed(name, reports)
 
 
-def by_thread(reports):
-    """Medians of what the busiest threads used from the release to the last answer."""
-    names = {name for run in reports for name in run["cpu_ms_by_thread"]}
-    used = {name: figures.median(run["cpu_ms_by_thread"].get(name, 0) for run in reports) for name in names}
-    return ", ".join(f"{name} {used[name]:.0f}" for name in sorted(used, key=used.get, reverse=True) if used[name] >= 1)
-
-
 def release(program, options, accept):
     addresses = program.addresses
     with waits.Waits(options, addresses, WAITS, accept) as load:
@@ -108,14 +102,13 @@ def release(program, options, accept):
         load.go_on()
         load.reached("parked")
         height = node_api.height(addresses["api"])
-        used = program.cpu_ms_by_thread()
         with programs.Watch(program, load.process) as watch:
             load.go_on()
             report = load.report()
         return {
             **report,
             "blocks": node_api.height(addresses["api"]) - height,
-            "cpu_ms_by_thread": program.cpu_ms_by_thread() - used,
+            "cost": watch.usage.each(WAITS),
             "cores_of_others": watch.cores_of_others,
         }
 

@@ -1,11 +1,11 @@
-"""What all rows have in common: medians and spread, ratios, and what is told while they run."""
+"""Medians, ratios, costs and remarks that all rows report, and the progress lines of a run."""
 
 import os
 import statistics
 import sys
 
 median = statistics.median
-# Others that use so much of the machine make a run say less.
+# A run is disturbed if other programs use more than this share of the machine.
 OTHERS_SHARE_MAX = 0.1
 
 
@@ -14,37 +14,77 @@ def spread(values):
 
 
 def result(name, title, unit, values):
-    """A row of the table: of each program its values by round, and the ratios of the first to the others."""
-    first = next(iter(values))
-    ratios = {}
-    for other, others in values.items():
-        # Against a program that did nothing there is no ratio.
-        if other != first and all(others):
-            ratios[other] = spread([own / its for own, its in zip(values[first], others)])
+    """Returns a row of the table.
+
+    `values` maps each program to its figures by round. The row has the ratios of the first program to each other
+    one, round by round."""
     return {
         "name": name,
         "title": title,
         "unit": unit,
-        "first": first,
+        "first": next(iter(values)),
         "programs": {program: {"figure": spread(own)} for program, own in values.items()},
-        "ratios": ratios,
+        "ratios": ratios(values),
         "remarks": [],
     }
 
 
+def ratios(values):
+    """Returns the spread of the first program's ratios to each other one, without those that have a figure of 0."""
+    first = next(iter(values))
+    return {
+        other: spread([own / its for own, its in zip(values[first], others)])
+        for other, others in values.items()
+        if other != first and all(others)
+    }
+
+
+def add_costs(result, costs, options):
+    """Adds processor time and context switches to a row.
+
+    `costs` maps programs to one cost per round, as `programs.Usage.each` makes it; programs without one are left
+    out. If two builds are compared, adds a remark that says whether the processor time of the new one exceeds that of
+    the old one by more than the spread of the old one's rounds."""
+    costs = {program: of for program, of in costs.items() if of and all(of)}
+    cpu_us = {program: [cost["cpu_us"] for cost in of] for program, of in costs.items()}
+    for program, of in costs.items():
+        names = {name for cost in of for name in cost["cpu_us_by_thread"]}
+        by_thread = {name: median(cost["cpu_us_by_thread"].get(name, 0) for cost in of) for name in names}
+        result["programs"][program]["cost"] = {
+            "cpu_us": spread(cpu_us[program]),
+            "cpu_us_by_thread": dict(sorted(by_thread.items(), key=lambda item: -item[1])),
+            "switches": median(cost["switches"] for cost in of),
+        }
+    if result["first"] not in cpu_us:
+        return
+    first = cpu_us.pop(result["first"])
+    result["cpu_ratios"] = ratios({result["first"]: first, **cpu_us})
+    # A single round has no spread.
+    if not options.node_old or len(first) < 2:
+        return
+    for program, others in cpu_us.items():
+        excess, allowed = median(first) - median(others), max(others) - min(others)
+        verdict = "ABOVE" if excess > allowed else "within"
+        result["remarks"].append(
+            f"processor time of {result['first']} less that of {program}: {excess:+.1f} us,"
+            f" {verdict} the spread of the rounds of {program}, {allowed:.1f} us"
+        )
+
+
 def in_turns(number, programs):
-    """Who begins changes, so that a machine that slows down or quickens favours nobody."""
+    """Returns the programs in the order of a round. The order alternates, so that a change of the machine's speed
+    favors no program."""
     programs = list(programs)
     return programs if number % 2 == 0 else programs[::-1]
 
 
 def is_disturbed(report):
-    """Whether others used the machine meanwhile."""
+    """Returns whether other programs used too much of the machine during a run."""
     return report["cores_of_others"] / os.cpu_count() > OTHERS_SHARE_MAX
 
 
 def disturbed(name, reports):
-    """Says so where it was."""
+    """Yields a remark if a run was disturbed."""
     runs = sum(map(is_disturbed, reports))
     if runs:
         of = f"of the machine in {runs} of {len(reports)} runs"
@@ -52,5 +92,5 @@ def disturbed(name, reports):
 
 
 def progress(number, row, program, text):
-    """One line for a run that is over, on standard error."""
+    """Prints a line about a finished run to standard error."""
     print(f"round {number + 1}  {row:8} {program:26} {text}", file=sys.stderr, flush=True)

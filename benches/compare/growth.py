@@ -1,21 +1,21 @@
-"""The row `million`: what a node needs that has committed many transfers over many accounts, in memory and on the
-disk, and whether it became slower by them."""
+"""Row `million`: the memory and disk space of a node that has committed many transfers over many accounts, and
+whether the transfers made it slower."""
 
 import figures
+import load
 import node_api
 import programs
 
 TRANSFERS = 1_000_000
-# So many transfers for each account.
+# Transfers per account.
 PER_ACCOUNT = 10
 CONNECTIONS = 256
-# Pages of which the size of a transfer is taken, spread over all of them.
+# Pages, spread over the ledger, from which the size of a transfer is taken.
 PAGES = 40
-# What is in a page's BCS for each transaction beside itself, its events and its changes: a version, its info when
-# it succeeded (a tag, the gas, a status, three hashes, two that are absent), and the root of the
-# accumulator.
+# Bytes that a page in BCS has for each transaction besides the transaction, its events and its changes: version, info
+# of a successful transaction (tag, gas, status, three hashes, two absent ones), and root of the accumulator.
 FRAME_BYTES = 8 + (1 + 8 + 1 + 3 * 32 + 1 + 1) + 32
-NODE, PAYLOAD = "node", "payload"
+PAYLOAD = "payload"
 FIRST, LAST = "first fifth", "last fifth"
 MEMORY_MUST_MB = 600
 
@@ -25,37 +25,60 @@ class Million:
     rounds_max = None
 
     def measure(self, number, options, directory):
-        fresh = directory.fresh()
-        run = fill(fresh / "data", fresh, options)
-        disk = f"{run['stopped_bytes_each']:,.0f} bytes on the disk for {run['payload_bytes_each']:,.0f}"
-        figures.progress(number, self.name, NODE, f"{run['resident_bytes'] / 1e6:,.0f} MB, {disk} each")
-        return {NODE: run}
+        runs = {}
+        for contender in figures.in_turns(number, programs.contenders(options, programs.NODE)):
+            runs[contender.name] = run = fill(contender, directory.fresh(), options)
+            disk = f"{run['stopped_bytes_each']:,.0f} bytes on the disk for {run['payload_bytes_each']:,.0f}"
+            text = f"{run['resident_bytes'] / 1e6:,.0f} MB, {disk} each"
+            figures.progress(number, self.name, contender.name, text)
+        return runs
 
     def summaries(self, rounds, options):
-        runs = [found[NODE] for found in rounds]
         of = f"{transfers(options):,} transfers over {accounts(options):,} accounts"
-        values = lambda key, scale=1: [run[key] / scale for run in runs]
-        memory = {NODE: values("resident_bytes", 1e6)}
-        memory = figures.result("million/memory", f"resident memory after {of}", "MB", memory)
-        memory["programs"][NODE]["note"] = f"at most {MEMORY_MUST_MB} MB"
-        disk = {NODE: values("stopped_bytes_each"), PAYLOAD: values("payload_bytes_each")}
-        disk = figures.result("million/disk", f"on the disk each, {of}", "bytes", disk)
-        running = figures.median(values("running_bytes_each"))
-        disk["programs"][NODE]["note"] = f"allocated after a stop; {running:,.0f} before it"
-        disk["programs"][PAYLOAD]["note"] = "BCS of transaction, events and changes"
-        fifths = [run["fifths_committed_per_second"] for run in runs]
-        speed = {LAST: [parts[-1] for parts in fifths], FIRST: [parts[0] for parts in fifths]}
-        speed = figures.result("million/speed", f"committed, {of}", "committed/s", speed)
-        for result in (memory, disk, speed):
-            result["remarks"] += remarks(runs)
-        return [memory, disk, speed]
+        reports = {
+            contender.name: [runs[contender.name] for runs in rounds]
+            for contender in programs.contenders(options, programs.NODE)
+        }
+        results = [memory(of, reports), disk(of, reports), *(speed(of, name, runs) for name, runs in reports.items())]
+        for name, runs in reports.items():
+            for result in results:
+                result["remarks"] += remarks(name, runs)
+        figures.add_costs(
+            results[0], {name: [load.measured_cost(run) for run in runs] for name, runs in reports.items()}, options
+        )
+        return results
 
 
-def remarks(runs):
+def memory(of, reports):
+    values = {name: [run["resident_bytes"] / 1e6 for run in runs] for name, runs in reports.items()}
+    result = figures.result("million/memory", f"resident memory after {of}", "MB", values)
+    for name in reports:
+        result["programs"][name]["note"] = f"at most {MEMORY_MUST_MB} MB"
+    return result
+
+
+def disk(of, reports):
+    values = {name: [run["stopped_bytes_each"] for run in runs] for name, runs in reports.items()}
+    values[PAYLOAD] = [run["payload_bytes_each"] for run in next(iter(reports.values()))]
+    result = figures.result("million/disk", f"disk space per transfer, {of}", "bytes", values)
+    for name, runs in reports.items():
+        running = figures.median(run["running_bytes_each"] for run in runs)
+        result["programs"][name]["note"] = f"allocated after a stop; {running:,.0f} before it"
+    result["programs"][PAYLOAD]["note"] = "BCS of transaction, events and changes"
+    return result
+
+
+def speed(of, name, runs):
+    fifths = [run["fifths_committed_per_second"] for run in runs]
+    values = {LAST: [parts[-1] for parts in fifths], FIRST: [parts[0] for parts in fifths]}
+    return figures.result("million/speed", f"{name}: committed, {of}", "committed/s", values)
+
+
+def remarks(name, runs):
     faulty = sum(bool(run["failed"] or run["uncommitted"]) for run in runs)
     if faulty:
-        yield f"{NODE}: transfers that were not committed in {faulty} of {len(runs)} runs"
-    yield from figures.disturbed(NODE, runs)
+        yield f"{name}: transfers that were not committed in {faulty} of {len(runs)} runs"
+    yield from figures.disturbed(name, runs)
 
 
 def transfers(options, by_default=TRANSFERS):
@@ -66,11 +89,12 @@ def accounts(options, by_default=TRANSFERS):
     return transfers(options, by_default) // PER_ACCOUNT
 
 
-def fill(data, directory, options):
-    """Has a new node commit the transfers; stops it, and tells what they took."""
-    with programs.Process(programs.node_command(options, data), directory) as node:
-        load = ("--transfers", transfers(options), "--accounts", accounts(options), "--connections", CONNECTIONS)
-        report = programs.report(node, programs.bench_command(options, node, *load))
+def fill(contender, directory, options):
+    """Has a new node commit the transfers in `directory`, stops it, and returns its report with sizes."""
+    with contender.start(options, directory) as node:
+        words = ("--transfers", transfers(options), "--accounts", accounts(options), "--connections", CONNECTIONS)
+        report = programs.report_with_cost(node, options, *words)
+        data = directory / "data"
         resident, running = node.resident_bytes(), allocated_bytes(data)
         payload = payload_bytes_each(node.addresses["api"], report["committed"])
     committed = report["committed"]
@@ -84,13 +108,15 @@ def fill(data, directory, options):
 
 
 def allocated_bytes(data):
-    """Of all files in a directory, as the file system counts."""
+    """Returns the allocated size of all files in a directory."""
     return sum(path.stat().st_blocks * 512 for path in data.rglob("*") if path.is_file())
 
 
 def payload_bytes_each(api, committed):
-    """The payload of all transactions, for each transfer: of the oldest, which fund the accounts, by all of them; of
-    the newest, which are as many as the transfers and hardly anything else, by pages that are spread over them."""
+    """Returns the payload of all transactions, divided by the number of transfers.
+
+    The oldest transactions, which fund the accounts, are all counted. The newest, nearly all of which are transfers,
+    are sampled by pages spread over them."""
     newest = node_api.newest_version(api)
     first = max(newest - committed, 0)
     total = version = 0
@@ -104,20 +130,20 @@ def payload_bytes_each(api, committed):
 
 
 def page_payload(api, start):
-    """How many transactions a page has, and their payload."""
+    """Returns the number of transactions of a page and their payload in bytes."""
     body = node_api.page(api, start, node_api.BCS)
     count, count_bytes = uleb128(body)
     return count, len(body) - count_bytes - count * FRAME_BYTES
 
 
 def uleb128(body):
-    """The number that begins it, and its length, as BCS writes how many elements follow."""
+    """Returns the ULEB128 number at the start of `body` and its length in bytes. BCS encodes lengths so."""
     value = 0
     for index, byte in enumerate(body):
         value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
             return value, index + 1
-    raise ValueError("a number without an end")
+    raise ValueError("a ULEB128 number that does not end")
 
 
 ROWS = [Million()]

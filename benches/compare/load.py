@@ -1,5 +1,4 @@
-"""The rows of one load: transfers that `ledger-node bench` or a peer's generator sends, and how fast they are
-committed."""
+"""Rows of one load: transfers that `ledger-node bench` or a peer's generator sends, and how fast they are committed."""
 
 import os
 
@@ -8,7 +7,7 @@ import programs
 
 
 class Load:
-    """A load and the figure that is read off it: of `first`, held against each of `against`."""
+    """A load and its figure for the program `first`, compared with each of `against`."""
 
     def __init__(self, name, title, unit, first, against, **load):
         self.name = name
@@ -19,14 +18,14 @@ class Load:
         self.connections = load["connections"]
         self.mode = load["mode"]
         self.accounts = load.get("accounts", 2_000)
-        # So many transfers a second are signed before; more would be signed under the load.
+        # Transfers per second that are signed in advance. The generator signs any further ones under the load.
         self.rate_max = load["rate_max"]
-        # Whether the load is to use the machine up, and more is better.
+        # Whether the load must use the whole machine, and a larger figure is better.
         self.is_throughput = unit == "committed/s"
         self.rounds_max = None
 
     def contenders(self, options):
-        return [self.first, *(other for other in self.against if other not in programs.PEERS or options.anvil)]
+        return programs.contenders(options, self.first, *self.against)
 
     def load(self, options):
         transfers = self.rate_max * (options.seconds + options.warm_up)
@@ -42,7 +41,7 @@ class Load:
         return report["committed_per_second"] if self.is_throughput else report["commit_latency"]["p50_ms"]
 
     def measure(self, number, options, directory):
-        """One run of each program, in turns."""
+        """Runs each program once."""
         runs = {}
         for contender in figures.in_turns(number, self.contenders(options)):
             runs[contender.name] = run = contender.run(self, options, directory)
@@ -50,7 +49,7 @@ class Load:
         return runs
 
     def summaries(self, rounds, options):
-        """The programs of a row, the ratios of the first to the others, and what speaks against them."""
+        """Returns the row: figures of all programs, ratios of the first to the others, costs and remarks."""
         names = [contender.name for contender in self.contenders(options)]
         reports = {name: [runs[name] for runs in rounds] for name in names}
         values = {name: [self.figure(report) for report in reports[name]] for name in names}
@@ -58,11 +57,22 @@ class Load:
         for name in names:
             result["programs"][name].update(of_program(self, reports[name]))
             result["remarks"] += remarks(self, name, reports[name], options.busy_share)
+        figures.add_costs(result, {name: [measured_cost(report) for report in reports[name]] for name in names}, options)
         return [result]
 
 
+def measured_cost(report):
+    """Returns the cost of a node's transfer, or `None` for other programs.
+
+    The generator reads the processor time of the whole process when the warm-up ends, so it is more exact than the
+    sum over threads."""
+    if "cost" not in report:
+        return None
+    return {**report["cost"], "cpu_us": report["node"]["cpu_us_per_transfer"]}
+
+
 def cost(run):
-    """Processor time of a run, for people."""
+    """Returns the processor time of a run as text."""
     return (
         f"{run['node']['cpu_us_per_transfer']:8.1f} us each"
         f" + {run['generator']['cpu_us_per_transfer']:5.1f} us of the generator"
@@ -70,13 +80,13 @@ def cost(run):
 
 
 def busy_share(report):
-    """How much of the machine the program and the generator used together."""
+    """Returns the share of the machine that the program and the generator used."""
     generator = report["generator"]
     return (report["node"]["cores"] + generator["busy_share"] * generator["threads"]) / os.cpu_count()
 
 
 def remarks(row, name, reports, busy_share_min):
-    """What speaks against the figures of a program."""
+    """Yields what makes the figures of a program doubtful."""
     of = f"of {len(reports)} runs"
     limited = sum(report["generator"]["was_the_limit"] for report in reports)
     if limited:
@@ -98,7 +108,7 @@ def remarks(row, name, reports, busy_share_min):
 
 
 def of_program(row, reports):
-    """Medians of what else one program's runs tell."""
+    """Returns the medians of the other figures of a program's runs."""
     median = lambda value: figures.median(value(report) for report in reports)
     return {
         "cpu_us": median(lambda report: report["node"]["cpu_us_per_transfer"]),
@@ -132,7 +142,7 @@ ROWS = [
     ),
     Load(
         "await_json",
-        "the same, the answers in JSON",
+        "every transfer awaited by its own long poll, 256 clients, responses in JSON",
         "committed/s",
         programs.NODE_JSON,
         (programs.FLOOR,),
@@ -142,7 +152,7 @@ ROWS = [
     ),
     Load(
         "one",
-        "one client, submit to answered wait, p50",
+        "one client, submit to end of its long poll, p50",
         "ms",
         programs.NODE,
         (programs.FLOOR, programs.ANVIL_AUTOMINE),

@@ -35,7 +35,7 @@ class Long:
         fresh = directory.fresh()
         window = int(growth.transfers(options, TRANSFERS) * WINDOW_SHARE)
         settings = ("pruner.enabled=true", f"pruner.window_versions={window}")
-        with programs.Process(programs.node_command(options, fresh / "data", *settings), fresh) as node:
+        with programs.NODE.start(options, fresh, *settings) as node:
             run = watched(node, options)
             run["resident_bytes"] = node.resident_bytes()
             run["allocated_bytes"] = growth.allocated_bytes(fresh / "data")
@@ -51,7 +51,7 @@ class Long:
         resident, disk = (figures.median(run[key] for run in runs) for key in ("resident_bytes", "allocated_bytes"))
         result["programs"][LAST]["note"] = f"{resident / 1e6:,.0f} MB resident, {disk / 1e6:,.0f} MB on the disk"
         result["programs"][FIRST]["note"] = f"of {figures.median(run['span_seconds'] for run in runs):.0f} s each"
-        result["remarks"] += growth.remarks(runs)
+        result["remarks"] += growth.remarks("node", runs)
         return [result]
 
 

@@ -1,4 +1,4 @@
-"""What a figure was measured on: without it, it means nothing."""
+"""The machine and the commit of a measurement."""
 
 import datetime
 import os
@@ -9,16 +9,16 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def output(*command):
-    """What a command prints, or an empty text where it cannot be run."""
+def output(*command, directory=ROOT):
+    """Returns the standard output of a command, or an empty text if it fails."""
     try:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
 
 def of_proc(path, name):
-    """The value after `name` in a file of lines `name : value`."""
+    """Returns the value of `name` in a file of lines `name : value`."""
     try:
         lines = pathlib.Path(path).read_text().splitlines()
     except OSError:
@@ -28,8 +28,9 @@ def of_proc(path, name):
 
 
 def busy_seconds():
-    """Processor time that all programs of the machine have used, and that others of its host took from it while they
-    wanted it; 0 where the kernel does not tell."""
+    """Returns the processor time that the machine has used or that its host has withheld from it, in seconds.
+
+    Returns 0 on a kernel without `/proc/stat`."""
     try:
         fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
     except (OSError, IndexError):
@@ -38,8 +39,15 @@ def busy_seconds():
     return (user + nice + system + interrupts + soft_interrupts + stolen) / os.sysconf("SC_CLK_TCK")
 
 
+def commit_of(directory):
+    """Returns the commit that is checked out around a file or directory, or its path outside of a checkout."""
+    directory = directory if directory.is_dir() else directory.parent
+    commit = output("git", "rev-parse", "--short=12", "HEAD", directory=directory)
+    changed = output("git", "status", "--porcelain", "--untracked-files=no", directory=directory)
+    return commit + (" with changes" if changed else "") if commit else str(directory)
+
+
 def describe(work_dir):
-    changed = output("git", "status", "--porcelain", "--untracked-files=no")
     parents = [path for path in (work_dir, *work_dir.parents) if path.exists()]
     file_system = output("stat", "--file-system", "--format=%T", str(parents[0]))
     return {
@@ -49,7 +57,7 @@ def describe(work_dir):
         "memory": of_proc("/proc/meminfo", "MemTotal"),
         "kernel": platform.release(),
         "file_system": file_system,
-        "commit": output("git", "rev-parse", "--short=12", "HEAD") + (" with changes" if changed else ""),
+        "commit": commit_of(ROOT),
         "compiler": output("rustc", "--version"),
         "flags": "profile release" + (f", RUSTFLAGS={os.environ['RUSTFLAGS']}" if "RUSTFLAGS" in os.environ else ""),
         "load_before": os.getloadavg()[0],

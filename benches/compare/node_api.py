@@ -1,21 +1,24 @@
-"""What is asked of a node while a row is prepared, and after it."""
+"""Requests to a node while a row is prepared and after it was measured."""
 
 import json
+import sys
 import urllib.request
 
 JSON = "application/json"
 BCS = "application/x-bcs"
-# How long an answer may take, in seconds.
-PATIENCE_SECONDS = 30
-# The largest page of transactions.
+# Maximum time of a request, in seconds.
+TIMEOUT_SECONDS = 30
+# Maximum number of transactions that the node returns in one response.
 PAGE = 100
+# Metric whose sum counts the committed transactions of users.
+COMMITTED = "ledger_block_transactions_sum"
 
 
 def get(url, media_type=JSON):
-    """The body of an answer that must succeed."""
+    """Returns the body of a successful response."""
     request = urllib.request.Request(url, headers={"accept": media_type})
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-        return answer.read()
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+        return response.read()
 
 
 def newest_version(api):
@@ -23,16 +26,24 @@ def newest_version(api):
 
 
 def height(api):
-    """Of the newest block; the floor, which has none, stays at 0."""
+    """Returns the height of the newest block. The floor has no blocks and always returns 0."""
     return int(json.loads(get(f"{api}/v1"))["block_height"])
 
 
+def committed_transactions(admin):
+    """Returns how many transactions of users the node has committed since its start."""
+    for line in get(f"{admin}/metrics", "*/*").decode().splitlines():
+        if line.startswith(f"{COMMITTED} "):
+            return int(float(line.split()[1]))
+    return sys.exit(f"{admin}/metrics has no {COMMITTED}")
+
+
 def page_starts(first, last, pages):
-    """Where to begin so many pages that are spread evenly over the versions."""
-    room = max(last - first - PAGE, 0)
-    return sorted({first + room * number // max(pages - 1, 1) for number in range(pages)})
+    """Returns the start versions of pages that are spread evenly over `first` to `last`."""
+    span = max(last - first - PAGE, 0)
+    return sorted({first + span * number // max(pages - 1, 1) for number in range(pages)})
 
 
 def page(api, start, media_type=JSON):
-    """Up to `PAGE` transactions; fewer where they are large."""
+    """Returns a page of up to `PAGE` transactions. A page of large transactions is shorter."""
     return get(f"{api}/v1/transactions?start={start}&limit={PAGE}", media_type)

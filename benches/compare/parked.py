@@ -1,9 +1,9 @@
-"""The row `parked`: what a long poll costs in memory while it waits.
+"""Row `parked`: the memory that one waiting long poll costs.
 
-So many are parked in one process, each on a connection and a transaction of its own that cannot be committed yet.
-Measured is by how much resident memory grows from just before the first connection: the transactions are in the
-pool by then. Afterwards all are released, which shows that each was waiting. The floor holds its first write
-back; its handler parks on a oneshot.
+Many long polls wait in one process, each on its own connection for its own transaction, which cannot be committed
+yet. The figure is the growth of resident memory from just before the first connection, when the mempool already
+holds the transactions. Releasing all of them afterwards shows that each was waiting. The floor delays its first
+write; its handler waits for a oneshot.
 """
 
 import time
@@ -13,29 +13,27 @@ import programs
 import waits
 
 WAITS = 19_000
-# For memory that was freed to go back, and for what is under way to come to rest, in seconds.
+# Time for the allocator to return freed memory and for requests in flight to finish, in seconds.
 SETTLE_SECONDS = 3
-NODE, FLOOR = "node", "floor"
 
 
 class Parked:
     name = "parked"
-    title = f"{WAITS:,} long polls parked, resident memory each"
+    title = f"{WAITS:,} long polls waiting, resident memory each"
     unit = "bytes"
     rounds_max = None
 
     def measure(self, number, options, directory):
         waits.allow_connections(WAITS)
         runs = {}
-        for name in figures.in_turns(number, (NODE, FLOOR)):
-            fresh = directory.fresh()
-            with programs.Process(command(name, options, fresh / "data", WAITS), fresh) as program:
-                runs[name] = run = park(program, options)
-            figures.progress(number, self.name, name, f"{run['bytes_each']:12,.0f} bytes each")
+        for contender in figures.in_turns(number, contenders(options)):
+            with start_waiting(contender, options, directory.fresh(), WAITS) as program:
+                runs[contender.name] = run = park(program, options)
+            figures.progress(number, self.name, contender.name, f"{run['bytes_each']:12,.0f} bytes each")
         return runs
 
     def summaries(self, rounds, options):
-        names = (NODE, FLOOR)
+        names = [contender.name for contender in contenders(options)]
         values = {name: [runs[name]["bytes_each"] for runs in rounds] for name in names}
         result = figures.result(self.name, self.title, self.unit, values)
         for name in names:
@@ -44,29 +42,36 @@ class Parked:
             faulty = sum(runs[name]["committed"] != WAITS for runs in rounds)
             if faulty:
                 result["remarks"].append(f"{name}: {faulty} runs DO NOT COUNT, not all were answered at the end")
+        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
         return [result]
 
 
-def command(name, options, data, transfers):
-    """A program that can park so many long polls, and answers all at once."""
-    if name == NODE:
-        return programs.node_command(options, data, *waits.settings(transfers))
-    return programs.floor_command(options, data, "--hold", transfers + 1)
+def contenders(options):
+    return programs.contenders(options, programs.NODE, programs.FLOOR)
+
+
+def start_waiting(contender, options, directory, transfers):
+    """Starts a program that can hold so many long polls and answers all of them together."""
+    if contender is programs.FLOOR:
+        return contender.start(options, directory, "--hold", transfers + 1)
+    return contender.start(options, directory, *waits.settings(transfers))
 
 
 def park(program, options):
     with waits.Waits(options, program.addresses, WAITS) as load:
         load.reached("submitted")
         time.sleep(SETTLE_SECONDS)
-        before = program.resident_bytes()
+        before, used = program.resident_bytes(), program.usage()
         load.go_on()
         load.reached("parked")
         time.sleep(SETTLE_SECONDS)
         parked = program.resident_bytes()
         load.go_on()
         report = load.report()
+        cost = program.usage().since(used).each(WAITS)
     each = (parked - before) / WAITS
-    return {"bytes_each": each, "before_bytes": before, "parked_bytes": parked, "committed": report["committed"]}
+    committed = report["committed"]
+    return {"bytes_each": each, "before_bytes": before, "parked_bytes": parked, "committed": committed, "cost": cost}
 
 
 ROWS = [Parked()]

@@ -1,7 +1,8 @@
-"""The programs that are measured: how each is started, driven and stopped."""
+"""The measured programs: how each is started, loaded and stopped."""
 
 import collections
 import contextlib
+import dataclasses
 import functools
 import json
 import os
@@ -16,15 +17,16 @@ import tempfile
 import time
 
 import machine
+import node_api
 
 TARGET = machine.ROOT / "target" / "release"
 PEER = machine.ROOT / "benches" / "peer"
-# How long a program may take to answer or to stop, in seconds.
-PATIENCE_SECONDS = 30
+# Maximum time for a program to answer or to stop, in seconds.
+TIMEOUT_SECONDS = 30
 
 
 class Directory:
-    """A directory that goes away with all that was written there."""
+    """A temporary directory, which is removed on exit."""
 
     def __init__(self, parent):
         self.parent = parent
@@ -38,14 +40,14 @@ class Directory:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def fresh(self, name="run"):
-        """An empty directory in it; what was in the one before is gone."""
+        """Returns an empty subdirectory. Removes an earlier one of the same name."""
         path = self.path / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         return path
 
     def kept(self, name, make):
-        """A directory in it that stays: `make` fills it when it is asked for first."""
+        """Returns a subdirectory that is kept for all rounds. `make` fills it on the first call."""
         path = self.path / name
         if not path.exists():
             path.mkdir()
@@ -53,8 +55,32 @@ class Directory:
         return path
 
 
+@dataclasses.dataclass
+class Usage:
+    """Resources that the threads of a process have used."""
+
+    # Processor time by thread name, in microseconds. Threads of one name are added up.
+    cpu_us_by_thread: collections.Counter
+    # Voluntary and involuntary context switches of all threads.
+    switches: int
+
+    def since(self, before):
+        """Returns the resources that were used after `before`."""
+        return Usage(self.cpu_us_by_thread - before.cpu_us_by_thread, self.switches - before.switches)
+
+    def each(self, count):
+        """Returns the cost of one of `count` operations, as the rows report it."""
+        count = max(count, 1)
+        cpu_us_by_thread = {name: used / count for name, used in self.cpu_us_by_thread.items()}
+        return {
+            "cpu_us": sum(cpu_us_by_thread.values()),
+            "cpu_us_by_thread": cpu_us_by_thread,
+            "switches": self.switches / count,
+        }
+
+
 class Process:
-    """A program under way."""
+    """A running program."""
 
     def __init__(self, command, directory):
         self.log = open(directory / "log", "w+")
@@ -68,7 +94,7 @@ class Process:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(PATIENCE_SECONDS)
+            self.process.wait(TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -77,15 +103,15 @@ class Process:
 
     @functools.cached_property
     def addresses(self):
-        """What its ready line says, which is read once."""
+        """The addresses of its ready line, by listener."""
         for line in self.process.stdout:
             if line.startswith("ready "):
                 return dict(field.split("=", 1) for field in line.split()[1:])
         return self.fail()
 
-    def answers_at(self, port):
-        """Waits until it listens there."""
-        end = time.monotonic() + PATIENCE_SECONDS
+    def wait_for_port(self, port):
+        """Waits until the program listens on a port of the loopback address."""
+        end = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < end and self.process.poll() is None:
             try:
                 return socket.create_connection(("127.0.0.1", port)).close()
@@ -94,12 +120,12 @@ class Process:
         return self.fail()
 
     def resident_bytes(self):
-        """Memory that it has in use."""
+        """Returns the resident memory of the process."""
         return int(machine.of_proc(f"/proc/{self.pid}/status", "VmRSS").removesuffix("kB")) * 1024
 
     @contextlib.contextmanager
     def stopped(self):
-        """Has it do nothing meanwhile."""
+        """Suspends the process inside a `with` block."""
         self.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -107,20 +133,26 @@ class Process:
             self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
-        """Ends it in the middle of what it does."""
+        """Kills the process without a graceful stop."""
         self.process.kill()
         self.process.wait()
 
-    def cpu_ms_by_thread(self):
-        """Processor time of its threads so far, those of one name together; empty where the kernel does not tell."""
-        used = collections.Counter()
+    def usage(self):
+        """Returns what its live threads have used so far; nothing on a kernel without `/proc/PID/task`.
+
+        A thread that ends takes its counts with it, so a difference of two calls covers the threads that
+        live during both."""
+        used = Usage(collections.Counter(), 0)
         for thread in pathlib.Path(f"/proc/{self.pid}/task").glob("*"):
             try:
                 name, times = (thread / "comm").read_text().strip(), (thread / "schedstat").read_text().split()
+                status = (thread / "status").read_text()
             except OSError:
                 continue
-            # A bar would end a column of the table.
-            used[name.replace("|", " ")] += int(times[0]) / 1e6
+            # A vertical bar would end a cell of the printed table.
+            used.cpu_us_by_thread[name.replace("|", " ")] += int(times[0]) / 1e3
+            counts = (line.partition(":") for line in status.splitlines())
+            used.switches += sum(int(count) for key, _, count in counts if key.endswith("ctxt_switches"))
         return used
 
     def fail(self):
@@ -130,9 +162,10 @@ class Process:
 
 
 class Watch:
-    """How many cores are used while it is open: by a program, by what it is driven with, and by others.
+    """Measures inside a `with` block how many cores a program, its load generator and all others use.
 
-    What drives it is begun and waited for meanwhile, or is the process `driver`, which goes on."""
+    The load generator is a child process that starts and ends inside the block, or the process `driver`, which
+    outlives the block. `usage` holds what the threads of the program used."""
 
     def __init__(self, program, driver=None):
         self.program = program
@@ -143,10 +176,11 @@ class Watch:
         return time.monotonic(), cpu_seconds(self.program.pid), drivers, machine.busy_seconds()
 
     def __enter__(self):
-        self.before = self.used()
+        self.before, self.usage_before = self.used(), self.program.usage()
         return self
 
     def __exit__(self, *_):
+        self.usage = self.program.usage().since(self.usage_before)
         seconds, program, drivers, all_programs = (now - then for now, then in zip(self.used(), self.before))
         self.program_cores = program / seconds
         self.generator_cores = drivers / seconds
@@ -154,7 +188,7 @@ class Watch:
 
 
 def output_of(command):
-    """What a program prints that must succeed."""
+    """Runs a program that must succeed, and returns its standard output."""
     command = [str(word) for word in command]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -163,46 +197,63 @@ def output_of(command):
 
 
 def report(program, command):
-    """Runs a generator and reads what it measured; adds how many cores others used meanwhile."""
+    """Runs a load generator and returns its report with the cores that other programs used meanwhile."""
     with Watch(program) as watch:
         printed = output_of(command)
     return {**json.loads(printed), "cores_of_others": watch.cores_of_others}
 
 
+def report_with_cost(program, options, *load):
+    """Runs `ledger-node bench` and returns its report, as `report` does.
+
+    The report of a node has `cost`: what its threads used for each transaction of the whole run, which includes
+    warm-up and the funding of accounts. The floor has no listener that counts transactions."""
+    command = bench_command(options, program, *load)
+    admin = program.addresses.get("admin")
+    committed = node_api.committed_transactions(admin) if admin else 0
+    with Watch(program) as watch:
+        printed = output_of(command)
+    result = {**json.loads(printed), "cores_of_others": watch.cores_of_others}
+    if admin:
+        result["cost"] = watch.usage.each(node_api.committed_transactions(admin) - committed)
+    return result
+
+
 def cpu_seconds(pid):
-    """Processor time that a process has used so far."""
+    """Returns the processor time of a process, in seconds; 0 if the process has ended."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0
-    # The fourteenth and fifteenth field of the line; the third is the first behind the name.
+    # Fields 14 and 15 of proc_pid_stat(5). Field 3 is the first one behind the name.
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def children_seconds():
-    """Processor time of the programs that were waited for."""
+    """Returns the processor time of all child processes that have been waited for, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 class Ledger:
-    """The node or the floor, which `ledger-node bench` drives."""
+    """A program that `ledger-node bench` can load: a build of the node, or the floor."""
 
     def __init__(self, name, command, *load):
         self.name = name
+        # Function of options, data directory and settings of the row.
         self.command = command
+        # Options that the load generator gets for this program.
         self.load = load
 
-    def start(self, options, directory):
-        return Process(self.command(options, directory / "data"), directory)
+    def start(self, options, directory, *of_row):
+        return Process(self.command(options, directory / "data", *of_row), directory)
 
     def drive(self, program, row, options):
-        """Loads it as the row says, and gives the generator's report."""
-        load = [*row.load(options), "--warm-up", options.warm_up, *self.load]
-        return report(program, bench_command(options, program, *load))
+        """Loads a running program as the row says, and returns the generator's report."""
+        return report_with_cost(program, options, *row.load(options), "--warm-up", options.warm_up, *self.load)
 
     def run(self, row, options, directory):
-        """Starts it anew for one load."""
+        """Starts the program in an empty directory and loads it once."""
         with self.start(options, directory.fresh()) as program:
             return self.drive(program, row, options)
 
@@ -214,8 +265,16 @@ def bench_command(options, program, *load):
 
 
 def node_command(options, data, *of_row):
-    """The node, with the settings of a row and those of the options, which win."""
-    command = [options.node, "run", "--data-dir", data]
+    """Returns the command of a node. Settings of the command line take precedence over those of the row."""
+    return command_of_build(options.node, options, data, *of_row)
+
+
+def old_node_command(options, data, *of_row):
+    return command_of_build(options.node_old, options, data, *of_row)
+
+
+def command_of_build(program, options, data, *of_row):
+    command = [program, "run", "--data-dir", data]
     listen = ["api.listen=127.0.0.1:0", "faucet.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0"]
     return command + [word for setting in (*listen, *of_row, *options.set) for word in ("--set", setting)]
 
@@ -225,14 +284,14 @@ def floor_command(options, data, *of_row):
 
 
 def polling_floor_command(options, data):
-    """As the reference waits: at most 100 requests at once, each of which looks every 20 ms."""
+    """Waits as the reference node does: at most 100 requests at once, each of which polls every 20 ms."""
     return floor_command(options, data, "--poll-ms", "20", "--parked-max", "100")
 
 
 class Anvil:
-    """The peer, in one of its modes. What it holds is in memory only."""
+    """The peer in one of its modes. It stores its ledger in memory only."""
 
-    # Room for more transfers in a block than come in its time.
+    # More gas per block than the transfers of a block's time need.
     FLAGS = ("--silent", "--gas-limit", "1000000000", "--no-request-size-limit")
 
     def __init__(self, name, *mode):
@@ -246,22 +305,32 @@ class Anvil:
             port = unused.getsockname()[1]
         command = [options.anvil, "--host", "127.0.0.1", "--port", port, *self.FLAGS, *self.mode]
         with Process(command, fresh) as program:
-            program.answers_at(port)
+            program.wait_for_port(port)
             target = ["--address", f"127.0.0.1:{port}", "--pid", program.pid]
             return report(program, [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up])
 
 
 def anvil_path():
-    """Where `npm ci` puts it, if it has been asked to."""
+    """Returns the path of anvil if npm has installed it."""
     found = sorted(PEER.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
     return found[0] if found else None
 
 
 NODE = Ledger("node", node_command)
 NODE_JSON = Ledger("node, JSON", node_command, "--format", "json")
+NODE_OLD = Ledger("old build", old_node_command)
+NODE_OLD_JSON = Ledger("old build, JSON", old_node_command, "--format", "json")
 FLOOR = Ledger("floor", floor_command)
 FLOOR_POLLING = Ledger("floor, 100 polls of 20 ms", polling_floor_command)
 ANVIL_100_MS = Anvil("anvil, 100 ms blocks", "--block-time", "0.1")
 ANVIL_10_MS = Anvil("anvil, 10 ms blocks", "--block-time", "0.01")
 ANVIL_AUTOMINE = Anvil("anvil, automine")
 PEERS = (ANVIL_100_MS, ANVIL_10_MS, ANVIL_AUTOMINE)
+OLD_BUILDS = {NODE: NODE_OLD, NODE_JSON: NODE_OLD_JSON}
+
+
+def contenders(options, first, *against):
+    """Returns the programs of a row: `first`, then its old build if one is given, or else `against`."""
+    if options.node_old:
+        return [first, OLD_BUILDS[first]]
+    return [first, *(other for other in against if other not in PEERS or options.anvil)]

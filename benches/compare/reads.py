@@ -1,10 +1,11 @@
-"""The row `reads`: answers of the node by second, beside a bare handler's that sends as many bytes.
+"""Row `reads`: responses of the node per second, compared with a bare handler that sends as many bytes.
 
-The ledger that is read is made once: transfers over many accounts, which are asked for in turns so that no
-single page of the database answers all, and a block of exactly a hundred transactions. `wrk` asks over
-connections that stay, without compression.
+The ledger is prepared once: transfers over many accounts, which are requested in turns so that no single page of
+the database serves all requests, and a block of exactly a hundred transactions. `wrk` sends the requests over
+persistent connections and accepts no compression.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -15,22 +16,22 @@ import sys
 import figures
 import node_api
 import programs
+import start
 
 NAME = "reads"
-# So many that the index of hashes lies in the database, not only in memory.
+# Enough transfers that the index of hashes lies in the database, not only in memory.
 TRANSFERS = 300_000
 ACCOUNTS = 3_000
-# With the two that begin and end a block, and the one that releases the others, a hundred.
+# Transactions of the block of a hundred, besides its first and last one and the one that releases the others.
 HELD_TRANSFERS = 97
-# Of transactions, spread over the ledger, from which accounts and hashes are taken.
+# Pages of transactions, spread over the ledger, from which accounts and hashes are taken.
 PAGES = 20
-# So many answers say how large one is.
+# Number of responses from which the size of a response is taken.
 SAMPLES = 50
 EVENTS = 25
 SCRIPT = pathlib.Path(__file__).with_name("wrk.lua")
-NODE, FLOOR = "node", "floor"
 CONNECTIONS = 64
-# What is asked for, what it is called, and in which form it is answered.
+# Of each kind: the paths that are requested, its title, and the media type of the response.
 KINDS = {
     "balance": ("balance", "point reads: balance", node_api.JSON),
     "by_hash": ("by_hash", "point reads: by_hash", node_api.JSON),
@@ -48,40 +49,55 @@ class Reads:
     rounds_max = None
 
     def measure(self, number, options, directory):
-        """All kinds, node and floor in turns; both run all the time, and the one that is not asked does nothing."""
+        """Measures all kinds of requests. All programs run for the whole round; one at a time gets requests."""
         kept = directory.kept("reads", lambda path: prepare(path, options))
         fresh, runs = directory.fresh(), {}
-        (fresh / "floor").mkdir()
-        with (
-            programs.Process(programs.node_command(options, kept / "data"), fresh) as node,
-            programs.Process(programs.floor_command(options, fresh / "data"), fresh / "floor") as floor,
-        ):
-            apis = {NODE: node.addresses["api"], FLOOR: floor.addresses["api"]}
-            all_paths = json.loads((kept / "paths.json").read_text())
+        all_paths = json.loads((kept / "paths.json").read_text())
+        with contextlib.ExitStack() as stack:
+            started = [
+                (contender, stack.enter_context(start_on(contender, kept / "data", fresh / str(index), options)))
+                for index, contender in enumerate(contenders(options))
+            ]
+            first_api = started[0][1].addresses["api"]
             for kind, (what, _, media_type) in KINDS.items():
-                size = body_bytes(apis[NODE], all_paths[what], media_type)
-                paths = {NODE: all_paths[what], FLOOR: [f"/bytes/{size}"]}
+                size = body_bytes(first_api, all_paths[what], media_type)
                 runs[kind] = {}
-                for name, program in figures.in_turns(number, [(NODE, node), (FLOOR, floor)]):
-                    run = ask(program, apis[name], paths[name], media_type, options, fresh)
-                    runs[kind][name] = {**run, "body_bytes": size}
-                    figures.progress(number, self.name, f"{name}, {kind}", f"{run['per_second']:12,.0f} requests/s")
+                for contender, program in figures.in_turns(number, started):
+                    paths = [f"/bytes/{size}"] if contender is programs.FLOOR else all_paths[what]
+                    run = ask(program, paths, media_type, options, fresh)
+                    runs[kind][contender.name] = {**run, "body_bytes": size}
+                    text = f"{run['per_second']:12,.0f} requests/s   {run['cpu_us']:8.1f} us each"
+                    figures.progress(number, self.name, f"{contender.name}, {kind}", text)
         return runs
 
     def summaries(self, rounds, options):
-        return [self.summary(kind, [runs[kind] for runs in rounds]) for kind in KINDS]
+        return [self.summary(kind, [runs[kind] for runs in rounds], options) for kind in KINDS]
 
-    def summary(self, kind, rounds):
-        values = {name: [runs[name]["per_second"] for runs in rounds] for name in (NODE, FLOOR)}
+    def summary(self, kind, rounds, options):
+        names = [contender.name for contender in contenders(options)]
+        reports = {name: [runs[name] for runs in rounds] for name in names}
+        values = {name: [run["per_second"] for run in reports[name]] for name in names}
         title = f"{KINDS[kind][1]}, {CONNECTIONS} connections"
         result = figures.result(f"{self.name}/{kind}", title, self.unit, values)
         for name, program in result["programs"].items():
-            reports = [runs[name] for runs in rounds]
             for figure in ("p50_ms", "p99_ms", "cpu_us", "generator_cpu_us", "busy_share"):
-                program[figure] = figures.median(report[figure] for report in reports)
-            program["note"] = f"{figures.median(report['body_bytes'] for report in reports):,.0f} bytes"
-            result["remarks"] += remarks(name, reports)
+                program[figure] = figures.median(report[figure] for report in reports[name])
+            program["note"] = f"{figures.median(report['body_bytes'] for report in reports[name]):,.0f} bytes"
+            result["remarks"] += remarks(name, reports[name])
+        figures.add_costs(result, {name: [run["cost"] for run in reports[name]] for name in names}, options)
         return result
+
+
+def contenders(options):
+    return programs.contenders(options, programs.NODE, programs.FLOOR)
+
+
+def start_on(contender, data, directory, options):
+    """Starts a program on a copy of the prepared ledger; the floor needs none."""
+    directory.mkdir()
+    if contender is not programs.FLOOR:
+        start.copy(data, directory / "data")
+    return contender.start(options, directory)
 
 
 def remarks(name, reports):
@@ -96,15 +112,15 @@ def remarks(name, reports):
 
 
 def prepare(path, options):
-    """Fills a ledger and notes what can be asked of it."""
-    with programs.Process(programs.node_command(options, path / "data"), path) as node:
+    """Fills a ledger and writes the paths that can be requested. An old build prepares it, so that both can open it."""
+    with contenders(options)[-1 if options.node_old else 0].start(options, path) as node:
         addresses = node.addresses
         load = ("--transfers", TRANSFERS, "--accounts", ACCOUNTS, "--connections", 256)
         programs.output_of(programs.bench_command(options, node, *load))
         target = [address.removeprefix("http://") for address in (addresses["api"], addresses["faucet"])]
         command = [options.wait_load, "--address", target[0], "--faucet", target[1], "--transfers", HELD_TRANSFERS]
         command = [str(word) for word in command]
-        # Two lines, for its two steps.
+        # A line for each of its two steps.
         done = subprocess.run(command, input="\n\n", capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}: {done.stderr}")
@@ -114,13 +130,13 @@ def prepare(path, options):
 
 
 def paths_of(api, hash_in_block):
-    """What is asked for, by kind."""
+    """Returns the paths to request, by kind."""
     version = json.loads(node_api.get(f"{api}/v1/transactions/by_hash/{hash_in_block}"))["version"]
     block = f"/v1/blocks/by_version/{version}?with_transactions=true"
     transactions = len(json.loads(node_api.get(api + block))["transactions"])
     if transactions != HELD_TRANSFERS + 3:
-        sys.exit(f"the block that is to be read has {transactions} transactions, not {HELD_TRANSFERS + 3}")
-    # The newest half: the first transactions fund the accounts.
+        sys.exit(f"the block to read has {transactions} transactions, not {HELD_TRANSFERS + 3}")
+    # The newest half, because the first transactions fund the accounts.
     newest = node_api.newest_version(api) - HELD_TRANSFERS - 3
     transfers = []
     for start in node_api.page_starts(newest // 2, newest, PAGES):
@@ -136,14 +152,14 @@ def paths_of(api, hash_in_block):
 
 
 def balance(transfer):
-    """The path of the sender's balance in the coin that the transfer moved."""
+    """Returns the path of the sender's balance in the coin of the transfer."""
     types = [change.get("data", {}).get("type", "") for change in transfer["changes"]]
     coin = next(name for name in types if "::coin::CoinStore<" in name).partition("<")[2].removesuffix(">")
     return f"/v1/accounts/{transfer['sender']}/balance/{coin}"
 
 
 def event_key(transfer):
-    """Of the sender's withdrawals."""
+    """Returns account and creation number of the sender's withdrawals, if the transfer has one."""
     for event in transfer["events"]:
         if event["guid"]["account_address"] == transfer["sender"]:
             return event["guid"]["account_address"], event["guid"]["creation_number"]
@@ -151,13 +167,14 @@ def event_key(transfer):
 
 
 def body_bytes(api, paths, media_type):
-    """How large the answers are, by the median of some."""
+    """Returns the median size of some responses."""
     some = paths[:: max(len(paths) // SAMPLES, 1)]
     return int(statistics.median(len(node_api.get(api + path, media_type)) for path in some))
 
 
-def ask(program, api, paths, media_type, options, directory):
-    """Lets wrk ask for a while without measuring, and then with."""
+def ask(program, paths, media_type, options, directory):
+    """Has wrk send requests to a program, first without measuring."""
+    api = program.addresses["api"]
     file = directory / "paths"
     file.write_text("\n".join(paths) + "\n")
     command = ["wrk", "--threads", 1, "--connections", CONNECTIONS, "--script", SCRIPT]
@@ -172,6 +189,7 @@ def ask(program, api, paths, media_type, options, directory):
         **measured,
         "per_second": per_second,
         "cpu_us": watch.program_cores / per_second * 1e6,
+        "cost": watch.usage.each(measured["requests"]),
         "generator_cpu_us": watch.generator_cores / per_second * 1e6,
         "generator_cores": watch.generator_cores,
         "busy_share": (watch.program_cores + watch.generator_cores) / os.cpu_count(),

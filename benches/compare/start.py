@@ -1,7 +1,7 @@
-"""The row `start`: the time from the start of the process to its first answer.
+"""Rows `start`: the time from the start of the process to its first response.
 
-Of an empty directory, of a ledger that was stopped, and of one whose node was killed under load. Each is copied for
-every round, so that all begin with the same; what was copied is written out before, and lies in the page cache.
+Of an empty directory, of a ledger that was stopped, and of one whose node was killed under load. Each round copies
+the directories, so that all rounds begin with the same one. A copy is synced before, and lies in the page cache.
 """
 
 import http.client
@@ -14,13 +14,14 @@ import figures
 import growth
 import programs
 
-# The time between two questions, in seconds.
-ASK_INTERVAL_SECONDS = 0.001
-# For the file system to come to rest.
+# Time between two requests, in seconds.
+REQUEST_INTERVAL_SECONDS = 0.001
+# Time for the file system to finish other work, in seconds.
 SETTLE_SECONDS = 2
-# A node is killed after so many seconds of load.
+# Load on the node before it is killed, in seconds.
 KILLED_AFTER_SECONDS = 5
-EMPTY, STOPPED, KILLED = "empty directory", "stopped", "killed under load"
+EMPTY, STOPPED, KILLED = "empty", "stopped", "killed"
+TITLES = {EMPTY: "empty directory", STOPPED: "stopped ledger", KILLED: "ledger killed under load"}
 MUST_MS = {EMPTY: 100, STOPPED: 500, KILLED: 1_500}
 
 
@@ -31,33 +32,40 @@ class Start:
 
     def measure(self, number, options, directory):
         kept = directory.kept("start", lambda path: prepare(path, options))
-        runs = {}
+        runs = {state: {} for state in MUST_MS}
         for state in figures.in_turns(number, MUST_MS):
-            fresh = directory.fresh()
-            if state != EMPTY:
-                copy(kept / state, fresh / "data")
-            runs[state] = run = first_answer(options, fresh)
-            figures.progress(number, self.name, state, f"{run['ms']:12,.1f} ms")
+            for contender in figures.in_turns(number, programs.contenders(options, programs.NODE)):
+                fresh = directory.fresh()
+                if state != EMPTY:
+                    copy(kept / state, fresh / "data")
+                runs[state][contender.name] = run = first_answer(contender, options, fresh)
+                figures.progress(number, self.name, f"{contender.name}, {state}", f"{run['ms']:12,.1f} ms")
         return runs
 
     def summaries(self, rounds, options):
-        values = {state: [runs[state]["ms"] for runs in rounds] for state in MUST_MS}
-        title = f"first answer after start; {growth.transfers(options):,} transfers"
-        result = figures.result(self.name, title, self.unit, values)
-        for state, must in MUST_MS.items():
-            allocated = figures.median(runs[state]["allocated_bytes"] for runs in rounds)
-            result["programs"][state]["note"] = f"at most {must:,} ms; {allocated / 1e6:,.0f} MB on the disk"
-        # They are beside each other, not held against each other.
-        result["ratios"] = {}
-        return [result]
+        return [self.summary(state, [runs[state] for runs in rounds], options) for state in MUST_MS]
+
+    def summary(self, state, rounds, options):
+        names = [contender.name for contender in programs.contenders(options, programs.NODE)]
+        values = {name: [runs[name]["ms"] for runs in rounds] for name in names}
+        title = f"first response after start, {TITLES[state]}"
+        if state != EMPTY:
+            title += f" of {growth.transfers(options):,} transfers"
+        result = figures.result(f"{self.name}/{state}", title, self.unit, values)
+        for name in names:
+            allocated = figures.median(runs[name]["allocated_bytes"] for runs in rounds)
+            result["programs"][name]["note"] = f"at most {MUST_MS[state]:,} ms; {allocated / 1e6:,.0f} MB on the disk"
+        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
+        return result
 
 
 def prepare(path, options):
-    """A ledger as a stop leaves it, and as a kill does."""
+    """Creates a ledger as a stop leaves it, and as a kill does. An old build creates both, so that all can open them."""
     data = path / "data"
-    growth.fill(data, path, options)
+    contender = programs.contenders(options, programs.NODE)[-1]
+    growth.fill(contender, path, options)
     copy(data, path / STOPPED)
-    with programs.Process(programs.node_command(options, data), path) as node:
+    with contender.start(options, path) as node:
         load = ("--connections", 256, "--accounts", 2_000, "--duration", 600)
         command = programs.bench_command(options, node, *load)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -70,24 +78,28 @@ def prepare(path, options):
 
 
 def copy(source, target):
-    """A copy that takes as much of the disk."""
+    """Copies a directory, keeping the holes of its files."""
     target.mkdir()
     subprocess.run(["cp", "--archive", "--sparse=always", f"{source}/.", target], check=True)
 
 
-def first_answer(options, directory):
-    """How long a node takes until it answers, of which its ready line tells where."""
-    # What was written or deleted before is not to keep the disk busy while the node opens its files.
+def first_answer(contender, options, directory):
+    """Measures how long a node takes until it answers. Its ready line gives the address."""
+    # Earlier writes and deletions must not keep the disk busy while the node opens its files.
     os.sync()
     time.sleep(SETTLE_SECONDS)
     begin = time.perf_counter()
-    with programs.Process(programs.node_command(options, directory / "data"), directory) as node:
+    with contender.start(options, directory) as node:
         address = node.addresses["api"].removeprefix("http://")
         while not answers(address):
-            time.sleep(ASK_INTERVAL_SECONDS)
+            time.sleep(REQUEST_INTERVAL_SECONDS)
         took = time.perf_counter() - begin
-        run = {"ms": took * 1e3, "allocated_bytes": growth.allocated_bytes(directory / "data")}
-        # What it would do at a stop is not measured.
+        run = {
+            "ms": took * 1e3,
+            "allocated_bytes": growth.allocated_bytes(directory / "data"),
+            "cost": node.usage().each(1),
+        }
+        # The time of a graceful stop is not measured.
         node.kill()
     return run
 

@@ -1,8 +1,14 @@
-"""The table, for people."""
+"""The result as a Markdown table."""
+
+# Threads that are printed for each program, the busiest first.
+THREADS_MAX = 8
+HEAD = ["load", "program", "figure", "first / it", "p50 / p99 ms", "CPU us each + generator's", "of the machine", ""]
+# Columns that are left out if no program has a cost.
+COST_HEAD = ["CPU of first / it", "switches each", "CPU us each by thread"]
 
 
 def number(value):
-    """With as many digits as mean something."""
+    """Formats a figure with its significant digits."""
     return f"{value:,.{0 if value >= 100 else 2 if value >= 1 else 3}f}"
 
 
@@ -10,44 +16,74 @@ def with_spread(spread):
     return f"{number(spread['median'])} ({number(spread['min'])} to {number(spread['max'])})"
 
 
+def bold(ratio):
+    return f"**{with_spread(ratio)}**" if ratio else ""
+
+
 def latency(program):
     return f"{program['p50_ms']:.2f} / {program['p99_ms']:.2f}" if "p50_ms" in program else ""
 
 
-def cost(program):
-    return f"{program['cpu_us']:.0f} + {program['generator_cpu_us']:.0f}" if "cpu_us" in program else ""
+def cpu(program):
+    if "cpu_us" in program:
+        return f"{program['cpu_us']:.0f} + {program['generator_cpu_us']:.0f}"
+    return number(program["cost"]["cpu_us"]["median"]) if "cost" in program else ""
 
 
 def busy(program):
     return f"{program['busy_share']:.0%}" if "busy_share" in program else ""
 
 
-def lines_of(row):
-    """A line for each program of a row."""
+def by_thread(cost):
+    busiest = list(cost["cpu_us_by_thread"].items())[:THREADS_MAX]
+    return ", ".join(f"{name} {number(used)}" for name, used in busiest)
+
+
+def costs(row, name, program):
+    """Returns the cells of `COST_HEAD`."""
+    ratio = bold(row.get("cpu_ratios", {}).get(name))
+    if "cost" not in program:
+        return [ratio, "", ""]
+    return [ratio, number(program["cost"]["switches"]), by_thread(program["cost"])]
+
+
+def lines_of(row, has_costs):
+    """Yields a line for each program of a row."""
     for name, program in row["programs"].items():
-        ratio = row["ratios"].get(name)
-        yield (
-            f"| {row['title'] if name == row['first'] else ''} | {name}"
-            f" | {with_spread(program['figure'])} {row['unit']}"
-            f" | {'**' + with_spread(ratio) + '**' if ratio else ''}"
-            f" | {latency(program)} | {cost(program)} | {busy(program)} | {program.get('note', '')} |"
-        )
+        cells = [
+            row["title"] if name == row["first"] else "",
+            name,
+            f"{with_spread(program['figure'])} {row['unit']}",
+            bold(row["ratios"].get(name)),
+            latency(program),
+            cpu(program),
+            busy(program),
+            program.get("note", ""),
+        ]
+        yield line([*cells, *(costs(row, name, program) if has_costs else [])])
+
+
+def line(cells):
+    return f"| {' | '.join(cells)} |"
 
 
 def text(results):
     machine, options = results["machine"], results["options"]
+    has_costs = any("cost" in program for row in results["rows"] for program in row["programs"].values())
+    head = [*HEAD, *(COST_HEAD if has_costs else [])]
+    old = f" against {options['node_old']}" if options["node_old"] else ""
     lines = [
-        f"{machine['date']}, commit {machine['commit']}, {machine['compiler']}, {machine['flags']};"
+        f"{machine['date']}, commit {machine['commit']}{old}, {machine['compiler']}, {machine['flags']};"
         f" {machine['cores']} x {machine['processor']}, {machine['memory']}, Linux {machine['kernel']},"
         f" {machine['file_system']}, load before {machine['load_before']:.1f};"
         f" {options['rounds']} rounds of {options['seconds']} s after {options['warm_up']} s of warm-up,"
         f" node: {' '.join(options['set']) or 'built-in settings'}. Medians (least to most).",
         "",
-        "| load | program | figure | first / it | p50 / p99 ms | CPU us each + generator's | of the machine | |",
-        "|---|---|---|---|---|---|---|---|",
+        line(head),
+        f"|{'---|' * len(head)}",
     ]
     remarks = []
     for row in results["rows"]:
-        lines += lines_of(row)
+        lines += lines_of(row, has_costs)
         remarks += [f"* {row['name']}: {remark}" for remark in row["remarks"]]
     return "\n".join([*lines, *([""] if remarks else []), *remarks])
