@@ -15,6 +15,7 @@ mod orderless;
 mod programs;
 mod replay;
 mod rotation;
+mod secondary_signers;
 mod signatures;
 mod simulations;
 mod sponsored;
