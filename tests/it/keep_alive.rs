@@ -2,11 +2,12 @@
 
 use crate::{
     hostile::counted,
-    kit::{Account, TestNode, until},
+    kit::{Account, ChainFacts, HTTP_11, TestCertificate, TestNode, until},
 };
+use ledger::Vendor;
 use std::io::ErrorKind;
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::TcpStream,
 };
 
@@ -17,13 +18,24 @@ async fn connect(node: &TestNode) -> TcpStream {
     TcpStream::connect(authority).await.unwrap()
 }
 
-/// Sends a GET and reads its answer, whose length its head tells.
-async fn ask(stream: &mut TcpStream) -> String {
-    stream.write_all(GET).await.unwrap();
+/// A plain or encrypted connection.
+trait Connection: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection for S {}
+
+/// Sends a GET and returns the response.
+async fn ask(stream: &mut impl Connection) -> String {
+    exchange(stream, GET).await
+}
+
+/// Sends a request and returns the response.
+async fn exchange(stream: &mut impl Connection, request: &[u8]) -> String {
+    stream.write_all(request).await.unwrap();
     answer(stream).await
 }
 
-async fn answer(stream: &mut TcpStream) -> String {
+/// Reads a response whose head states its length.
+async fn answer(stream: &mut impl Connection) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];
     loop {
@@ -33,20 +45,123 @@ async fn answer(stream: &mut TcpStream) -> String {
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             continue;
         };
-        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-        let length = lines.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        if length.unwrap().1.parse() == Ok(body.len()) {
+        if header(head, "content-length").unwrap().parse() == Ok(body.len()) {
             return text;
         }
     }
 }
 
+/// Returns the value of a header of a response.
+fn header<'a>(response: &'a str, name: &str) -> Option<&'a str> {
+    let (head, _) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
+    let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+    let (_, value) = lines.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+    Some(value)
+}
+
 /// Reads until the node ends the connection.
-async fn rest(stream: &mut TcpStream) -> String {
+async fn rest(stream: &mut impl Connection) -> String {
     let mut rest = Vec::new();
     // It may be reset instead of closed.
     let _ = stream.read_to_end(&mut rest).await;
     String::from_utf8(rest).unwrap()
+}
+
+/// A GET of this HTTP version with these header lines.
+fn get(version: &str, header_lines: &str) -> Vec<u8> {
+    format!("GET /v1 HTTP/{version}\r\nhost: node\r\n{header_lines}\r\n").into_bytes()
+}
+
+/// Checks that clients with keep-alive connections are answered while other clients of the same worker thread
+/// send HTTP/1.0 requests.
+async fn check_beside_http_1_0<S: Connection>(node: &TestNode, connect: impl AsyncFn() -> S) {
+    let chain = ChainFacts {
+        id: 4,
+        vendor: Vendor::default(),
+        gas_unit_price: 100,
+    };
+    let mut clients = Vec::new();
+    for seed in 1..=4 {
+        let account = Account::from_seed(seed);
+        node.fund(&account, 1_000_000_000).await;
+        clients.push((account, connect().await));
+    }
+    let mut kept = connect().await;
+    for round in 0..5 {
+        let mut stranger = connect().await;
+        stranger.write_all(&get("1.0", "")).await.unwrap();
+        let response = rest(&mut stranger).await;
+        assert!(response.starts_with("HTTP/1.0 200"), "{response}");
+        let response = exchange(&mut kept, &get("1.0", "connection: keep-alive\r\n")).await;
+        assert!(response.starts_with("HTTP/1.0 200"), "{response}");
+        for (account, stream) in &mut clients {
+            let transfer = account.transfer(&chain, round, account.address, 1);
+            let response = exchange(stream, &TestNode::submission_bytes(&transfer)).await;
+            assert!(response.starts_with("HTTP/1.1 202"), "{response}");
+            let response = ask(stream).await;
+            assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn answers_keep_alive_clients_beside_http_1_0_requests() {
+    let node = TestNode::start(&["api.workers=1"]);
+    check_beside_http_1_0(&node, || connect(&node)).await;
+}
+
+#[tokio::test]
+async fn answers_keep_alive_clients_beside_http_1_0_requests_over_tls() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.workers=1"]);
+    check_beside_http_1_0(&node, || certificate.connect(&node, &[HTTP_11])).await;
+}
+
+#[tokio::test]
+async fn does_with_the_connection_what_each_response_says() {
+    // HTTP version, header lines, whether the connection is kept, and the `Connection` header of the response.
+    let cases = [
+        ("1.1", "", true, None),
+        ("1.1", "connection: keep-alive\r\n", true, None),
+        ("1.1", "connection: close\r\n", false, Some("close")),
+        ("1.1", "connection: keep-alive, close\r\n", false, Some("close")),
+        (
+            "1.1",
+            "connection: upgrade\r\nupgrade: h2c\r\n",
+            false,
+            Some("close"),
+        ),
+        ("1.0", "", false, None),
+        ("1.0", "connection: keep-alive\r\n", true, Some("keep-alive")),
+        ("1.0", "connection: Keep-Alive\r\n", true, Some("keep-alive")),
+        ("1.0", "connection: close\r\n", false, None),
+        ("1.0", "connection: keep-alive, close\r\n", false, None),
+    ];
+    let node = TestNode::start(&["api.workers=1"]);
+    for version_before in ["1.1", "1.0"] {
+        for (version, lines, is_kept, connection) in cases {
+            let mut stranger = connect(&node).await;
+            stranger
+                .write_all(&get(version_before, "connection: close\r\n"))
+                .await
+                .unwrap();
+            assert_ne!(rest(&mut stranger).await, "");
+            let case = format!("HTTP/{version} {lines:?} after HTTP/{version_before}");
+            let mut stream = connect(&node).await;
+            for _ in 0..3 {
+                let response = exchange(&mut stream, &get(version, lines)).await;
+                assert!(
+                    response.starts_with(&format!("HTTP/{version} 200")),
+                    "{case}: {response}"
+                );
+                assert_eq!(header(&response, "connection"), connection, "{case}");
+                if !is_kept {
+                    assert_eq!(rest(&mut stream).await, "", "{case}");
+                    break;
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use super::{
     watched::{Activity, Watched},
 };
 use actix_http::{
-    ConnectionType, HttpService, KeepAlive, Payload, Request, Response,
+    ConnectionType, HttpService, KeepAlive, Payload, Request, Response, Version,
     body::BoxBody,
     error::{DispatchError, PayloadError},
 };
@@ -59,19 +59,23 @@ where
             return Either::Right(pending());
         }
         let serving = activity.serve();
-        let asked = request.head().connection_type();
-        if asked == ConnectionType::Close {
+        // By the request's own version and `Connection` header (RFC 9112, section 9.3).
+        let requested = request.head().connection_type();
+        if requested == ConnectionType::Close {
             activity.set_last();
         }
         report_body(&mut request, &activity);
         Either::Left(app.call(request).map_ok(move |response| {
             let mut response = Response::from(response);
-            if asked != ConnectionType::KeepAlive {
-                // Else it says what the newest request that it has read asked for, which may come later. Nothing
-                // is upgraded to, and the library ends the connection then.
-                response.head_mut().set_connection_type(ConnectionType::Close);
-            }
-            if response.head().connection_type() == ConnectionType::Close {
+            let head = response.head_mut();
+            // actix-http reuses the heads of a thread's responses and resets everything but the version, which
+            // may be that of another client's request. The version decides here if no flag does; actix-http
+            // replaces it before it writes the head.
+            head.version = Version::HTTP_11;
+            if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
+                // Without the flag, actix-http writes what the newest request that it has decoded asks for. No
+                // protocol is upgraded to: actix-http ends a connection that asked for one.
+                head.set_connection_type(ConnectionType::Close);
                 activity.set_last();
             }
             response.map_body(|_, body| Slices::new(body, Some(serving)))
