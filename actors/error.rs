@@ -18,10 +18,18 @@ pub enum SubmitError {
         /// The lowest that the pool would still take.
         current: u64,
     },
-    /// Another transaction with this sender and sequence number is in the pool, and this one may
-    /// not take its place; the text says why.
+    /// The pool holds another transaction with the same sender and sequence number or nonce, which
+    /// this transaction may not replace; the text is the reason.
     #[error("{0}")]
     InvalidUpdate(&'static str),
+    /// The pool holds the same transaction with a different signature, hence under a different hash.
+    #[error(
+        "Transaction already in mempool with a different signature: wait for the pending transaction {pending}"
+    )]
+    OtherSignature {
+        /// Hash of the transaction in the pool, on which the client can wait.
+        pending: HashValue,
+    },
     /// The pool is full.
     #[error("{reason}")]
     Full {

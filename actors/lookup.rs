@@ -10,7 +10,7 @@ use std::{ops::Deref, sync::Arc};
 pub struct Accepted {
     /// The moment of the ledger that it was checked against.
     pub ledger_info: LedgerInfo,
-    /// The transaction as the pool holds it: of several with the same content, the first.
+    /// The pool's copy of the submitted transaction.
     pub transaction: Arc<CheckedTransaction>,
 }
 

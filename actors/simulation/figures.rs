@@ -56,6 +56,7 @@ pub(super) fn refusal(error: &SubmitError) -> &'static str {
         SubmitError::Invalid(_) => "refused: invalid",
         SubmitError::SequenceNumberTooOld { .. } => "refused: number given to a block",
         SubmitError::InvalidUpdate(_) => "refused: place taken",
+        SubmitError::OtherSignature { .. } => "refused: signed again",
         SubmitError::AccountFull { .. } => "refused: account full",
         SubmitError::Full { .. } => "refused: pool full",
         SubmitError::Unanswered(error) => no_answer(error),

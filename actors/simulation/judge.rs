@@ -294,6 +294,8 @@ impl Judge {
                 let mut model = self.model();
                 let verdict = properties::may_be_accepted(&model, asked, &ledger_info, &transaction);
                 self.hold(properties::ADMISSION, verdict);
+                let verdict = properties::accepts_what_was_submitted(&hash, &transaction);
+                self.hold(properties::NOTHING_VANISHES, verdict);
                 self.hold(properties::ADMISSION, self.room.may_accept(asked.at));
                 if let Some(sent) = model.sent.get_mut(&transaction.hash()) {
                     sent.is_held = true;

@@ -112,6 +112,11 @@ impl Sent {
         self.open_submits == 0 && self.told_left.is_some_and(is_left)
     }
 
+    /// Returns whether two transactions have the same content and different hashes.
+    pub(super) fn differs_only_in_signature(&self, other: &Self) -> bool {
+        self.transaction.raw() == other.transaction.raw() && self.is_rival(other)
+    }
+
     /// Whether two are for the same place in the pool.
     pub(super) fn is_rival(&self, other: &Self) -> bool {
         (self.draft.sender, self.draft.once) == (other.draft.sender, other.draft.once)

@@ -48,6 +48,11 @@ impl PoolRules {
             SubmitError::InvalidUpdate(_) => {
                 require(has_rival(model, sent), || "nobody has its place".to_owned())
             }
+            SubmitError::OtherSignature { pending } => {
+                let pending = model.sent.get(pending);
+                let is_same = pending.is_some_and(|pending| pending.differs_only_in_signature(sent));
+                require(is_same, || format!("the pending one is {pending:?}"))
+            }
             SubmitError::AccountFull { .. } => self.may_be_full_for_account(model, asked, sent),
             SubmitError::Full { .. } => self.may_be_full(model, asked, sent),
             SubmitError::Unanswered(_) => Ok(()),

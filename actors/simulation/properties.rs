@@ -145,6 +145,17 @@ pub(super) fn may_be_accepted(
     }
 }
 
+/// A submission is accepted under its own hash: the node does not know any other hash that a client sent.
+pub(super) fn accepts_what_was_submitted(
+    submitted: &HashValue,
+    accepted: &CheckedTransaction,
+) -> Result<(), String> {
+    if accepted.hash() != *submitted {
+        return Err(format!("{submitted} was accepted as {}", accepted.hash()));
+    }
+    Ok(())
+}
+
 /// What was said of a transaction.
 pub(super) struct Answer<'a> {
     pub(super) asked: Asked,

@@ -75,6 +75,7 @@ const MUST_HAPPEN: &[&str] = &[
     "refused: number given to a block",
     "refused: place taken",
     "refused: pool full",
+    "refused: signed again",
     "starts that failed",
     "transactions dropped with a reason",
     "transactions saved",

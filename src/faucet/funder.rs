@@ -201,9 +201,9 @@ fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
             Err(FaucetError::Overloaded("the mempool is full"))
         }
         SubmitError::Unanswered(error) => Err(unread(error)),
-        SubmitError::SequenceNumberTooOld { .. } | SubmitError::InvalidUpdate(_) => {
-            Ok(Attempt::Overtaken(error.to_string()))
-        }
+        SubmitError::SequenceNumberTooOld { .. }
+        | SubmitError::InvalidUpdate(_)
+        | SubmitError::OtherSignature { .. } => Ok(Attempt::Overtaken(error.to_string())),
         SubmitError::Invalid(discard) => refused(&discard),
     }
 }

@@ -19,6 +19,7 @@ mod metrics;
 mod overload;
 mod pruned;
 mod run;
+mod second_signature;
 mod tls;
 mod upgrades;
 

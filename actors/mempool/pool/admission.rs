@@ -13,11 +13,20 @@ use ledger::{
 use std::{ops::Bound, sync::Arc};
 
 impl Pool {
-    /// Takes a transaction in. `sequence_number` is that of its sender's account on the ledger;
-    /// gives the transaction that the pool holds: this one, or an earlier one with the same content.
+    /// Adds a transaction and returns the pool's copy of it.
+    ///
+    /// A transaction that the pool already holds is returned again. `sequence_number` is the number of
+    /// the next transaction of the sender on the ledger, `now_secs` the Unix time.
     ///
     /// # Errors
-    /// Why it is not in the pool.
+    ///
+    /// The pool is unchanged, except for transactions that the ledger has passed, after:
+    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a block
+    ///   holds another transaction with its nonce,
+    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its number,
+    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different signature,
+    /// * [`SubmitError::InvalidUpdate`] if a pending transaction cannot be replaced by this one,
+    /// * [`SubmitError::AccountFull`] or [`SubmitError::Full`] if a limit is reached.
     pub fn submit(
         &mut self,
         pending: Pending,
@@ -96,16 +105,23 @@ impl Pool {
         pending.transaction.raw().expiration_timestamp_secs.min(ttl_end)
     }
 
-    /// A transaction came for a place that is taken already.
+    /// Handles a transaction whose sequence number or nonce is already pending.
+    ///
+    /// The hash of a transaction covers its signatures. Only the pending hash can be committed, so any
+    /// other hash must not be accepted: a client could never learn its outcome.
     fn resubmit(&mut self, place: Place, new: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
         let account = &self.accounts[&place.0];
         let Some(old) = account.get(place.1) else {
             return update("Transaction already in mempool");
         };
+        let pending = old.transaction.hash();
+        if pending == new.transaction.hash() {
+            return Ok(Arc::clone(&old.transaction));
+        }
         let (old_raw, new_raw) = (old.transaction.raw(), new.transaction.raw());
         if is_same(old_raw, new_raw) {
-            return Ok(Arc::clone(&old.transaction));
+            return Err(SubmitError::OtherSignature { pending });
         }
         if old.taken {
             return Err(match place.1 {
@@ -252,8 +268,9 @@ impl Pool {
     }
 }
 
-/// Whether two transactions of one place have the same content. An orderless one has a sequence number
-/// too, which means nothing.
+/// Returns whether two transactions with the same sender and replay protector have the same content.
+///
+/// The sequence number of an orderless transaction has no meaning and is not compared.
 fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {
     let terms = |raw: &RawTransaction| {
         (

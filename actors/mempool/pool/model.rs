@@ -175,8 +175,11 @@ impl Model {
             ),
         ];
         let difference = differences.iter().find(|(differs, _)| *differs);
-        if difference.is_none() && old.price() == new.price() {
+        if old.hash() == new.hash() {
             return Ok(old.hash());
+        }
+        if difference.is_none() && old.price() == new.price() {
+            return Err(SubmitError::OtherSignature { pending: old.hash() });
         }
         if old.taken {
             return Err(match old.place() {

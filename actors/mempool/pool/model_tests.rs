@@ -33,6 +33,7 @@ const HAPPENS: &str = "
     orderless: Transaction already in mempool with a different expiration timestamp
     orderless: Transaction already in mempool with a different max gas amount
     orderless: Transaction already in mempool with a different payload
+    orderless: Transaction already in mempool with a different signature: wait for the pending transaction
     orderless: Transaction already in mempool with a higher gas price
     orderless: new
     orderless: replaces
@@ -47,6 +48,7 @@ const HAPPENS: &str = "
     sequence: Transaction already in mempool with a different expiration timestamp
     sequence: Transaction already in mempool with a different max gas amount
     sequence: Transaction already in mempool with a different payload
+    sequence: Transaction already in mempool with a different signature: wait for the pending transaction
     sequence: Transaction already in mempool with a higher gas price
     sequence: new
     sequence: replaces

@@ -7,7 +7,7 @@ mod orderless;
 use super::*;
 use crate::{
     SubmitError,
-    testing::{Draft, block, draft, leaving_out},
+    testing::{Draft, block, draft, leaving_out, orderless},
 };
 use ledger::ValidationStatus;
 
@@ -76,17 +76,42 @@ fn a_gap_parks_what_follows_until_it_is_filled() {
 }
 
 #[test]
-fn the_same_content_again_is_accepted_and_the_first_stays() {
+fn accepts_a_pending_transaction_only_with_its_first_signature() {
+    for first in [draft(1, 0), orderless(1, 7)] {
+        let mut pool = pool(|_| ());
+        let pending = submit(&mut pool, first.clone()).unwrap().hash();
+        for is_taken in [false, true] {
+            if is_taken {
+                assert_eq!(pool.take_batch(ALL).len(), 1);
+            }
+            assert_eq!(submit(&mut pool, first.clone()).unwrap().hash(), pending);
+            let error = submit(&mut pool, first.clone().signature(9)).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "Transaction already in mempool with a different signature: wait for the pending \
+                     transaction {pending}"
+                )
+            );
+            assert_eq!(pool.len(), 1);
+        }
+        assert_eq!(pool.drain_left(), []);
+    }
+}
+
+#[test]
+fn accepts_another_signature_of_a_transaction_that_has_left() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0)).unwrap();
+    let taken = pool.take_batch(ALL);
+    let refused = (Arc::clone(&taken[0]), ValidationStatus::InvalidAuthKey);
+    pool.commit(&block(1, &[], &[refused]));
     let second = submit(&mut pool, draft(1, 0).signature(9)).unwrap();
-    assert_eq!(first.hash(), second.hash());
-    assert_eq!(pool.len(), 1);
-    take(&mut pool, 1);
-    assert!(
-        submit(&mut pool, draft(1, 0)).is_ok(),
-        "also while a block has it"
-    );
+    assert!(pool.get(&second.hash()).is_some());
+    assert!(matches!(
+        pool.left_reason(&first.hash()),
+        Some(LeaveReason::Rejected(_))
+    ));
 }
 
 #[test]

@@ -138,9 +138,10 @@ pub enum Problem {
         /// The number of that end (rest-behaviour section 2.2).
         vm_error_code: u64,
     },
-    /// The pool holds a transaction of the same sender and number that this one may not replace.
+    /// The pool holds a transaction with the same sender and sequence number or nonce that this one
+    /// may not replace; the text is the reason.
     #[error("{0}")]
-    InvalidUpdate(&'static str),
+    InvalidUpdate(String),
     /// The pool has given this sequence number to a block already.
     #[error("transaction sequence number is {given}, current sequence number is {current}")]
     SequenceNumberTooOld {

@@ -21,7 +21,9 @@ impl From<SubmitError> for Problem {
             SubmitError::SequenceNumberTooOld { given, current } => {
                 Self::SequenceNumberTooOld { given, current }
             }
-            SubmitError::InvalidUpdate(why) => Self::InvalidUpdate(why),
+            SubmitError::InvalidUpdate(_) | SubmitError::OtherSignature { .. } => {
+                Self::InvalidUpdate(error.to_string())
+            }
             SubmitError::Full { reason } | SubmitError::AccountFull { reason } => Self::PoolFull(reason),
             SubmitError::Unanswered(error) => error.into(),
         }

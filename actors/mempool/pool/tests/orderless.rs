@@ -1,7 +1,6 @@
 //! Transactions with nonces.
 
 use super::*;
-use crate::testing::orderless;
 use ledger::{Discard, transaction::TransactionPayload};
 
 fn words<T: std::fmt::Debug>(outcome: Result<T, SubmitError>) -> String {
@@ -36,8 +35,8 @@ fn the_rules_of_replacement_are_those_of_sequence_numbers() {
         number: 5,
         ..orderless(1, 7).price(200)
     };
-    let held = submit(&mut pool, again).expect("its sequence number means nothing");
-    assert_eq!(held.hash(), first.hash());
+    let error = submit(&mut pool, again).expect_err("its sequence number has no meaning");
+    assert!(matches!(error, SubmitError::OtherSignature { pending } if pending == first.hash()));
     let other = orderless(1, 7).argument(b"other");
     assert_eq!(
         words(submit(&mut pool, other)),

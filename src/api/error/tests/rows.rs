@@ -135,7 +135,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("why"),
         ),
         (
-            Problem::InvalidUpdate("why"),
+            Problem::InvalidUpdate(text("why")),
             400,
             "invalid_transaction_update",
             text("why"),

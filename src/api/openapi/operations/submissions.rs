@@ -44,8 +44,9 @@ const POOL: &[refusals::Refusal] = &[
     refusal(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidTransactionUpdate,
-        "The pool holds a transaction of the same sender and sequence number or nonce that this one may not \
-         replace: something else than a higher gas price differs.",
+        "The pool holds a transaction with the same sender and sequence number or nonce that this one may not \
+         replace: something other than a higher gas price differs. If only the signature differs, the message names \
+         the hash of the pending transaction.",
     ),
     refusal(
         StatusCode::BAD_REQUEST,
@@ -95,7 +96,9 @@ pub(crate) fn submit() -> Operation {
         "Submit a signed transaction",
         "Checks the transaction against the newest state and takes it into the pool. What is signed is the BCS \
          form of the transaction behind a prefix of the chain; a transaction in JSON is brought into that form by the \
-         node, for the chain that it serves. Submitting the same transaction again is 202 again while it is pending.",
+         node, for the chain that it serves. The same bytes are answered with 202 again while the transaction is \
+         pending. The hash covers the signature: a pending transaction that is signed again is answered with 400 \
+         `invalid_transaction_update`, and its message names the pending hash, on which the client can wait.",
     )
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)

@@ -22,6 +22,7 @@ mod programs;
 mod refusals;
 mod resources;
 mod routes;
+mod second_signature;
 mod signature_lanes;
 mod signing;
 mod simulations;

@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{orderless, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
+    kit::{Settings, Signer, TestApi, Transfer, good, ledger_headers, refused},
     rows::{changed, row},
 };
 use ledger::AccountAddress;
@@ -126,7 +126,8 @@ async fn what_validation_refuses_has_a_vm_error_code() {
     api.stop().await;
 }
 
-/// A pending transaction is not exchanged for another one of its number that pays no more.
+/// A pending transaction is replaced neither by another one with its number that pays no more, nor by
+/// itself with another signature; the message names the pending hash.
 #[actix_web::test]
 async fn an_update_that_is_none_is_refused() {
     let api = TestApi::start(Settings::default()).await;
@@ -134,11 +135,19 @@ async fn an_update_that_is_none_is_refused() {
     assert_eq!(api.client.submit_bcs(&first.sign(&api.chain)).await.status, 202);
     let other = Transfer {
         to: AccountAddress::from_low_u64(0xcafe),
-        ..first
+        ..first.clone()
     };
     row("POST /transactions", 400, "invalid_transaction_update")
         .post(&api, "/v1/transactions", &other.json(&api.chain))
         .await;
+    let signed = first.sign(&api.chain);
+    let again = Signer::Ed25519(first.key()).sign_alone(&api.chain, signed.raw.clone());
+    let again: Value = ledger_api::submission_json(&api.chain, &again).parse().unwrap();
+    let answer = row("POST /transactions", 400, "invalid_transaction_update")
+        .post(&api, "/v1/transactions", &again)
+        .await;
+    let pending = signed.hash(api.chain.vendor()).to_string();
+    assert!(answer.text().contains(&pending), "{}", answer.text());
     api.stop().await;
 }
 

@@ -4,12 +4,14 @@
 mod client;
 mod connection;
 mod contract;
+mod holding_clock;
 mod refusal;
 mod signer;
 mod transfer;
 
 pub use client::{Answer, Client};
 pub use connection::Connection;
+pub use holding_clock::HoldingClock;
 pub use refusal::Refusal;
 pub use signer::{Signer, signers};
 pub use transfer::{Transfer, exchange, now_secs};

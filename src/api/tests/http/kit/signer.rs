@@ -3,16 +3,21 @@
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use k256::ecdsa::signature::hazmat::PrehashSigner;
+use curve25519_dalek::{constants::ED25519_BASEPOINT_TABLE, scalar::Scalar, scalar::clamp_integer};
+use k256::ecdsa::signature::{
+    hazmat::{PrehashSigner, RandomizedPrehashSigner},
+    rand_core::{TryCryptoRng, TryRng},
+};
 use ledger::{
     AccountAddress, Chain, HashValue, RawTransaction, SignedTransaction,
-    crypto::Ed25519PrivateKey,
+    crypto::{Ed25519PrivateKey, Ed25519Signature},
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
         MultiKey, Scheme, TransactionAuthenticator, authentication_key,
     },
 };
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha512};
+use std::{convert::Infallible, ops::Range};
 
 /// A private key of one kind.
 #[derive(Clone)]
@@ -73,21 +78,77 @@ impl Key {
         let digest = HashValue::sha3_of(&[message]);
         match self {
             Self::Ed25519(key) => AnySignature::Ed25519(key.sign(message)),
+            Self::Secp256k1(key) => secp256k1_form(&key.sign_prehash(digest.as_bytes()).unwrap()),
+            Self::Passkey(key) => AnySignature::WebAuthn(assertion(key, &digest, [7; 37])),
+        }
+    }
+
+    /// Signs the message with a nonce or a challenge response other than those of [`Self::sign`].
+    fn sign_again(&self, message: &[u8]) -> AnySignature {
+        let digest = HashValue::sha3_of(&[message]);
+        match self {
+            Self::Ed25519(key) => AnySignature::Ed25519(ed25519_again(key, message)),
             Self::Secp256k1(key) => {
-                let signature: k256::ecdsa::Signature = key.sign_prehash(digest.as_bytes()).unwrap();
-                AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.normalize_s().to_bytes()))
+                let signature = key.sign_prehash_with_rng(&mut Sevens, digest.as_bytes());
+                secp256k1_form(&signature.unwrap())
             }
-            Self::Passkey(key) => AnySignature::WebAuthn(assertion(key, &digest)),
+            Self::Passkey(key) => AnySignature::WebAuthn(assertion(key, &digest, [8; 37])),
         }
     }
 }
 
-/// What a browser gives when it is asked to sign this challenge.
-fn assertion<A: serde::de::DeserializeOwned>(key: &p256::ecdsa::SigningKey, challenge: &HashValue) -> A {
+fn secp256k1_form(signature: &k256::ecdsa::Signature) -> AnySignature {
+    AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.normalize_s().to_bytes()))
+}
+
+/// Signs a message with ed25519 under a nonce that RFC 8032 does not derive for it. Verifiers cannot tell.
+fn ed25519_again(key: &Ed25519PrivateKey, message: &[u8]) -> Ed25519Signature {
+    let expanded = Sha512::digest(key.seed());
+    let secret = Scalar::from_bytes_mod_order(clamp_integer(expanded[..32].try_into().unwrap()));
+    let nonce = Scalar::from(7u8);
+    let nonce_point = (&nonce * ED25519_BASEPOINT_TABLE).compress();
+    let mut challenge = Sha512::new();
+    for part in [nonce_point.as_bytes(), &key.public_key().0[..], message] {
+        challenge.update(part);
+    }
+    let challenge = Scalar::from_bytes_mod_order_wide(&challenge.finalize().into());
+    let mut signature = [0; 64];
+    signature[..32].copy_from_slice(nonce_point.as_bytes());
+    signature[32..].copy_from_slice((nonce + challenge * secret).as_bytes());
+    Ed25519Signature(signature)
+}
+
+/// A source of constant bytes, so that signatures are the same in every run.
+struct Sevens;
+
+impl TryRng for Sevens {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(7)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(7)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        bytes.fill(7);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Sevens {}
+
+/// Returns what a browser and an authenticator that says `authenticator_data` answer to a challenge.
+fn assertion<A: serde::de::DeserializeOwned>(
+    key: &p256::ecdsa::SigningKey,
+    challenge: &HashValue,
+    authenticator_data: [u8; 37],
+) -> A {
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(challenge.as_bytes());
     let client_data =
         format!(r#"{{"type":"webauthn.get","challenge":"{challenge}","origin":"http://localhost"}}"#);
-    let authenticator_data = [7; 37];
     let mut signed = Sha256::new();
     signed.update(authenticator_data);
     signed.update(Sha256::digest(&client_data));
@@ -151,14 +212,8 @@ impl Signer {
                 public_key: key.public_key(),
                 signature: key.sign(message),
             },
-            Self::MultiEd25519 { keys, threshold } => {
-                let signing = &keys[..usize::from(*threshold)];
-                let mut signatures: Vec<u8> = signing.iter().flat_map(|key| key.sign(message).0).collect();
-                signatures.extend(bitmap(0..signing.len()));
-                AccountAuthenticator::MultiEd25519 {
-                    public_key: self.multi_ed25519_key(),
-                    signature: MultiEd25519Signature(signatures.into()),
-                }
+            Self::MultiEd25519 { threshold, .. } => {
+                self.multi_ed25519_signature(message, 0..usize::from(*threshold))
             }
             Self::SingleKey(key) => AccountAuthenticator::SingleKey {
                 public_key: key.public_key(),
@@ -169,24 +224,68 @@ impl Signer {
                 signatures_required,
             } => {
                 let signing = keys.len() - usize::from(*signatures_required)..keys.len();
-                AccountAuthenticator::MultiKey {
-                    public_keys: self.multi_key(),
-                    signatures: keys[signing.clone()]
-                        .iter()
-                        .map(|key| key.sign(message))
-                        .collect(),
-                    signatures_bitmap: Bytes::copy_from_slice(&bitmap(signing)),
-                }
+                self.multi_key_signature(message, signing)
             }
             Self::Nobody(_) => AccountAuthenticator::NoAccountAuthenticator,
         }
     }
 
+    /// Signs a message with other nonces, or another subset of the keys, than [`Self::sign`] does.
+    fn sign_again(&self, message: &[u8]) -> AccountAuthenticator {
+        match self {
+            Self::Ed25519(key) => AccountAuthenticator::Ed25519 {
+                public_key: key.public_key(),
+                signature: ed25519_again(key, message),
+            },
+            Self::MultiEd25519 { keys, threshold } => {
+                let signing = keys.len() - usize::from(*threshold)..keys.len();
+                self.multi_ed25519_signature(message, signing)
+            }
+            Self::SingleKey(key) => AccountAuthenticator::SingleKey {
+                public_key: key.public_key(),
+                signature: key.sign_again(message),
+            },
+            Self::MultiKey {
+                signatures_required, ..
+            } => self.multi_key_signature(message, 0..usize::from(*signatures_required)),
+            Self::Nobody(_) => AccountAuthenticator::NoAccountAuthenticator,
+        }
+    }
+
+    fn multi_ed25519_signature(&self, message: &[u8], signing: Range<usize>) -> AccountAuthenticator {
+        let Self::MultiEd25519 { keys, .. } = self else {
+            panic!("no multi-ed25519 signer");
+        };
+        let signatures = keys[signing.clone()].iter().flat_map(|key| key.sign(message).0);
+        let signature: Vec<u8> = signatures.chain(bitmap(signing)).collect();
+        AccountAuthenticator::MultiEd25519 {
+            public_key: self.multi_ed25519_key(),
+            signature: MultiEd25519Signature(signature.into()),
+        }
+    }
+
+    fn multi_key_signature(&self, message: &[u8], signing: Range<usize>) -> AccountAuthenticator {
+        let Self::MultiKey { keys, .. } = self else {
+            panic!("no multi key signer");
+        };
+        let signatures = keys[signing.clone()].iter().map(|key| key.sign(message));
+        AccountAuthenticator::MultiKey {
+            public_keys: self.multi_key(),
+            signatures: signatures.collect(),
+            signatures_bitmap: Bytes::copy_from_slice(&bitmap(signing)),
+        }
+    }
+
     /// Signs a transaction alone.
     pub fn sign_alone(&self, chain: &Chain, raw: RawTransaction) -> SignedTransaction {
-        let sender = Box::new(self.sign(&raw.signing_message(chain.vendor())));
-        let authenticator = TransactionAuthenticator::SingleSender { sender };
-        SignedTransaction { raw, authenticator }
+        let sender = self.sign(&raw.signing_message(chain.vendor()));
+        alone(raw, sender)
+    }
+
+    /// Signs a transaction alone; the signature is valid and differs from that of [`Self::sign_alone`].
+    pub fn sign_alone_again(&self, chain: &Chain, raw: RawTransaction) -> SignedTransaction {
+        let sender = self.sign_again(&raw.signing_message(chain.vendor()));
+        alone(raw, sender)
     }
 
     /// Signs a transaction with others, and one who pays where there is one. All sign the address of
@@ -228,6 +327,13 @@ impl Signer {
         };
         SignedTransaction { raw, authenticator }
     }
+}
+
+fn alone(raw: RawTransaction, sender: AccountAuthenticator) -> SignedTransaction {
+    let authenticator = TransactionAuthenticator::SingleSender {
+        sender: Box::new(sender),
+    };
+    SignedTransaction { raw, authenticator }
 }
 
 /// A signer of each kind, none of which has an account yet.

@@ -1,0 +1,74 @@
+//! A clock that stops the sequencer before it makes a block.
+
+use super::{Settings, TestApi, Transfer, now_secs};
+use ledger_actors::{ActorsConfig, Clock, NodeConfig};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, mpsc},
+    thread::{self, ThreadId},
+};
+
+/// A clock that blocks a thread that asks for the time.
+///
+/// After [`Self::hold_next_block`] it blocks the first thread that asks and did not ask before a transaction was
+/// submitted. That is the sequencer, which asks for the time of a block once it has the transactions of the block.
+#[derive(Default)]
+pub struct HoldingClock {
+    known: Mutex<HashSet<ThreadId>>,
+    hold: Mutex<Option<(mpsc::Sender<()>, mpsc::Receiver<()>)>>,
+}
+
+/// A block that is held. The sequencer continues when this is dropped.
+pub struct HeldBlock {
+    held: mpsc::Receiver<()>,
+    _release: mpsc::Sender<()>,
+}
+
+impl HeldBlock {
+    /// Blocks until the sequencer has taken the transactions of the block.
+    pub fn wait_until_taken(&self) {
+        self.held.recv().unwrap();
+    }
+}
+
+impl HoldingClock {
+    /// Returns the settings of a node with this clock, whose mempool runs while its sequencer is held.
+    pub fn settings(self: &Arc<Self>) -> Settings {
+        let clock = Arc::clone(self);
+        Settings {
+            node: NodeConfig {
+                actors: ActorsConfig { threads: 3 },
+                ..NodeConfig::default()
+            },
+            clock: Clock::new(move || clock.now_usecs()),
+            ..Settings::default()
+        }
+    }
+
+    /// Holds the block of the next transaction. Submits one that waits for an earlier one.
+    pub async fn hold_next_block(&self, api: &TestApi) -> HeldBlock {
+        self.known.lock().unwrap().clear();
+        // Every thread asks for the time here that asks before a block is made.
+        let parked = Transfer::new(1, 5).sign(&api.chain);
+        assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+        let (tell_held, held) = mpsc::channel();
+        let (release, wait) = mpsc::channel();
+        *self.hold.lock().unwrap() = Some((tell_held, wait));
+        HeldBlock {
+            held,
+            _release: release,
+        }
+    }
+
+    fn now_usecs(&self) -> u64 {
+        let is_new = self.known.lock().unwrap().insert(thread::current().id());
+        let hold = self.hold.lock().unwrap().take_if(|_| is_new);
+        if let Some((tell_held, wait)) = hold {
+            // An error means that the test has ended.
+            let _ = tell_held.send(());
+            // An error means that the block is released.
+            let _ = wait.recv();
+        }
+        now_secs() * 1_000_000
+    }
+}
