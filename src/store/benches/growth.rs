@@ -12,7 +12,7 @@
 #[path = "../tests/kit.rs"]
 mod kit;
 
-use kit::{Maker, Spec, address, genesis, resource_key, state_key, stream};
+use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
 use ledger::{EventKey, ExecutedBlock, HashValue, WriteOp};
 use ledger_store::{Snapshot, Store, StoreError, StoreOptions, Take};
 use std::{
@@ -25,8 +25,6 @@ use std::{
 };
 
 const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 30 };
-/// Bytes of a made-up value: about a coin store's.
-const VALUE_BYTES: usize = 96;
 /// Look-ups that a time is the mean of.
 const LOOKUPS: u64 = 4_000;
 /// Slots of one account, written over the whole run, that are listed together.
@@ -70,24 +68,6 @@ impl Random {
     }
 }
 
-fn transfer(random: &mut Random, accounts: u64) -> Spec {
-    let (sender, recipient) = (random.below(accounts), random.below(accounts));
-    let value = |random: &mut Random| WriteOp::Put(vec![random.below(256) as u8; VALUE_BYTES].into());
-    let keys = [
-        resource_key(sender, 0),
-        resource_key(recipient, 0),
-        resource_key(sender, 1),
-    ];
-    let writes: BTreeMap<_, _> = keys.map(|key| (key, value(random))).into();
-    Spec {
-        sender,
-        is_orderless: false,
-        streams: vec![stream(sender, 3), stream(recipient, 2)],
-        module_event: false,
-        writes,
-    }
-}
-
 /// What was committed, to be looked up again.
 struct Sample {
     hashes: Vec<HashValue>,
@@ -115,7 +95,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut committing, mut pruning, mut on_cpu) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     let mut latencies = Vec::new();
     for commit in 1..=commits {
-        let specs = (0..arguments.per_commit).map(|_| transfer(&mut random, arguments.accounts));
+        let specs = (0..arguments.per_commit).map(|_| {
+            let mut below = |bound| random.below(bound);
+            let (sender, recipient) = (below(arguments.accounts), below(arguments.accounts));
+            transfer(sender, recipient, &mut below)
+        });
         let mut specs: Vec<_> = specs.collect();
         let many = (commit - 1) * MANY_SLOTS / commits..commit * MANY_SLOTS / commits;
         let written = many.map(|slot| {

@@ -12,7 +12,7 @@ use std::{
 
 /// What a disk may tear a write into.
 const SECTOR_BYTES: usize = 512;
-/// How images share what they have in common.
+/// How images share what they have in common, and the unit of [`Traffic`]: a page of the database.
 const PAGE_BYTES: usize = 4096;
 
 /// Picks a number below its argument.
@@ -156,6 +156,19 @@ pub enum Fault {
     },
 }
 
+/// What was read from the files of a disk and written to them, since the disk was made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Number of pages read; a read of a part of a page counts as one.
+    pub read_pages: u64,
+    /// Number of bytes read.
+    pub read_bytes: u64,
+    /// Number of pages written; a write of a part of a page counts as one.
+    pub written_pages: u64,
+    /// Number of bytes written.
+    pub written_bytes: u64,
+}
+
 /// Called by every sync before it takes effect.
 type OnSync = Arc<dyn Fn() + Send + Sync>;
 
@@ -200,6 +213,7 @@ struct Platter {
     writes: usize,
     syncs: usize,
     reads: usize,
+    traffic: Traffic,
     gone_from: Option<usize>,
     length_max: Option<usize>,
     failing_write: Option<usize>,
@@ -249,6 +263,11 @@ impl Disk {
     /// How many syncs there were.
     pub fn syncs(&self) -> usize {
         self.with(|platter| platter.syncs)
+    }
+
+    /// Returns what was read and written so far, of both files and without operations that failed.
+    pub fn traffic(&self) -> Traffic {
+        self.with(|platter| platter.traffic)
     }
 
     /// How many operations have failed because of an injected fault.
@@ -314,6 +333,10 @@ impl Disk {
     fn change(&self, number: usize, change: Change) -> io::Result<()> {
         self.with(|platter| {
             platter.begin_write(number, &change)?;
+            if let Change::Write(_, data) = &change {
+                platter.traffic.written_pages += data.len().div_ceil(PAGE_BYTES) as u64;
+                platter.traffic.written_bytes += data.len() as u64;
+            }
             let file = &mut platter.files[number];
             change.apply(&mut file.written);
             file.unsynced.push(change);
@@ -324,6 +347,8 @@ impl Disk {
     fn read_file(&self, number: usize, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.with(|platter| {
             platter.begin_read()?;
+            platter.traffic.read_pages += out.len().div_ceil(PAGE_BYTES) as u64;
+            platter.traffic.read_bytes += out.len() as u64;
             platter.files[number].written.read(offset as usize, out)
         })
     }

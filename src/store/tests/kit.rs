@@ -28,6 +28,31 @@ pub struct Spec {
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
+/// Size of a made-up value, in bytes: about that of a coin store.
+pub const VALUE_BYTES: usize = 96;
+
+/// Returns a made-up transfer: an event of a stream of both accounts, and three writes.
+///
+/// `random_below` returns a number below its argument, of which the written values are made.
+pub fn transfer(sender: u64, recipient: u64, random_below: &mut impl FnMut(u64) -> u64) -> Spec {
+    let keys = [
+        resource_key(sender, 0),
+        resource_key(recipient, 0),
+        resource_key(sender, 1),
+    ];
+    let writes = keys.map(|key| {
+        let value = vec![random_below(256) as u8; VALUE_BYTES];
+        (key, WriteOp::Put(value.into()))
+    });
+    Spec {
+        sender,
+        is_orderless: false,
+        streams: vec![stream(sender, 3), stream(recipient, 2)],
+        module_event: false,
+        writes: writes.into(),
+    }
+}
+
 /// Makes one chain.
 #[derive(Clone, Debug)]
 pub struct Maker {

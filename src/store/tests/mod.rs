@@ -1,5 +1,6 @@
 //! Tests of the whole store: against a model, under crashes, and what it refuses.
 
+mod cost;
 mod crash;
 mod damage;
 mod kit;
