@@ -142,18 +142,53 @@ mod tests {
         assert!(std::ptr::eq(made(), made()));
     }
 
+    const LEDGER_INFO: LedgerInfo = LedgerInfo {
+        chain_id: 4,
+        epoch: 1,
+        version: 9,
+        oldest_version: 2,
+        block_height: 3,
+        oldest_block_height: 1,
+        timestamp_usecs: 77,
+    };
+
+    /// Two moments may differ in one fact only: pruning raises the oldest version alone.
+    #[test]
+    fn writes_each_fact_of_another_moment() {
+        let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
+        type Change = fn(&mut LedgerInfo);
+        let changes: [(&HeaderName, Change); 7] = [
+            (&headers.chain_id, |info| info.chain_id += 1),
+            (&headers.version, |info| info.version += 1),
+            (&headers.oldest_version, |info| info.oldest_version += 1),
+            (&headers.timestamp_usecs, |info| info.timestamp_usecs += 1),
+            (&headers.epoch, |info| info.epoch += 1),
+            (&headers.block_height, |info| info.block_height += 1),
+            (&headers.oldest_block_height, |info| {
+                info.oldest_block_height += 1;
+            }),
+        ];
+        let written = |ledger_info: &LedgerInfo| {
+            let mut map = HeaderMap::new();
+            headers.write(ledger_info, &mut map);
+            map
+        };
+        for (name, change) in changes {
+            let before = written(&LEDGER_INFO);
+            let mut changed = LEDGER_INFO;
+            change(&mut changed);
+            let after = written(&changed);
+            for other in headers.of_moment() {
+                let differs = before.get(other) != after.get(other);
+                assert_eq!(differs, other == name, "{other} after a change of {name}");
+            }
+        }
+    }
+
     #[test]
     fn names_carry_the_vendor_word() {
         let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
-        let ledger_info = LedgerInfo {
-            chain_id: 4,
-            epoch: 1,
-            version: 9,
-            oldest_version: 2,
-            block_height: 3,
-            oldest_block_height: 1,
-            timestamp_usecs: 77,
-        };
+        let ledger_info = LEDGER_INFO;
         let mut map = HeaderMap::new();
         headers.write(&ledger_info, &mut map);
         headers.write_gas_used(5, &mut map);
