@@ -11,8 +11,8 @@ use ledger::{
     AccountAddress, RawTransaction, SignedTransaction, ValidationStatus as Status,
     crypto::Ed25519Signature,
     transaction::{
-        ExtraConfig, InnerPayload, Script, TransactionAuthenticator, TransactionExecutable,
-        TransactionPayload,
+        AccountAuthenticator, ExtraConfig, InnerPayload, Script, TransactionAuthenticator,
+        TransactionExecutable, TransactionPayload,
     },
 };
 use ledger_api::submission_json;
@@ -150,6 +150,33 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
     ]
 }
 
+/// The authenticators of the secondary signers.
+fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuthenticator> {
+    match &mut signed.authenticator {
+        TransactionAuthenticator::MultiAgent {
+            secondary_signers, ..
+        }
+        | TransactionAuthenticator::FeePayer {
+            secondary_signers, ..
+        } => secondary_signers,
+        other => panic!("{other:?} has no secondary signers"),
+    }
+}
+
+/// Exchanges the signatures of two ed25519 signers, who keep their keys.
+fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
+    let [
+        AccountAuthenticator::Ed25519 { signature: first, .. },
+        AccountAuthenticator::Ed25519 {
+            signature: second, ..
+        },
+    ] = signers
+    else {
+        panic!("{signers:?}");
+    };
+    std::mem::swap(first, second);
+}
+
 /// Who signs beside the sender.
 fn of_signers(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
@@ -159,19 +186,44 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
     );
     let raw = || next().raw(next().sender(), next().payload(&api.chain));
     let mut unnamed = sender.sign_with(&api.chain, raw(), &[&other], None);
-    let TransactionAuthenticator::MultiAgent {
-        secondary_signers, ..
-    } = &mut unnamed.authenticator
-    else {
-        panic!("{unnamed:?}");
-    };
-    secondary_signers.clear();
+    secondary_signers_mut(&mut unnamed).clear();
     let twice = sender.sign_with(&api.chain, raw(), &[&other, &other], None);
     let itself = sender.sign_with(&api.chain, raw(), &[&sender], None);
     let poor = signers().remove(0).1;
     let unpaid = sender.sign_with(&api.chain, raw(), &[], Some(&poor));
     let many: Vec<_> = std::iter::repeat_n(&other, 33).collect();
+    let third = Signer::Ed25519(Transfer::new(2, 0).key());
+    let exchanged = |payer: Option<&Signer>, exchange: fn(&mut [AccountAuthenticator])| {
+        let mut signed = sender.sign_with(&api.chain, raw(), &[&other, &third], payer);
+        exchange(secondary_signers_mut(&mut signed));
+        signed
+    };
+    let payer = Signer::Ed25519(Transfer::new(3, 0).key());
     vec![
+        refusal(
+            S::InvalidAuthKey,
+            "",
+            "two secondary signers, exchanged",
+            exchanged(None, |signers| signers.swap(0, 1)),
+        ),
+        refusal(
+            S::InvalidAuthKey,
+            "",
+            "two secondary signers, exchanged, and a fee payer",
+            exchanged(Some(&payer), |signers| signers.swap(0, 1)),
+        ),
+        refusal(
+            S::InvalidSignature,
+            "the secondary signer",
+            "the signatures of two secondary signers, exchanged",
+            exchanged(None, exchange_signatures),
+        ),
+        refusal(
+            S::InvalidSignature,
+            "the secondary signer",
+            "the signatures of two secondary signers, exchanged, and a fee payer",
+            exchanged(Some(&payer), exchange_signatures),
+        ),
         refusal(
             S::SecondaryKeysAddressesCountMismatch,
             "1 secondary signers are named, 0 sign",
@@ -336,6 +388,32 @@ async fn signers_beside_the_sender() {
     let api = started().await;
     let refusals = of_signers(&api);
     show_all(api, refusals).await;
+}
+
+/// The node knows the first secondary signer and the fee payer from recent blocks, and reads the
+/// second one from the store: each must be held against its own account.
+#[actix_web::test]
+async fn commits_what_two_secondary_signers_sign_in_their_order() {
+    let api = started().await;
+    for account in [1, 3] {
+        api.commit(&Transfer::new(account, 0)).await;
+    }
+    let signer = |account| Signer::Ed25519(Transfer::new(account, 0).key());
+    let [sender, first, second, payer] = [0, 1, 2, 3].map(signer);
+    for (others, payer, sequence_number) in [
+        ([&first, &second], None, 1),
+        ([&second, &first], None, 2),
+        ([&first, &second], Some(&payer), 3),
+        ([&second, &first], Some(&payer), 4),
+    ] {
+        let transfer = Transfer::new(0, sequence_number);
+        let raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
+        let signed = sender.sign_with(&api.chain, raw, &others, payer);
+        // The transfer takes no further signers and fails, but it is executed.
+        let committed = api.commit_signed(&signed).await;
+        assert_eq!(committed["type"], "user_transaction", "{committed}");
+    }
+    api.stop().await;
 }
 
 #[actix_web::test]
