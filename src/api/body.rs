@@ -147,13 +147,21 @@ mod tests {
     use super::*;
     use actix_web::{error::PayloadError, test::TestRequest};
     use futures::{Stream, stream};
-    use std::pin::Pin;
+    use std::{cell::RefCell, pin::Pin, rc::Rc};
 
     type BoxedStream = Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>>;
 
     const LIMIT: usize = 10;
 
     async fn read_stream<S>(stream: S) -> Result<(usize, Bytes), Problem>
+    where
+        S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
+    {
+        let budget = Budget::new(LIMIT);
+        read_stream_with(stream, (&budget, &budget.share())).await
+    }
+
+    async fn read_stream_with<S>(stream: S, memory: (&Budget, &Share)) -> Result<(usize, Bytes), Problem>
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
@@ -164,8 +172,6 @@ mod tests {
         let mut payload = Payload::Stream {
             payload: Box::pin(stream) as BoxedStream,
         };
-        let budget = Budget::new(LIMIT);
-        let memory = (&budget, &budget.share());
         read(&request, &mut payload, LIMIT, &["a/a", "b/b"], memory).await
     }
 
@@ -185,6 +191,39 @@ mod tests {
             matches!(problem, Problem::BodyTooLarge { limit_bytes: LIMIT }),
             "{problem}"
         );
+    }
+
+    #[actix_web::test]
+    async fn charges_every_chunk_to_the_budget_when_it_arrives() {
+        let budget = Budget::new(LIMIT);
+        let share = budget.share();
+        let lengths = [1, 4, 2, 3];
+        let (observed, charged_bytes) = (budget.clone(), Rc::new(RefCell::new(Vec::new())));
+        let seen = Rc::clone(&charged_bytes);
+        let observing = chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.taken_bytes()));
+        let (_, body) = read_stream_with(observing, (&budget, &share)).await.unwrap();
+        assert_eq!(body.len(), LIMIT);
+        assert_eq!(*charged_bytes.borrow(), [0, 1, 5, 7], "before each chunk");
+        assert_eq!((budget.taken_bytes(), share.bytes()), (LIMIT, LIMIT));
+        drop(share);
+        assert_eq!(budget.taken_bytes(), 0);
+    }
+
+    #[actix_web::test]
+    async fn rejects_a_chunk_that_the_budget_has_no_room_for() {
+        for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
+            let budget = Budget::new(LIMIT);
+            let (other, share) = (budget.share(), budget.share());
+            assert!(other.grow(LIMIT - 6));
+            let unread = chunks(lengths).chain(stream::pending());
+            let problem = read_stream_with(unread, (&budget, &share)).await.unwrap_err();
+            assert!(
+                matches!(problem, Problem::BodiesFull { limit_bytes: LIMIT }),
+                "{lengths:?}: {problem}"
+            );
+            drop(share);
+            assert_eq!(budget.taken_bytes(), other.bytes(), "{lengths:?}");
+        }
     }
 
     #[actix_web::test]

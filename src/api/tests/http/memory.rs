@@ -93,6 +93,49 @@ async fn bodies_that_arrive_have_a_limit_in_all() {
     api.stop().await;
 }
 
+/// A chunked body does not declare its length, so each chunk is charged when it arrives.
+#[actix_web::test]
+async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
+    const DECLARED: [(&str, &str); 1] = [("content-type", "application/json")];
+    let mut settings = Settings::default();
+    // Three quarters of it hold one of the bodies and not two.
+    settings.api.bodies_bytes_max = 2 * LARGE;
+    let api = TestApi::start(settings).await;
+    let large = vec![b' '; LARGE];
+    let ask = async || api.client.send("POST", "/v1/view", &DECLARED, Some(&large)).await;
+    let mut arriving = api.client.connect().await;
+    let head = format!(
+        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        LARGE + 1
+    );
+    arriving.write_all(head.as_bytes()).await.unwrap();
+    arriving.write_all(&large).await.unwrap();
+    // Until the server has read the first body.
+    while ask().await.status != 503 {}
+    for first_chunk_bytes in [1, LARGE / 2] {
+        let rest = LARGE - first_chunk_bytes;
+        let mut chunked = b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+            transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+            .to_vec();
+        for chunk_bytes in [first_chunk_bytes, rest / 2, rest - rest / 2] {
+            chunked.extend(format!("{chunk_bytes:x}\r\n").into_bytes());
+            chunked.extend_from_slice(&large[..chunk_bytes]);
+            chunked.extend_from_slice(b"\r\n");
+        }
+        chunked.extend_from_slice(b"0\r\n\r\n");
+        let refused = api.client.raw(&chunked).await;
+        assert_eq!(
+            (refused.status, &refused.error_code()[..]),
+            (503, "internal_error"),
+            "first chunk of {first_chunk_bytes} bytes: {}",
+            refused.text()
+        );
+    }
+    drop(arriving);
+    while ask().await.status == 503 {}
+    api.stop().await;
+}
+
 /// What was submitted stands in the answer, and counts as the body that it came in.
 #[actix_web::test]
 async fn an_answer_to_a_submission_counts_as_its_body_until_it_is_read() {
