@@ -5,6 +5,7 @@ mod batch_refusals;
 mod blocks;
 mod browsers;
 mod compression;
+mod concurrent_commits;
 mod encoding;
 mod events;
 mod filter;

@@ -1,0 +1,425 @@
+//! Body and headers of a response under commits at every point of its request.
+//!
+//! Two kinds of seams let a test run a commit in the middle of a request without a race: the node's
+//! clock, which a read asks before and after its query, and the suspensions of the request's future.
+//! The request runs on the thread of the test. At one of its seams the thread blocks until another
+//! thread has committed a block; the next run commits at the next seam, until none is left.
+//!
+//! A future is not suspended if an actor replies before it is polled. Such a request is sent again
+//! until it has the seam.
+
+use crate::kit::{Answer, Settings, TestApi, Transfer, good, ledger_headers};
+use actix_http::Request;
+use actix_web::{
+    App,
+    body::{MessageBody, to_bytes},
+    dev::{Service, ServiceResponse},
+    http::header,
+    rt::System,
+    test::{TestRequest, call_service, init_service},
+};
+use ledger::{HashValue, SignedTransaction};
+use ledger_actors::{Clock, Lane, Lookup, NodeHandle, WaitConfig};
+use ledger_api::configure;
+use std::{
+    fmt::Debug,
+    future::poll_fn,
+    pin::pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, ThreadId},
+};
+
+const JSON: &str = "application/json";
+const BCS: &str = "application/x-bcs";
+/// Longer than the reads of a thread are left to the readers after a slow one.
+const SLOW_USECS: u64 = 2_000_000;
+/// Maximum number of times that a request is sent until it has the seam for the commit.
+const TRIES_MAX: usize = 10_000;
+
+/// A point of a request at which other threads may commit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seam {
+    ClockReading,
+    /// The future was suspended, and what it waited for has happened.
+    Suspension,
+}
+
+/// Which threads read the store for the request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// Its own thread.
+    Direct,
+    /// The reader threads, because the last read of its own thread was slow.
+    Readers,
+}
+
+type Commit = Box<dyn FnOnce() + Send>;
+
+/// A request, and the commit in the middle of it.
+struct Case<'a> {
+    path: &'a str,
+    accept: &'a str,
+    source: Source,
+    /// Number of the seam for the commit, from 0.
+    commit_at: usize,
+    /// What is submitted.
+    transaction: &'a SignedTransaction,
+    /// Hash of the transaction whose commit ends the block at the seam.
+    awaited: HashValue,
+}
+
+/// One run of a request, with a commit at one of its seams.
+struct Run {
+    passed: Vec<Seam>,
+    commit_at: usize,
+    /// Absent once it was committed.
+    commit: Option<Commit>,
+}
+
+/// The node's clock, and the seams of the request that runs.
+struct Seams {
+    request_thread: ThreadId,
+    /// What the clock shows on the request's thread, and how far each reading moves it.
+    request_clock: Mutex<(u64, u64)>,
+    run: Mutex<Option<Run>>,
+}
+
+impl Seams {
+    /// Seams of requests on this thread.
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            request_thread: thread::current().id(),
+            request_clock: Mutex::new((Clock::default().now_usecs(), 0)),
+            run: Mutex::new(None),
+        })
+    }
+
+    fn clock(self: &Arc<Self>) -> Clock {
+        let seams = Arc::clone(self);
+        Clock::new(move || {
+            if thread::current().id() != seams.request_thread {
+                return Clock::default().now_usecs();
+            }
+            seams.pass(Seam::ClockReading);
+            let mut clock = seams.request_clock.lock().unwrap();
+            let (now_usecs, step_usecs) = *clock;
+            clock.0 += step_usecs;
+            now_usecs
+        })
+    }
+
+    /// Commits here if it is the turn of this seam.
+    fn pass(&self, seam: Seam) {
+        let commit = {
+            let mut run = self.run.lock().unwrap();
+            let Some(run) = run.as_mut() else { return };
+            let number = run.passed.len();
+            run.passed.push(seam);
+            run.commit.take_if(|_| number == run.commit_at)
+        };
+        if let Some(commit) = commit {
+            commit();
+        }
+    }
+}
+
+/// Remembers that it was woken, which a future that is polled without a reason was not.
+struct Woken {
+    is_woken: AtomicBool,
+    waker: Waker,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.is_woken.store(true, SeqCst);
+        self.waker.wake_by_ref();
+    }
+}
+
+/// A node, and the seams of requests that the test's thread answers.
+struct Fixture {
+    api: TestApi,
+    seams: Arc<Seams>,
+}
+
+impl Fixture {
+    async fn start() -> Self {
+        let seams = Seams::new();
+        let mut settings = Settings {
+            clock: seams.clock(),
+            ..Settings::default()
+        };
+        // Time is paused while a request waits, so that it ends as soon as nothing else happens.
+        settings.node.wait = WaitConfig {
+            timeout_ms: 600_000,
+            ..WaitConfig::default()
+        };
+        let api = TestApi::start(settings).await;
+        Self { api, seams }
+    }
+
+    /// Has the next read of the request's thread take its time, or the reads after it.
+    fn set_clock(&self, step_usecs: u64) {
+        let now_usecs = Clock::default().now_usecs();
+        *self.seams.request_clock.lock().unwrap() = (now_usecs, step_usecs);
+    }
+
+    /// Responds to a request in the middle of which a transaction was committed. Also returns the
+    /// seams that the request passed.
+    async fn respond<S, B>(&self, app: &S, case: &Case<'_>) -> (Answer, Vec<Seam>)
+    where
+        S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
+        B: MessageBody<Error: Debug>,
+    {
+        for _ in 0..TRIES_MAX {
+            if case.source == Source::Readers {
+                self.set_clock(SLOW_USECS);
+                let slow = TestRequest::get().uri("/v1/accounts/0xb0b/balance/0xa");
+                call_service(app, slow.to_request()).await;
+                // The clock stays at the end of the slow read.
+                let mut clock = self.seams.request_clock.lock().unwrap();
+                *clock = (clock.0 - SLOW_USECS, 0);
+            } else {
+                self.set_clock(0);
+            }
+            let (handle, transaction) = (self.api.handle(), case.transaction.clone());
+            let awaited = case.awaited;
+            let commit: Commit = Box::new(move || commit_on_another_thread(handle, transaction, awaited));
+            *self.seams.run.lock().unwrap() = Some(Run {
+                passed: Vec::new(),
+                commit_at: case.commit_at,
+                commit: Some(commit),
+            });
+            let request = TestRequest::get().uri(case.path);
+            let request = request.insert_header((header::ACCEPT, case.accept));
+            let answer = self.run_to_end(answer(app, request.to_request())).await;
+            let run = self.seams.run.lock().unwrap().take().unwrap();
+            if run.commit.is_none() {
+                return (answer, run.passed);
+            }
+        }
+        panic!("{} has no seam {}", case.path, case.commit_at);
+    }
+
+    /// Polls the future only when it was woken, and passes a seam before each further poll.
+    async fn run_to_end<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let mut woken: Option<Arc<Woken>> = None;
+        poll_fn(|context| {
+            if let Some(woken) = &woken {
+                if !woken.is_woken.load(SeqCst) {
+                    return Poll::Pending;
+                }
+                self.seams.pass(Seam::Suspension);
+            }
+            let next = Arc::new(Woken {
+                is_woken: AtomicBool::new(false),
+                waker: context.waker().clone(),
+            });
+            let polled = future
+                .as_mut()
+                .poll(&mut Context::from_waker(&Arc::clone(&next).into()));
+            woken = Some(next);
+            polled
+        })
+        .await
+    }
+
+    /// The headers are those of one block, whose last version they name. Returns that version.
+    async fn version_of(&self, answer: &Answer, what: &str) -> u64 {
+        let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(answer, "node");
+        let path = format!("/v1/blocks/by_version/{version}");
+        let block = good(&self.api.client.get(&path).await);
+        let of_block = ["last_version", "block_timestamp", "block_height"].map(|name| &block[name]);
+        let expected = [version, timestamp_usecs, height].map(|number| number.to_string());
+        assert_eq!(of_block, expected.each_ref().map(|text| text.as_str()), "{what}");
+        version
+    }
+}
+
+async fn answer<S, B>(app: &S, request: Request) -> Answer
+where
+    S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
+    B: MessageBody<Error: Debug>,
+{
+    let response = call_service(app, request).await;
+    let header = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
+        (name.to_string(), value.to_str().unwrap().to_owned())
+    };
+    Answer {
+        status: response.status().as_u16(),
+        headers: response.headers().iter().map(header).collect(),
+        body: to_bytes(response.into_body()).await.unwrap().to_vec(),
+    }
+}
+
+/// Submits the transaction, and returns when the newest durable block has the awaited one.
+fn commit_on_another_thread(handle: NodeHandle, transaction: SignedTransaction, awaited: HashValue) {
+    let committed = async move {
+        let checked = handle.check_signatures(transaction, Lane::Trusted).await.unwrap();
+        handle.submit(checked).await.unwrap();
+        while !matches!(
+            handle.wait_for_commit(awaited).await.unwrap().1,
+            Lookup::Committed(_)
+        ) {}
+    };
+    thread::spawn(|| System::new().block_on(committed))
+        .join()
+        .unwrap();
+}
+
+/// The body is what the state holds at the version that the headers name.
+#[actix_web::test]
+async fn shows_the_state_at_the_version_of_the_headers() {
+    let fixture = Fixture::start().await;
+    let api = &fixture.api;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let sender = Transfer::new(0, 0).sender();
+    let coin_store = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+    let mut sequence_number = 0;
+    // Reads of few rows read the clock; a listing is always read by the reader threads.
+    let (few, many): (&[_], &[_]) = (
+        &[(Source::Direct, 2), (Source::Readers, 2)],
+        &[(Source::Readers, 1)],
+    );
+    for (path, sources) in [
+        ("/v1/accounts/0xb0b/balance/0xa".to_owned(), few),
+        (format!("/v1/accounts/{sender}"), few),
+        (format!("/v1/accounts/{sender}/resource/{coin_store}"), few),
+        (format!("/v1/accounts/{sender}/resources"), many),
+    ] {
+        for accept in [JSON, BCS] {
+            let seams = sources
+                .iter()
+                .flat_map(|&(source, seams)| (0..seams).map(move |seam| (source, seam)));
+            for (source, commit_at) in seams {
+                let what = format!("{path}, {accept}, {source:?}, a commit at seam {commit_at}");
+                let transfer = Transfer::new(0, sequence_number).sign(&api.chain);
+                sequence_number += 1;
+                let case = Case {
+                    path: &path,
+                    accept,
+                    source,
+                    commit_at,
+                    transaction: &transfer,
+                    awaited: transfer.hash(api.chain.vendor()),
+                };
+                let (answer, _) = fixture.respond(&app, &case).await;
+                assert_eq!(answer.status, 200, "{what}: {}", answer.text());
+                let version = fixture.version_of(&answer, &what).await;
+                let pinned = format!("{path}?ledger_version={version}");
+                let pinned = api.client.send("GET", &pinned, &[("accept", accept)], None).await;
+                assert_eq!(answer.body, pinned.body, "{what}, at version {version}");
+            }
+        }
+    }
+    fixture.api.stop().await;
+}
+
+/// What a look-up by hash shows: the version of a committed transaction, nothing of a pending one.
+fn shown_version(answer: &Answer, accept: &str) -> Option<u64> {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    if accept == BCS {
+        let (variant, rest) = answer.body.split_first().unwrap();
+        let version = rest.first_chunk().copied().map(u64::from_le_bytes);
+        return version.filter(|_| *variant == 0);
+    }
+    let version = answer.json()["version"].as_str().map(str::to_owned);
+    version.map(|text| text.parse().unwrap())
+}
+
+/// A transaction is pending at the version of the headers, or committed at or before it.
+#[actix_web::test]
+async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
+    let fixture = Fixture::start().await;
+    let api = &fixture.api;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    tokio::time::pause();
+    let mut sequence_number = 0;
+    // The end of the wait; the clock before and after the read; the mempool's reply. A read that is
+    // left to the reader threads reads the clock once.
+    for (route, source, seams) in [
+        ("wait_by_hash", Source::Direct, 4),
+        ("wait_by_hash", Source::Readers, 3),
+        ("by_hash", Source::Direct, 3),
+        ("by_hash", Source::Readers, 2),
+    ] {
+        for (accept, commit_at) in [JSON, BCS]
+            .into_iter()
+            .flat_map(|accept| (0..seams).map(move |seam| (accept, seam)))
+        {
+            let what = format!("{route}, {accept}, {source:?}, a commit at seam {commit_at}");
+            // The second one waits for the first one.
+            let [first, second] =
+                [0, 1].map(|number| Transfer::new(0, sequence_number + number).sign(&api.chain));
+            sequence_number += 2;
+            assert_eq!(api.client.submit_bcs(&second).await.status, 202, "{what}");
+            let hash = second.hash(api.chain.vendor());
+            let case = Case {
+                path: &format!("/v1/transactions/{route}/{hash}"),
+                accept,
+                source,
+                commit_at,
+                transaction: &first,
+                awaited: hash,
+            };
+            let (answer, _) = fixture.respond(&app, &case).await;
+            let version = fixture.version_of(&answer, &what).await;
+            let committed = committed_version(api, &hash).await;
+            match shown_version(&answer, accept) {
+                Some(shown) => {
+                    assert_eq!(shown, committed, "{what}");
+                    assert!(version >= committed, "{what}: committed, at version {version}");
+                }
+                None => assert!(version < committed, "{what}: pending, at version {version}"),
+            }
+        }
+    }
+    tokio::time::resume();
+    fixture.api.stop().await;
+}
+
+async fn committed_version(api: &TestApi, hash: &HashValue) -> u64 {
+    let committed = api.client.wait(hash).await;
+    committed["version"].as_str().unwrap().parse().unwrap()
+}
+
+/// A client that saw a later block while another one waited never gets older headers from the node.
+#[actix_web::test]
+async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
+    let fixture = Fixture::start().await;
+    let api = &fixture.api;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let parked = Transfer::new(0, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+    let path = format!(
+        "/v1/transactions/wait_by_hash/{}",
+        parked.hash(api.chain.vendor())
+    );
+    tokio::time::pause();
+    for (sequence_number, accept) in [(0, JSON), (1, BCS)] {
+        let transfer = Transfer::new(1, sequence_number).sign(&api.chain);
+        let hash = transfer.hash(api.chain.vendor());
+        let case = Case {
+            path: &path,
+            accept,
+            source: Source::Direct,
+            // The end of the wait.
+            commit_at: 0,
+            transaction: &transfer,
+            awaited: hash,
+        };
+        let (answer, seams) = fixture.respond(&app, &case).await;
+        assert_eq!(seams[0], Seam::Suspension);
+        assert_eq!(shown_version(&answer, accept), None, "{accept}");
+        let version = fixture.version_of(&answer, accept).await;
+        let committed = committed_version(api, &hash).await;
+        assert!(version >= committed, "{accept}: {version} is before {committed}");
+    }
+    tokio::time::resume();
+    fixture.api.stop().await;
+}
