@@ -165,4 +165,21 @@ mod tests {
             assert!(!key.state_key(&foreign).starts_with(&key.owner(&one)));
         }
     }
+
+    /// A table's keys come from clients and may be nearly as long as a transaction.
+    #[test]
+    fn distinguishes_long_keys_by_every_byte() {
+        let digest_key = DigestKey::from_bytes([7; 16]);
+        let mut item = vec![1; 64 * 1024];
+        let mut digests = vec![digest_key.state_key(&StateKey::table_item(&AccountAddress::ONE, &item))];
+        for place in (0..item.len()).step_by(997).chain([32 * 1024, item.len() - 1]) {
+            item[place] ^= 1;
+            digests.push(digest_key.state_key(&StateKey::table_item(&AccountAddress::ONE, &item)));
+            item[place] ^= 1;
+        }
+        let count = digests.len();
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!(digests.len(), count);
+    }
 }

@@ -11,7 +11,8 @@ use crate::{
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 use redb::StorageBackend as _;
-use std::{io::Write as _, sync::Arc};
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
+use std::{hash::Hasher as _, io::Write as _, sync::Arc};
 
 const KEY: LogKey = LogKey([7; 16]);
 /// Room for a few records of some pages.
@@ -192,6 +193,116 @@ proptest! {
         let used = |number: usize| ends[number] + (HEADER_BYTES + records[number].1.len()) as u64;
         let whole = (0..records.len()).take_while(|number| used(*number) <= cut).count();
         prop_assert_eq!(found(&disk, 1), &records[..whole]);
+    }
+}
+
+/// Content without a pattern, so that no two parts of it are alike.
+fn random_content(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    (0..bytes).map(|_| random.below(256) as u8).collect()
+}
+
+/// Lengths of contents beside powers of two, up to what a block of some thousand transactions takes.
+const LONG: [usize; 6] = [
+    32 * 1024 - 1,
+    32 * 1024,
+    32 * 1024 + 1,
+    64 * 1024,
+    100_000,
+    1024 * 1024 + 77,
+];
+/// Capacity for two of the longest records.
+const LONG_ROOM: u64 = 4 * 1024 * 1024;
+
+fn append_long(log: &mut BlockLog, height: u64, content: &[u8]) {
+    let appended = log.append(LONG_ROOM, height, |out| {
+        out.write_all(content)
+            .map_err(|error| StoreError::Inconsistent(error.to_string()))
+    });
+    assert!(appended.unwrap().is_some(), "{} bytes do not fit", content.len());
+}
+
+/// The digest is that of the whole content, whatever its length and however it is hashed.
+#[test]
+fn writes_the_plain_digest_of_a_record_of_any_length() {
+    const CONTENT_DIGEST: std::ops::Range<usize> = 40..56;
+    for (seed, bytes) in (0..).zip([0, 1, 100, PAGE_BYTES as usize].into_iter().chain(LONG)) {
+        let content = random_content(seed, bytes);
+        let disk = Disk::default();
+        append_long(&mut log(&disk, KEY, 1), 5, &content);
+        let mut header = [0; HEADER_BYTES];
+        disk.log().read(0, &mut header).unwrap();
+        // In pieces of which none has as many bytes as the one before.
+        let mut hasher = SipHasher13::new_with_key(&KEY.0);
+        let mut rest = &content[..];
+        for piece_bytes in 1.. {
+            let (piece, after) = rest.split_at(rest.len().min(piece_bytes));
+            hasher.write(piece);
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        let expected = hasher.finish128().as_bytes();
+        assert_eq!(header[CONTENT_DIGEST], expected, "{bytes} bytes");
+        assert_eq!(found(&disk, 1), [(5, content)], "{bytes} bytes");
+    }
+}
+
+/// Every 500th byte, those at multiples of 4 KiB and beside them, and the first and last ones.
+fn sampled_places(bytes: usize) -> Vec<usize> {
+    let beside_pages = (0..bytes).step_by(PAGE_BYTES as usize).flat_map(|page| {
+        let first = page.saturating_sub(HEADER_BYTES + 1);
+        [
+            first,
+            first + 1,
+            first + 2,
+            page.saturating_sub(1),
+            page,
+            page + 1,
+        ]
+    });
+    let ends = (0..64).chain(bytes.saturating_sub(64)..bytes);
+    let mut places: Vec<_> = (0..bytes).step_by(499).chain(beside_pages).chain(ends).collect();
+    places.retain(|place| *place < bytes);
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// A long record is no less protected than a short one: a flipped bit is seen wherever it is, also
+/// where the record is the last one and a torn write could explain it.
+#[test]
+fn detects_a_flipped_bit_anywhere_in_a_long_record() {
+    for (seed, bytes) in (0..).zip(LONG) {
+        let content = random_content(seed, bytes);
+        for is_last in [true, false] {
+            let disk = Disk::default();
+            let mut log = log(&disk, KEY, 1);
+            append_long(&mut log, 5, &content);
+            if !is_last {
+                append_long(&mut log, 6, b"a later record");
+            }
+            // A record of a megabyte takes a millisecond to check.
+            let every = if bytes > 200_000 { 16 } else { 1 };
+            for (number, place) in sampled_places(bytes).into_iter().step_by(every).enumerate() {
+                let what = format!("{bytes} bytes, last {is_last}, flipped at {place}");
+                let (place, bit) = ((HEADER_BYTES + place) as u64, number as u8 % 8);
+                flip(&disk, place, bit);
+                match read(&disk, KEY, 1) {
+                    Ok(records) => assert!(is_last && records.is_empty(), "{what}"),
+                    Err(Stop::Damaged(reason)) => {
+                        assert!(
+                            !is_last && reason.contains("record 0 at byte 0"),
+                            "{what}: {reason}"
+                        );
+                    }
+                    Err(stop) => panic!("{what}: {stop:?}"),
+                }
+                flip(&disk, place, bit);
+            }
+            assert_eq!(read(&disk, KEY, 1).unwrap()[0], (5, content.clone()));
+        }
     }
 }
 
