@@ -2,6 +2,12 @@
 //! afterwards. What validation and the pool refuse is in `validation.rs` and `validation_pool.rs`.
 
 use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
+use ledger::{
+    AccountAddress, EntryFunction,
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+    },
+};
 use serde_json::{Value, json};
 
 /// What reads as no value of its declared type.
@@ -111,6 +117,137 @@ async fn bcs_submissions_that_do_not_decode() {
             .send("POST", "/v1/transactions", &headers, Some(body))
             .await;
         refused(&answer, (400, "invalid_input"), &format!("{} bytes", body.len()));
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+/// The largest call that is read.
+const ARGUMENTS_MAX: usize = 128;
+const TYPE_ARGUMENTS_MAX: usize = 32;
+
+/// Returns a call with this many arguments, each empty, and this many type arguments.
+fn call_with(arguments: usize, type_arguments: usize) -> EntryFunction {
+    EntryFunction {
+        module: "0x1::coin".parse().unwrap(),
+        function: "transfer".parse().unwrap(),
+        type_args: vec!["u8".parse().unwrap(); type_arguments],
+        args: vec![Vec::new().into(); arguments],
+    }
+}
+
+/// Returns the payloads that hold the call. The first two call it as the sender.
+fn payloads_with(call: &EntryFunction) -> [(&'static str, TransactionPayload); 4] {
+    let inner = |multisig_address| {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: TransactionExecutable::EntryFunction(call.clone()),
+            extra_config: ExtraConfig::V1 {
+                multisig_address,
+                replay_protection_nonce: None,
+            },
+        })
+    };
+    let multisig = TransactionPayload::Multisig(Multisig {
+        multisig_address: AccountAddress::ONE,
+        payload: Some(MultisigPayload::EntryFunction(call.clone())),
+    });
+    [
+        (
+            "an entry function",
+            TransactionPayload::EntryFunction(call.clone()),
+        ),
+        ("the newer form", inner(None)),
+        ("a multisig payload", multisig),
+        (
+            "the newer form of a multisig payload",
+            inner(Some(AccountAddress::ONE)),
+        ),
+    ]
+}
+
+#[actix_web::test]
+async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
+    let api = TestApi::start(Settings::default()).await;
+    let sign = |number, payload| Transfer::new(0, number).sign_payload(&api.chain, payload);
+    let bound = "a function has at most";
+    let mut sequence_number = 0;
+    for call in [call_with(ARGUMENTS_MAX, 0), call_with(0, TYPE_ARGUMENTS_MAX)] {
+        let [entry_function, newer_form, multisig @ ..] = payloads_with(&call);
+        for (what, payload) in [entry_function, newer_form] {
+            // No function fits, so that the call fails, but it is executed.
+            let committed = api.commit_signed(&sign(sequence_number, payload)).await;
+            assert_eq!(committed["success"], false, "{what}: {committed}");
+            sequence_number += 1;
+        }
+        for (what, payload) in multisig {
+            let answer = api.client.submit_bcs(&sign(sequence_number, payload)).await;
+            refused(&answer, (400, "vm_error"), what);
+        }
+    }
+    for (call, words) in [
+        (call_with(ARGUMENTS_MAX + 1, 0), "the call has 129 arguments"),
+        (call_with(10_000, 0), "the call has 10000 arguments"),
+        (
+            call_with(0, TYPE_ARGUMENTS_MAX + 1),
+            "the call has 33 type arguments",
+        ),
+    ] {
+        for (what, payload) in payloads_with(&call) {
+            let signed = sign(sequence_number, payload);
+            let answer = api.client.submit_bcs(&signed).await;
+            refused(&answer, (400, "invalid_input"), what);
+            let message = answer.text();
+            assert!(
+                message.contains(words) && message.contains(bound),
+                "{what}: {message}"
+            );
+            let media_type = api.client.signed_transaction_type();
+            let headers = [("content-type", &media_type[..])];
+            let body = bcs::to_bytes(&[signed.clone()].as_slice()).unwrap();
+            let answer = api
+                .client
+                .send("POST", "/v1/transactions/batch", &headers, Some(&body))
+                .await;
+            refused(&answer, (400, "invalid_input"), what);
+            let hash = signed.hash(api.chain.vendor());
+            let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+            refused(&lookup, (404, "transaction_not_found"), what);
+        }
+        let headers = [("content-type", "application/x.node.view_function+bcs")];
+        let body = bcs::to_bytes(&call).unwrap();
+        let answer = api.client.send("POST", "/v1/view", &headers, Some(&body)).await;
+        refused(&answer, (400, "invalid_input"), "a view");
+        assert!(answer.text().contains(words), "a view: {}", answer.text());
+    }
+    still_works(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
+    let api = TestApi::start(Settings::default()).await;
+    let good = Transfer::new(0, 0).json(&api.chain);
+    for body in [
+        changed(
+            &good,
+            "/payload/arguments",
+            json!(vec!["0xb0b"; ARGUMENTS_MAX + 1]),
+        ),
+        changed(
+            &good,
+            "/payload/type_arguments",
+            json!(vec!["u8"; TYPE_ARGUMENTS_MAX + 1]),
+        ),
+    ] {
+        let answer = api.client.submit_json(&body).await;
+        refused(&answer, (400, "invalid_input"), "a submission");
+        let call = json!({
+            "function": "0x1::coin::balance",
+            "type_arguments": body["payload"]["type_arguments"],
+            "arguments": body["payload"]["arguments"],
+        });
+        let answer = api.client.post_json("/v1/view", &call, "application/json").await;
+        refused(&answer, (400, "invalid_input"), "a view");
     }
     still_works(&api).await;
     api.stop().await;
