@@ -102,6 +102,38 @@ async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
     api.stop().await;
 }
 
+/// A cache that stores the plain body for a client without `Accept-Encoding` must not give it to a
+/// client that would get another body, and the other way round.
+#[actix_web::test]
+async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
+    let api = TestApi::start(Settings::default()).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    for path in [LARGE, "/v1/transactions/by_version/0", "/v1/spec.json"] {
+        for headers in [
+            &[][..],
+            &[("accept-encoding", "")],
+            &[("accept-encoding", "identity")],
+            &[("accept-encoding", BROWSER)],
+        ] {
+            let answer = call_service(&app, get(path, headers).to_request()).await;
+            assert_eq!(answer.status(), StatusCode::OK, "{path}, {headers:?}");
+            let values: Vec<_> = answer
+                .headers()
+                .get_all(header::VARY)
+                .map(|value| value.to_str().unwrap())
+                .collect();
+            let varies = values
+                .iter()
+                .flat_map(|value| value.split(','))
+                .any(|name| name.trim().eq_ignore_ascii_case("accept-encoding"));
+            assert!(varies, "{path}, {headers:?}: {values:?}");
+            let is_large = to_bytes(answer.into_body()).await.unwrap().len() > 1024;
+            assert!(is_large, "{path}, {headers:?}");
+        }
+    }
+    api.stop().await;
+}
+
 #[actix_web::test]
 async fn a_page_of_another_origin_is_told_of_both_reasons_to_vary() {
     let api = TestApi::start(Settings::default()).await;
