@@ -121,17 +121,18 @@ async fn a_transaction_that_leaves_is_not_found_and_says_why() {
         ..MempoolConfig::default()
     };
     let api = TestApi::start(settings).await;
-    let signed = Transfer::new(0, 1).sign(&api.chain);
+    let transfer = Transfer::new(0, 1);
+    let signed = transfer.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     let (client, waited) = (
         api.client.clone(),
         path(&signed.hash(api.chain.vendor()).to_string()),
     );
-    let asked = waited.clone();
-    let waiting = actix_web::rt::spawn(async move { client.get(&asked).await });
+    let waiting = actix_web::rt::spawn(async move { client.get(&waited).await });
+    // It replaces the first one only if nothing but the price differs.
     let better = Transfer {
         gas_unit_price: 200,
-        ..Transfer::new(0, 1)
+        ..transfer
     };
     let better = better.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&better).await.status, 202);

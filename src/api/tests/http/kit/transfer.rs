@@ -6,7 +6,16 @@ use ledger::{
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::LazyLock,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// When transfers expire unless a test sets another time: a day after the first one was made.
+///
+/// It is read from the clock once per process. Two transfers with the same fields are then the same
+/// transaction, also where one second ends and another begins between them.
+static EXPIRATION_TIMESTAMP_SECS: LazyLock<u64> = LazyLock::new(|| now_secs() + 24 * 60 * 60);
 
 /// Unix time in seconds.
 pub fn now_secs() -> u64 {
@@ -46,7 +55,7 @@ impl Transfer {
             amount: 7,
             sequence_number,
             gas_unit_price: 100,
-            expiration_timestamp_secs: now_secs() + 600,
+            expiration_timestamp_secs: *EXPIRATION_TIMESTAMP_SECS,
             chain_id: 4,
         }
     }

@@ -1,6 +1,6 @@
 //! Commits all the time.
 
-use crate::kit::{Client, TestApi, Transfer};
+use crate::kit::{Client, TestApi, Transfer, now_secs};
 use actix_web::rt;
 use ledger::{
     Chain, SignedTransaction,
@@ -66,9 +66,11 @@ async fn write(client: &Client, chain: &Chain, round: u64) {
 
 /// A transfer of the mixed account that a nonce protects.
 fn orderless(chain: &Chain, nonce: u64) -> SignedTransaction {
-    let mut transfer = Transfer::new(MIXED, u64::MAX);
-    // A nonce is good for a minute.
-    transfer.expiration_timestamp_secs -= 550;
+    // A nonce is valid for at most a minute.
+    let transfer = Transfer {
+        expiration_timestamp_secs: now_secs() + 50,
+        ..Transfer::new(MIXED, u64::MAX)
+    };
     let TransactionPayload::EntryFunction(call) = transfer.payload(chain) else {
         panic!("a transfer is a call");
     };
