@@ -33,7 +33,7 @@ impl Key {
         Self::Ed25519(Genesis::development_accounts()[number].private_key.clone())
     }
 
-    /// The keys of the secondary signers: two of the same kind, and one of the other kind.
+    /// Returns keys of secondary signers: two of the same kind, and one of the other kind.
     fn secondary(count: usize) -> Vec<Self> {
         let secp256k1 = k256::ecdsa::SigningKey::from_slice(&[9; 32]).unwrap();
         let keys = [
@@ -54,7 +54,7 @@ impl Key {
         }
     }
 
-    /// The account that was created with this key.
+    /// Returns the address of the account that was created with this key.
     fn address(&self) -> AccountAddress {
         match self {
             Self::Ed25519(key) => key.public_key().account_address(),
@@ -121,7 +121,7 @@ impl Signers {
         forms.into_iter().flat_map(of_form).collect()
     }
 
-    /// The keys in the order of the wire: the sender's, those of the secondary signers, the payer's.
+    /// Returns the keys in the order of the wire: the sender's, those of the secondary signers, the payer's.
     fn keys(&self) -> Vec<&Key> {
         std::iter::once(&self.sender)
             .chain(&self.secondary)
@@ -133,7 +133,7 @@ impl Signers {
         self.secondary.iter().map(Key::address).collect()
     }
 
-    /// The message that all of them sign, for secondary signers with these addresses.
+    /// Returns the message that all of them sign, for secondary signers with these addresses.
     fn message(&self, chain: &MemoryChain, addresses: &[AccountAddress]) -> Vec<u8> {
         let vendor = chain.chain.vendor();
         match &self.fee_payer {
@@ -287,7 +287,7 @@ fn rejects_exchanged_signatures_alone_and_in_a_batch() {
     assert_eq!(verdicts, expected);
 }
 
-/// One signer's signature counts once, and not for another account that it also is valid for.
+/// A signer cannot sign in the place of another one by signing twice.
 #[test]
 fn rejects_one_authenticator_at_two_places() {
     let development = MemoryChain::development();

@@ -97,7 +97,7 @@ fn who_allows_too_little_for_room_pays_all_that_was_allowed() {
 /// The price at which a gas unit is one unit of the coin, so that nothing is rounded.
 const EXACT_PRICE: u64 = 1;
 
-/// Gas prices from 1 to the largest that a chain takes, of every magnitude, and those around `fee`.
+/// Returns gas prices of every magnitude up to the maximum of a chain, and prices next to `fee`.
 fn prices(seed: u64, fee: u64) -> Vec<u64> {
     const RANDOM: usize = 40;
     let price_max = Parameters::default().gas_unit_price_max;
@@ -110,7 +110,7 @@ fn prices(seed: u64, fee: u64) -> Vec<u64> {
     edges.into_iter().chain(of_any_magnitude.take(RANDOM)).collect()
 }
 
-/// A chain whose first account and fee payer can pay any price.
+/// Creates a chain whose accounts can pay any gas price.
 fn rich_chain() -> MemoryChain {
     let parameters = Parameters {
         gas_unit_price_min: 1,
@@ -123,7 +123,7 @@ fn rich_chain() -> MemoryChain {
     MemoryChain::new(&genesis)
 }
 
-/// What a transaction used and paid at one gas price.
+/// Gas and coins that a transaction took at one gas price.
 #[derive(Clone, Copy, Debug)]
 struct Paid {
     gas_units: u64,
@@ -131,7 +131,7 @@ struct Paid {
     coins: u64,
 }
 
-/// Sets a record at a gas price on a chain without one, and removes it at another price.
+/// Sets a record at a gas price on a new chain, and removes it at another price.
 fn set_and_remove(price: u64, price_of_removal: u64) -> [Paid; 2] {
     let mut chain = rich_chain();
     run(&mut chain, 1, "0x1::registry::initialize", vec![]);
@@ -178,7 +178,7 @@ fn charges_at_least_the_deposit_at_every_gas_price() {
     }
 }
 
-/// Else a slot that is made and deleted again would earn coins.
+/// A slot that is made and deleted must not earn coins.
 #[test]
 fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
     let seed = 0xfee;
@@ -206,7 +206,7 @@ fn the_deposit_is_that_of_the_slots_that_are_made() {
     let owner = key().public_key().account_address();
     let before = MemoryChain::new(&Genesis::development(4, Vendor::default(), Parameters::default())).state;
     let account = StateKey::resource(&owner, &"0x1::account::Account".parse().unwrap());
-    // The epilogue writes the account, whose room nobody pays for.
+    // The epilogue writes the account, for which no deposit is paid.
     let slots = made
         .writes
         .iter()

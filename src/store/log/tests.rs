@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Content without a pattern, so that no two parts of it are alike.
+/// Returns content without a pattern, so that no two parts of it are alike.
 fn random_content(seed: u64, bytes: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..bytes).map(|_| random.below(256) as u8).collect()
@@ -249,7 +249,7 @@ fn writes_the_plain_digest_of_a_record_of_any_length() {
     }
 }
 
-/// Every 500th byte, those at multiples of 4 KiB and beside them, and the first and last ones.
+/// Returns every 499th byte, the bytes next to page boundaries, and the first and last ones.
 fn sampled_places(bytes: usize) -> Vec<usize> {
     let beside_pages = (0..bytes).step_by(PAGE_BYTES as usize).flat_map(|page| {
         let first = page.saturating_sub(HEADER_BYTES + 1);

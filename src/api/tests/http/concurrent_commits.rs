@@ -48,7 +48,7 @@ enum Seam {
     Suspension,
 }
 
-/// Which threads read the store for the request.
+/// The threads that read the store for the request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     /// Its own thread.
@@ -66,7 +66,7 @@ struct Case<'a> {
     source: Source,
     /// Number of the seam for the commit, from 0.
     commit_at: usize,
-    /// What is submitted.
+    /// Transaction to submit.
     transaction: &'a SignedTransaction,
     /// Hash of the transaction whose commit ends the block at the seam.
     awaited: HashValue,
@@ -83,7 +83,7 @@ struct Run {
 /// The node's clock, and the seams of the request that runs.
 struct Seams {
     request_thread: ThreadId,
-    /// What the clock shows on the request's thread, and how far each reading moves it.
+    /// Time on the request's thread, and how far each reading moves it, in microseconds.
     request_clock: Mutex<(u64, u64)>,
     run: Mutex<Option<Run>>,
 }
@@ -127,7 +127,7 @@ impl Seams {
     }
 }
 
-/// Remembers that it was woken, which a future that is polled without a reason was not.
+/// A waker that records whether it was called. A future may also be polled without that.
 struct Woken {
     is_woken: AtomicBool,
     waker: Waker,
@@ -162,7 +162,7 @@ impl Fixture {
         Self { api, seams }
     }
 
-    /// Has the next read of the request's thread take its time, or the reads after it.
+    /// Sets the time of the request's thread, and how far each reading moves it.
     fn set_clock(&self, step_usecs: u64) {
         let now_usecs = Clock::default().now_usecs();
         *self.seams.request_clock.lock().unwrap() = (now_usecs, step_usecs);
@@ -229,7 +229,7 @@ impl Fixture {
         .await
     }
 
-    /// The headers are those of one block, whose last version they name. Returns that version.
+    /// Checks that the headers are those of one block, and returns its last version.
     async fn version_of(&self, answer: &Answer, what: &str) -> u64 {
         let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(answer, "node");
         let path = format!("/v1/blocks/by_version/{version}");
@@ -320,7 +320,7 @@ async fn shows_the_state_at_the_version_of_the_headers() {
     fixture.api.stop().await;
 }
 
-/// What a look-up by hash shows: the version of a committed transaction, nothing of a pending one.
+/// Returns the version in a response to a look-up by hash, or `None` if the transaction is pending.
 fn shown_version(answer: &Answer, accept: &str) -> Option<u64> {
     assert_eq!(answer.status, 200, "{}", answer.text());
     if accept == BCS {

@@ -122,7 +122,7 @@ async fn bcs_submissions_that_do_not_decode() {
     api.stop().await;
 }
 
-/// The largest call that is read.
+/// Maximum numbers of arguments of a call.
 const ARGUMENTS_MAX: usize = 128;
 const TYPE_ARGUMENTS_MAX: usize = 32;
 
