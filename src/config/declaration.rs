@@ -99,9 +99,9 @@ settings! {
         workers: usize = 0, Kind::Integer(0..=1024), "threads",
             "Threads that serve HTTP; 0 is one for each core.";
         keep_alive_secs: u64 = 75, Kind::Integer(1..=86_400), "s",
-            "How long an idle connection is kept at least, and a quarter of that longer at most. Longer than the 60 s after which common proxies reuse a connection.";
+            "How long a connection is kept without a request, before its first one and between two: at least this long, at most a quarter longer. Longer than the 60 s after which common proxies reuse a connection. The admin listener keeps idle connections for 5 s at most.";
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
-            "How long a client may take to send a request's head: the first one of HTTP/1.1 is answered 408 then, later ones and connections of HTTP/2 are cut.";
+            "How long a client may take to send the head of an HTTP/1.1 request, from its first byte; then the answer is 408 and the connection is closed. Over HTTP/2 it bounds the connection preface, and api.keep_alive_secs bounds the head of a request while no other is served.";
         max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",
             "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor.";
         max_connections_per_address: usize = 20_000, Kind::Integer(1..=1_000_000), "connections",

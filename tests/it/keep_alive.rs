@@ -1,9 +1,10 @@
 //! How long connections stay, and how many: each setting of the listener does what it says.
 
 use crate::{
-    hostile::counted,
-    kit::{Account, ChainFacts, HTTP_11, TestCertificate, TestNode, until},
+    hostile::{counted, until_counted},
+    kit::{Account, ChainFacts, H2, HTTP_11, Http2, TestCertificate, TestNode, until},
 };
+use h2::client::handshake;
 use ledger::Vendor;
 use std::io::ErrorKind;
 use tokio::{
@@ -165,26 +166,113 @@ async fn does_with_the_connection_what_each_response_says() {
 }
 
 #[tokio::test]
-async fn a_connection_serves_many_requests_and_ends_when_it_was_idle_for_so_long() {
+async fn closes_a_connection_that_was_idle_between_requests() {
     let node = TestNode::start(&["api.keep_alive_secs=1"]);
     let mut stream = connect(&node).await;
     for _ in 0..3 {
         assert!(ask(&mut stream).await.starts_with("HTTP/1.1 200"));
     }
-    // Comes back only when the node ends the connection.
+    // Ends only when the node closes the connection.
     assert_eq!(rest(&mut stream).await, "");
-    assert_eq!(counted(&node, "cut_slow_heads").await, 0, "it was not cut");
+    assert_eq!(counted(&node, "closed_idle").await, 1);
+    assert_eq!(counted(&node, "cut_slow_heads").await, 0);
 }
 
 #[tokio::test]
-async fn a_head_that_comes_too_slowly_is_408() {
+async fn closes_a_connection_that_was_idle_before_its_first_request() {
+    let node = TestNode::start(&["api.keep_alive_secs=1"]);
+    assert_eq!(rest(&mut connect(&node).await).await, "");
+    assert_eq!(counted(&node, "closed_idle").await, 1);
+    assert_eq!(counted(&node, "cut_slow_heads").await, 0);
+    let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
+    let sample = "ledger_connections_closed_idle_total{listener=\"api\"} 1\n";
+    assert!(metrics.contains(sample), "{metrics}");
+}
+
+#[tokio::test]
+async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.keep_alive_secs=1"]);
+    let mut http1 = certificate.connect(&node, &[HTTP_11]).await;
+    let mut http2 = certificate.connect(&node, &[H2]).await;
+    let (_sender, preface_only) = handshake(certificate.connect(&node, &[H2]).await).await.unwrap();
+    // TLS is closed too, which tells the client that nothing was cut off.
+    assert_eq!(http1.read(&mut [0; 16]).await.unwrap(), 0);
+    assert_eq!(http2.read(&mut [0; 16]).await.unwrap(), 0);
+    preface_only.await.unwrap();
+    assert_eq!(counted(&node, "closed_idle").await, 3);
+    assert_eq!(counted(&node, "cut_slow_heads").await, 0);
+    assert_eq!(counted(&node, "failed_handshakes").await, 0);
+}
+
+/// Waits until the head of a request that begins now has been too slow, on this connection.
+async fn until_head_is_late(mut stream: impl Connection) {
+    stream.write_all(b"GET /v1 HTTP/1.1\r\nhost: no").await.unwrap();
+    let response = rest(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 408"), "{response}");
+}
+
+#[tokio::test]
+async fn waits_longer_for_the_first_request_than_for_its_head() {
     let node = TestNode::start(&["api.client_request_timeout_ms=50"]);
-    for begun in ["", "GET /v1 HTTP/1.1\r\nhost: no"] {
+    let mut idle = connect(&node).await;
+    until_head_is_late(connect(&node).await).await;
+    assert!(ask(&mut idle).await.starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn waits_longer_for_the_first_request_over_tls_than_for_its_head() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.client_request_timeout_ms=500"]);
+    let mut http1 = certificate.connect(&node, &[HTTP_11]).await;
+    let http2 = certificate.connect(&node, &[H2]).await;
+    let preface_only = Http2::connect(&node, &certificate).await;
+    until_head_is_late(certificate.connect(&node, &[HTTP_11]).await).await;
+    assert!(ask(&mut http1).await.starts_with("HTTP/1.1 200"));
+    assert_eq!(Http2::over(http2).await.get("/v1").await.status, 200);
+    assert_eq!(preface_only.get("/v1").await.status, 200);
+}
+
+#[tokio::test]
+async fn answers_a_head_that_is_not_complete_in_time_with_408() {
+    let node = TestNode::start(&["api.client_request_timeout_ms=50"]);
+    for requests_before in 0..3 {
         let mut stream = connect(&node).await;
-        stream.write_all(begun.as_bytes()).await.unwrap();
-        let answer = rest(&mut stream).await;
-        assert!(answer.starts_with("HTTP/1.1 408"), "{begun:?}: {answer}");
+        for _ in 0..requests_before {
+            assert!(ask(&mut stream).await.starts_with("HTTP/1.1 200"));
+        }
+        until_head_is_late(stream).await;
+        assert_eq!(counted(&node, "cut_slow_heads").await, requests_before + 1);
     }
+    assert_eq!(counted(&node, "closed_idle").await, 0);
+}
+
+#[tokio::test]
+async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
+    let node = TestNode::start(&["api.client_request_timeout_ms=300", "api.keep_alive_secs=3600"]);
+    let mut stream = connect(&node).await;
+    stream.write_all(b"GET /v1 HTTP/1.1\r\nx: ").await.unwrap();
+    let mut response = [0; 12];
+    until("a response", || {
+        // Fails once the node has closed the connection.
+        let _ = stream.try_write(b"y");
+        let received = stream.try_read(&mut response);
+        async move { received.is_ok().then_some(()) }
+    })
+    .await;
+    assert_eq!(&response, b"HTTP/1.1 408");
+    assert_eq!(counted(&node, "cut_slow_heads").await, 1);
+}
+
+#[tokio::test]
+async fn closes_an_http_2_connection_whose_preface_is_not_complete_in_time() {
+    let certificate = TestCertificate::new();
+    let node = certificate.start_node(&["api.client_request_timeout_ms=50"]);
+    let mut stream = certificate.connect(&node, &[H2]).await;
+    stream.write_all(b"PRI * HTTP/2.0\r\n").await.unwrap();
+    // The node's own settings, or nothing, and then the end.
+    let _ = stream.read_to_end(&mut Vec::new()).await;
+    until_counted(&node, "cut_slow_heads", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,6 +8,8 @@ use h2::{
 };
 use hyper::http::{HeaderMap, Method, Request};
 use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
 
 /// A connection; ends when it and its streams are dropped.
 pub struct Http2(SendRequest<Bytes>);
@@ -28,7 +30,11 @@ pub struct Http2Answer {
 
 impl Http2 {
     pub async fn connect(node: &TestNode, certificate: &TestCertificate) -> Self {
-        let stream = certificate.connect(node, &[H2]).await;
+        Self::over(certificate.connect(node, &[H2]).await).await
+    }
+
+    /// Sends the connection preface over a TLS connection that agreed on HTTP/2.
+    pub async fn over(stream: TlsStream<TcpStream>) -> Self {
         let (sender, connection) = handshake(stream).await.unwrap();
         // It fails where a test ends the node first.
         tokio::spawn(async move { connection.await.is_ok() });

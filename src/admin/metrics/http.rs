@@ -61,7 +61,14 @@ const CONNECTION_GAUGES: [Row<ConnectionCounts>; 1] = [(
     |count| count.open as f64,
 )];
 
-const CONNECTION_COUNTERS: [Row<ConnectionCounts>; 3] = [
+const CONNECTION_COUNTERS: [Row<ConnectionCounts>; 4] = [
+    (
+        (
+            "ledger_connections_closed_idle_total",
+            "Connections closed after api.keep_alive_secs without a request, the first one included.",
+        ),
+        |count| count.closed_idle as f64,
+    ),
     (
         (
             "ledger_connections_refused_total",
@@ -90,7 +97,7 @@ fn connections(all: &[ConnectionCounts], families: &mut Families) {
     families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
     let mut cut = families.counter((
         "ledger_connections_cut_total",
-        "Connections that were cut: answers were not read, a head came too slowly, or HTTP/2 was misused.",
+        "Connections that were cut: responses were not read, a head was not complete in time, or HTTP/2 was misused.",
     ));
     for count in all {
         let [listener] = labels(count);

@@ -17,7 +17,12 @@ pub struct Counts {
     pub failed_handshakes: AtomicU64,
     /// Connections that were cut, as their client did not take what was sent to it.
     pub cut_unread: AtomicU64,
-    /// Connections that were cut, as the head of a request did not come whole in time.
+    /// Connections closed after [`ConnectionOptions::keep_alive`](super::ConnectionOptions::keep_alive) without a
+    /// request, whether it would have been the first or a later one.
+    pub closed_idle: AtomicU64,
+    /// Connections closed because the head of a request did not arrive within
+    /// [`ConnectionOptions::client_request_timeout`](super::ConnectionOptions::client_request_timeout) of its first
+    /// byte.
     pub cut_slow_heads: AtomicU64,
     /// HTTP/2 streams that were reset, as their client did not take the answer.
     pub reset_unread_streams: AtomicU64,
@@ -38,6 +43,8 @@ pub struct ConnectionCounts {
     pub failed_handshakes: u64,
     /// [`Counts::cut_unread`].
     pub cut_unread: u64,
+    /// [`Counts::closed_idle`].
+    pub closed_idle: u64,
     /// [`Counts::cut_slow_heads`].
     pub cut_slow_heads: u64,
     /// [`Counts::reset_unread_streams`].
@@ -54,6 +61,7 @@ impl Counts {
             refused_of_address: self.refused_of_address.load(Relaxed),
             failed_handshakes: self.failed_handshakes.load(Relaxed),
             cut_unread: self.cut_unread.load(Relaxed),
+            closed_idle: self.closed_idle.load(Relaxed),
             cut_slow_heads: self.cut_slow_heads.load(Relaxed),
             reset_unread_streams: self.reset_unread_streams.load(Relaxed),
             cut_misbehaving: self.cut_misbehaving.load(Relaxed),

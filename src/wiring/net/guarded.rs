@@ -47,6 +47,19 @@ impl Guarded {
         }
     }
 
+    /// Waits until the client has sent bytes, without consuming them.
+    ///
+    /// Returns `false` if the client closed its side instead.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the socket, after which the connection is of no use.
+    pub fn poll_has_bytes(&self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        let mut byte = [0];
+        let peeked = self.tcp.poll_peek(context, &mut ReadBuf::new(&mut byte));
+        peeked.map_ok(|bytes| bytes > 0)
+    }
+
     /// Hands on what a write of the socket came to.
     fn written(
         &mut self,

@@ -1,8 +1,8 @@
 //! HTTP/1.1 by the library's dispatcher, and what that leaves open.
 //!
-//! It has a deadline for the head of a connection's first request only; it reads requests faster than it
-//! answers them; it serves what comes after a request that asked to close the connection; and its deadline for the next
-//! request is a timer that is made and taken away for each. Here a watch goes along with each connection.
+//! actix-http has a deadline for the head of a connection's first request only; it reads requests faster than it
+//! answers them; it serves requests after one that asked to close the connection; and its deadline for the next
+//! request is a timer that is created and dropped for each. Here [`Watch`] keeps the deadlines of each connection.
 
 use super::{
     PipelineOptions,
@@ -32,6 +32,7 @@ use std::{
     pin::{Pin, pin},
     rc::Rc,
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::time::{Sleep, sleep};
 
@@ -82,9 +83,10 @@ where
         }))
     });
     HttpService::build()
-        // As the watch has it.
+        // `Watch` has the deadlines.
         .keep_alive(KeepAlive::Os)
-        .client_request_timeout(options.connection.client_request_timeout)
+        // It would apply to the first request only, and begin up to half a second early.
+        .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         // A client that closes its side has gone away, as a rule: its request is dropped, so
         // that an abandoned long poll costs nothing. Clients that half-close and still read
@@ -115,7 +117,7 @@ fn report_body(request: &mut Request, activity: &Rc<Activity>) {
     *request.payload() = Payload::Stream { payload };
 }
 
-/// Serves a connection to its end.
+/// Serves a connection whose first byte has arrived to its end.
 pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, options: &PipelineOptions) {
     let activity = Rc::new(Activity::default());
     let watched = Watched::new(transport, Rc::clone(&activity));
@@ -130,52 +132,63 @@ pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, 
     .await;
 }
 
-/// Ends a connection that makes no headway.
+/// The deadlines of a connection between requests.
 struct Watch<'a> {
     activity: Rc<Activity>,
     options: &'a PipelineOptions,
+    /// Until when the head that has begun must be complete.
     head: Option<Pin<Box<Sleep>>>,
-    closed: Option<Pin<Box<Sleep>>>,
+    /// Until when a connection that is being closed may take.
+    closing: Option<Pin<Box<Sleep>>>,
     idle: Idle,
 }
 
 impl<'a> Watch<'a> {
+    /// Watches a connection whose first byte has arrived.
     fn new(activity: Rc<Activity>, options: &'a PipelineOptions) -> Self {
         Self {
             activity,
             head: None,
-            closed: None,
+            closing: None,
             idle: Idle::after(options.connection.keep_alive),
             options,
         }
     }
 
-    /// To be asked after each look of the dispatcher: ready when the connection is to end.
+    /// Checks the deadlines; called after each poll of the dispatcher. Ready when the connection is to be dropped.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.activity.takes_up_reading() {
             context.waker().wake_by_ref();
         }
-        if self.activity.is_closed() {
-            let closed = self
-                .closed
-                .get_or_insert_with(|| Box::pin(sleep(DISCONNECT_TIMEOUT)));
-            return closed.as_mut().poll(context);
+        if self.closing.is_none() {
+            if self.activity.is_closed() {
+                // The response was sent, and only the client keeps the connection open.
+            } else if self.poll_head(context).is_ready() {
+                count(&self.options.counts.cut_slow_heads);
+                self.activity.end_late_head();
+            } else if self.idle.poll(&self.activity, context).is_ready() {
+                count(&self.options.counts.closed_idle);
+                self.activity.end_idle();
+            } else {
+                return Poll::Pending;
+            }
+            // The dispatcher reads the end of the connection.
+            context.waker().wake_by_ref();
         }
-        if self.poll_head(context).is_ready() || self.idle.poll(&self.activity, context).is_ready() {
-            count(&self.options.counts.cut_slow_heads);
-            return Poll::Ready(());
-        }
-        Poll::Pending
+        let closing = self
+            .closing
+            .get_or_insert_with(|| Box::pin(sleep(DISCONNECT_TIMEOUT)));
+        closing.as_mut().poll(context)
     }
 
-    /// Ready when a head has been coming for too long. The dispatcher answers the first one itself, as a rule:
-    /// its clock is up to half a second late, and a deadline that is over when it is set never ends.
+    /// Ready when the head of a request has not arrived within the timeout of its first byte.
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.activity.calls() > 0 && !self.activity.is_head_begun() {
+        let is_first = self.activity.calls() == 0;
+        if self.activity.had_last() || !(is_first || self.activity.is_head_begun()) {
             self.head = None;
             return Poll::Pending;
         }
-        let timeout = self.options.connection.client_request_timeout + DISCONNECT_TIMEOUT;
+        let timeout = self.options.connection.client_request_timeout;
         let head = self.head.get_or_insert_with(|| Box::pin(sleep(timeout)));
         head.as_mut().poll(context)
     }

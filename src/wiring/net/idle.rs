@@ -1,4 +1,4 @@
-//! When a connection of HTTP/1.1 has been without a request for as long as it may be.
+//! The idle deadline of an HTTP/1.1 connection between two requests.
 
 use super::watched::Activity;
 use std::{
@@ -8,43 +8,41 @@ use std::{
 };
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How many looks, one after another, that see the same silence make a connection idle for as long as it may be. The
-/// silence may have begun as long as one look before the first that saw it: so it is kept for a quarter longer at most.
-const LOOKS: u32 = 4;
+/// Number of successive checks that must see the same silence before a connection has been idle for too long. The
+/// silence may begin up to one interval before the first of them, so a connection is kept for up to a quarter longer.
+const CHECKS: u32 = 4;
 
-/// Looks from time to time whether there were requests.
+/// Periodic check for requests, which costs less than a timer that is reset for each request.
 pub struct Idle {
     look: Look,
-    /// How many requests there had been when the last look saw that the connection waits for the next one.
+    /// Number of requests served when the last check found the connection waiting for the next one.
     waits_after: Option<u64>,
-    /// How many looks saw that it still waits for the same one.
-    looks: u32,
+    /// Number of checks since then that found it waiting for the same one.
+    checks: u32,
 }
 
 impl Idle {
-    /// Of a connection that may be idle for so long.
+    /// Creates the deadline of a connection that may be idle for `keep_alive`.
     pub fn after(keep_alive: Duration) -> Self {
         Self {
-            look: Look::every(keep_alive / LOOKS),
+            look: Look::every(keep_alive / CHECKS),
             waits_after: None,
-            looks: 0,
+            checks: 0,
         }
     }
 
-    /// Lets the dispatcher read the end of a connection on which no request came for as long as it may be idle;
-    /// ready when it does not end then. The first request has its own deadline, as has one that began to come.
+    /// Ready once, when the connection has been idle for too long.
+    ///
+    /// The time before the first request and the head of a request have deadlines of their own.
     pub fn poll(&mut self, activity: &Activity, context: &mut Context<'_>) -> Poll<()> {
         while self.look.poll(context).is_ready() {
             let calls = activity.calls();
             let waits = calls > 0 && !activity.is_serving() && !activity.is_head_begun();
             let waits_after = waits.then_some(calls);
             let still_waits = waits && waits_after == self.waits_after;
-            self.looks = if still_waits { self.looks + 1 } else { 0 };
+            self.checks = if still_waits { self.checks + 1 } else { 0 };
             self.waits_after = waits_after;
-            if self.looks == LOOKS {
-                activity.end_idle();
-                context.waker().wake_by_ref();
-            } else if self.looks > LOOKS {
+            if self.checks == CHECKS {
                 return Poll::Ready(());
             }
         }
@@ -98,40 +96,29 @@ mod tests {
 
     const KEEP_ALIVE: Duration = Duration::from_secs(4);
 
-    /// Lets so much time pass; gives whether the connection was ended.
-    async fn pass(idle: &mut Idle, activity: &Activity, time: Duration) -> bool {
-        let cut = timeout(time, poll_fn(|context| idle.poll(activity, context))).await;
-        assert!(cut.is_err(), "it was not told that it ends");
-        activity.had_last()
+    /// Polls for `time`; returns whether the connection was idle for too long.
+    async fn is_ended_within(idle: &mut Idle, activity: &Activity, time: Duration) -> bool {
+        timeout(time, ended(idle, activity)).await.is_ok()
     }
 
-    /// After how long the connection is ended.
-    async fn ends_after(idle: &mut Idle, activity: &Activity) -> Duration {
-        let begun = Instant::now();
-        let ended = poll_fn(|context| {
-            assert!(idle.poll(activity, context).is_pending());
-            if activity.had_last() {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        });
-        ended.await;
-        begun.elapsed()
+    async fn ended(idle: &mut Idle, activity: &Activity) {
+        poll_fn(|context| idle.poll(activity, context)).await;
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_is_kept_for_as_long_as_is_set_after_any_request_and_for_a_quarter_more_at_most() {
+    async fn keeps_a_connection_for_the_idle_time_and_up_to_a_quarter_longer() {
         for served_ms in [0, 300, 999, 1_001, 7_900, 40_000] {
             for first_ms in [1, 500, 990, 3_700] {
                 let activity = Rc::new(Activity::default());
                 let mut idle = Idle::after(KEEP_ALIVE);
-                assert!(!pass(&mut idle, &activity, Duration::from_millis(first_ms)).await);
+                assert!(!is_ended_within(&mut idle, &activity, Duration::from_millis(first_ms)).await);
                 let serving = activity.serve();
-                assert!(!pass(&mut idle, &activity, Duration::from_millis(served_ms)).await);
+                assert!(!is_ended_within(&mut idle, &activity, Duration::from_millis(served_ms)).await);
                 drop(serving);
-                let kept = ends_after(&mut idle, &activity).await;
-                // The clock of the timers is one of milliseconds.
+                let begun = Instant::now();
+                ended(&mut idle, &activity).await;
+                let kept = begun.elapsed();
+                // tokio's timers count milliseconds.
                 let most = KEEP_ALIVE * 5 / 4 + Duration::from_millis(5);
                 assert!(
                     (KEEP_ALIVE..=most).contains(&kept),
@@ -142,18 +129,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_without_a_request_has_another_deadline() {
+    async fn leaves_the_first_request_to_its_own_deadline() {
         let activity = Rc::new(Activity::default());
-        assert!(!pass(&mut Idle::after(KEEP_ALIVE), &activity, 10 * KEEP_ALIVE).await);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn one_that_does_not_end_although_it_is_told_is_cut() {
-        let activity = Rc::new(Activity::default());
-        let mut idle = Idle::after(KEEP_ALIVE);
-        drop(activity.serve());
-        ends_after(&mut idle, &activity).await;
-        let cut = poll_fn(|context| idle.poll(&activity, context));
-        assert!(timeout(KEEP_ALIVE, cut).await.is_ok());
+        assert!(!is_ended_within(&mut Idle::after(KEEP_ALIVE), &activity, 10 * KEEP_ALIVE).await);
     }
 }

@@ -8,9 +8,10 @@
 //! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs`, `idle.rs` |
 //! | HTTP/2 | `http2/` |
 //! | answers in pieces | `slices.rs` |
-//! | what was refused or cut | `counts.rs` |
+//! | what was refused, closed or cut | `counts.rs` |
 
 mod counts;
+mod date;
 mod guarded;
 mod http1;
 mod http2;

@@ -25,7 +25,11 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 use tokio_rustls::TlsAcceptor;
 
 /// How long a closing connection may take to read the rest of its last answer and to close its own side.
@@ -38,9 +42,9 @@ pub struct ConnectionOptions {
     pub tls: Option<ServerConfig>,
     /// How long a TLS handshake may take.
     pub tls_handshake_timeout: Duration,
-    /// How long an idle connection is kept.
+    /// How long a connection is kept without a request, before its first one as well as between two.
     pub keep_alive: Duration,
-    /// How long a client may take to send a request's head.
+    /// How long a client may take to send a request's head, from its first byte.
     pub client_request_timeout: Duration,
     /// How long a client may take nothing of what is sent to it.
     pub client_send_timeout: Duration,
@@ -150,14 +154,35 @@ where
             options.connection.client_send_timeout,
             Arc::clone(&options.counts),
         );
-        let Some(transport) = self.transport(guarded).await else {
+        let Some(mut transport) = self.transport(guarded).await else {
             count(&options.counts.failed_handshakes);
             return;
         };
+        if !self.has_request(&mut transport).await {
+            // An error means that the client has gone already; after the timeout the socket is dropped.
+            let _ = timeout(DISCONNECT_TIMEOUT, transport.shutdown()).await;
+            return;
+        }
         if transport.is_http2() {
             http2::serve(transport, peer, Rc::clone(&self.app), options).await;
         } else {
             http1::serve(&self.http1, transport, peer, options).await;
+        }
+    }
+
+    /// Waits for the first byte of the first request, for as long as a connection may be idle.
+    ///
+    /// Returns whether it has arrived. The connection is to be closed otherwise: it was idle for too long, its
+    /// client has gone, or the node stops.
+    async fn has_request(&self, transport: &mut Transport) -> bool {
+        let options = &self.options;
+        tokio::select! {
+            received = transport.has_bytes() => matches!(received, Ok(true)),
+            () = options.stopping.notified() => false,
+            () = sleep(options.connection.keep_alive) => {
+                count(&options.counts.closed_idle);
+                false
+            }
         }
     }
 

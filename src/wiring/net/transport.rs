@@ -2,11 +2,12 @@
 
 use super::guarded::Guarded;
 use std::{
+    future::poll_fn,
     io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
 };
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncBufRead as _, AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
 /// HTTP/2 as TLS names it (RFC 9113, section 3.2).
@@ -30,6 +31,24 @@ impl Transport {
             Self::Plain(_) => false,
             Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(ALPN_HTTP2),
         }
+    }
+
+    /// Waits until the client has sent the first byte of HTTP, without consuming it.
+    ///
+    /// Returns `false` if the client closed its side instead.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the socket or of TLS, after which the connection is of no use.
+    pub async fn has_bytes(&mut self) -> io::Result<bool> {
+        poll_fn(|context| match self {
+            Self::Plain(guarded) => guarded.poll_has_bytes(context),
+            Self::Tls(stream) => {
+                let filled = Pin::new(stream.as_mut()).poll_fill_buf(context);
+                filled.map_ok(|bytes| !bytes.is_empty())
+            }
+        })
+        .await
     }
 }
 

@@ -1,7 +1,8 @@
 //! A connection of HTTP/1.1 that tells what goes on: whether a request is served, and what is read; and that
 //! decides how much of it is read.
 
-use super::transport::Transport;
+use super::{date::date, transport::Transport};
+use bytes::{Buf as _, Bytes, BytesMut};
 use std::{
     cell::Cell,
     io::{self, IoSlice},
@@ -33,6 +34,8 @@ pub struct Activity {
     is_paused: Cell<bool>,
     /// How far the connection is on the way to its end.
     end: Cell<End>,
+    /// Whether the head of a request did not arrive in time, and the dispatcher has not read the end yet.
+    is_head_late: Cell<bool>,
 }
 
 /// How a connection of which one side said that it is to be closed comes to its end.
@@ -43,7 +46,8 @@ enum End {
     Open,
     /// The request that is being served is the last.
     LastRequest,
-    /// It was answered, or none came for long: the dispatcher reads the end of the connection, whatever its client sends.
+    /// It was answered, or none arrived in time: the dispatcher reads the end of the connection, whatever its
+    /// client sends.
     Answered,
     /// All was sent. Until the client closes its side, what comes is thrown away.
     Closed,
@@ -81,10 +85,18 @@ impl Activity {
         }
     }
 
-    /// No request came for as long as a connection may be idle.
+    /// Ends a connection that was idle for as long as it may be.
     pub fn end_idle(&self) {
         if self.end.get() == End::Open {
             self.end.set(End::Answered);
+        }
+    }
+
+    /// Ends a connection on which the head of a request did not arrive in time; its client gets a 408.
+    pub fn end_late_head(&self) {
+        if self.end.get() == End::Open {
+            self.end.set(End::Answered);
+            self.is_head_late.set(true);
         }
     }
 
@@ -145,6 +157,8 @@ pub struct Watched {
     /// With so many bytes that may be read.
     transport: Take<Transport>,
     activity: Rc<Activity>,
+    /// Rest of a response that is sent before the connection is closed.
+    final_response: Bytes,
 }
 
 impl Watched {
@@ -153,6 +167,7 @@ impl Watched {
         Self {
             transport: transport.take(0),
             activity,
+            final_response: Bytes::new(),
         }
     }
 
@@ -163,6 +178,22 @@ impl Watched {
 
     fn transport(&mut self) -> Pin<&mut Transport> {
         Pin::new(self.transport.get_mut())
+    }
+
+    /// Writes what is left of the final response.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the transport, or [`io::ErrorKind::WriteZero`] if it takes nothing more.
+    fn poll_final_response(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.final_response.is_empty() {
+            let transport = Pin::new(self.transport.get_mut());
+            match ready!(transport.poll_write(context, &self.final_response))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                bytes => self.final_response.advance(bytes),
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Ready when the client has closed its side: were what it sent not read, the system would end the
@@ -190,7 +221,13 @@ impl AsyncRead for Watched {
         let this = self.get_mut();
         match this.activity.end.get() {
             End::Open | End::LastRequest => {}
-            End::Answered | End::Closed => return Poll::Ready(Ok(())),
+            End::Answered | End::Closed => {
+                // Only here: a dispatcher that reads no more has answered the head itself, with a 400.
+                if this.activity.is_head_late.take() {
+                    this.final_response = timeout_response();
+                }
+                return Poll::Ready(Ok(()));
+            }
         }
         let room = this.activity.may_read_bytes();
         if room == 0 || buffer.remaining() == 0 {
@@ -228,6 +265,7 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        ready!(this.poll_final_response(context))?;
         ready!(this.transport().poll_shutdown(context))?;
         if this.activity.had_last() {
             this.activity.end.set(End::Closed);
@@ -235,4 +273,13 @@ impl AsyncWrite for Watched {
         }
         Poll::Ready(Ok(()))
     }
+}
+
+/// Returns the response to a request whose head did not arrive in time.
+fn timeout_response() -> Bytes {
+    let head = "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\ndate: ";
+    let mut response = BytesMut::from(head);
+    response.extend_from_slice(date().as_bytes());
+    response.extend_from_slice(b"\r\n\r\n");
+    response.freeze()
 }

@@ -26,11 +26,7 @@ async fn a_flood_from_one_address_leaves_places_to_the_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_say_nothing_do_not_keep_others_out() {
-    let node = TestNode::start(&[
-        "api.max_connections=20",
-        "api.client_request_timeout_ms=1000",
-        "api.workers=1",
-    ]);
+    let node = TestNode::start(&["api.max_connections=20", "api.keep_alive_secs=1", "api.workers=1"]);
     let _flood = join_all((0..100).map(|_| connect(&node))).await;
     // Waits behind them until they were cut.
     assert_eq!(ask(connect(&node).await).await, 200);
@@ -43,7 +39,7 @@ async fn handshakes_that_are_not_made_do_not_keep_others_out() {
     let node = certificate.start_node(&[
         "api.max_connections=20",
         "api.tls_handshake_timeout_ms=200",
-        "api.client_request_timeout_ms=2000",
+        "api.keep_alive_secs=2",
         "api.workers=1",
     ]);
     let _flood: Vec<_> = join_all((0..100).map(|_| TcpStream::connect(address(&node)))).await;

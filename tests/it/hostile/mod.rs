@@ -82,7 +82,7 @@ pub(crate) async fn counted(node: &TestNode, name: &str) -> u64 {
     api.next().unwrap()[name].as_u64().unwrap()
 }
 
-async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
+pub(crate) async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
     until(name, || async {
         (counted(node, name).await >= at_least).then_some(())
     })

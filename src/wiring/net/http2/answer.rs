@@ -2,11 +2,8 @@
 //! that. The body of the answer, and with it the places of its request, stays until the last of it went to the
 //! socket.
 
-use super::{
-    date::date,
-    patience::{ConnectionPatience, StreamPatience},
-};
-use crate::wiring::net::slices::Slices;
+use super::patience::{ConnectionPatience, StreamPatience};
+use crate::wiring::net::{date::date, slices::Slices};
 use actix_http::{Response, ResponseHead};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody as _},

@@ -1,5 +1,5 @@
-//! The life of an HTTP/2 connection: its streams are served side by side, until it was idle for too long, is
-//! broken, or the node stops.
+//! The life of an HTTP/2 connection: its streams are served concurrently until it is idle for too long, its client
+//! breaks the protocol, or the node stops.
 
 use super::{
     CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX, TAKEN_BACK_MAX,
@@ -7,7 +7,7 @@ use super::{
     patience::ConnectionPatience,
     request::{is_too_long, request},
 };
-use crate::wiring::net::{PipelineOptions, counts::count, transport::Transport};
+use crate::wiring::net::{Counts, PipelineOptions, counts::count, transport::Transport};
 use actix_http::{Request, Response};
 use actix_service::Service;
 use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
@@ -27,14 +27,22 @@ use std::{
 };
 use tokio::time::{Instant, sleep, timeout};
 
-/// Serves a connection to its end.
+/// Serves a connection whose first byte has arrived to its end.
 pub async fn serve<S>(transport: Transport, peer: SocketAddr, app: Rc<S>, options: &PipelineOptions)
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
 {
     let handshake = builder(options).handshake(transport);
-    let Ok(Ok(connection)) = timeout(options.connection.client_request_timeout, handshake).await else {
-        return;
+    let connection = match timeout(options.connection.client_request_timeout, handshake).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => {
+            count_misbehavior(&error, &options.counts);
+            return;
+        }
+        Err(_) => {
+            count(&options.counts.cut_slow_heads);
+            return;
+        }
     };
     let memory = Rc::new(Connection::default());
     let patience = Rc::new(ConnectionPatience::new(options.connection.client_send_timeout));
@@ -72,17 +80,14 @@ async fn run<F>(
     let mut served = FuturesUnordered::new();
     let mut stopping = pin!(options.stopping.notified());
     let mut is_stopping = false;
-    // The first request is to come as soon as the first head of HTTP/1.1.
-    let mut idle = pin!(sleep(options.connection.client_request_timeout));
+    let mut idle = pin!(sleep(options.connection.keep_alive));
     let mut taken_back = 0_u32;
     loop {
         tokio::select! {
             accepted = poll_fn(|context| connection.poll_accept(context)) => match accepted {
                 Some(Ok(stream)) => served.push(serve_stream(stream)),
                 Some(Err(error)) => {
-                    if error.is_library() || error.is_go_away() {
-                        count(&counts.cut_misbehaving);
-                    }
+                    count_misbehavior(&error, counts);
                     return;
                 }
                 None => return,
@@ -108,6 +113,7 @@ async fn run<F>(
                 connection.graceful_shutdown();
             },
             () = &mut idle, if served.is_empty() => {
+                count(&counts.closed_idle);
                 connection.graceful_shutdown();
                 break;
             },
@@ -117,6 +123,13 @@ async fn run<F>(
     let closed = poll_fn(|context| connection.poll_closed(context));
     // Whoever does not close in time is cut.
     let _ = timeout(CLOSE_TIMEOUT, closed).await;
+}
+
+/// Counts a connection that ends because its client broke the protocol. Other errors are of the transport.
+fn count_misbehavior(error: &h2::Error, counts: &Counts) {
+    if error.is_library() || error.is_go_away() {
+        count(&counts.cut_misbehaving);
+    }
 }
 
 async fn serve_stream<S>(

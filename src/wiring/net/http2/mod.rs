@@ -5,7 +5,6 @@
 
 mod answer;
 mod connection;
-mod date;
 mod patience;
 mod request;
 

@@ -1,4 +1,4 @@
-//! The `Date` of answers, written once a second.
+//! The value of the `Date` header, formatted once per second and thread.
 
 use http::HeaderValue;
 use std::{
@@ -7,11 +7,11 @@ use std::{
 };
 
 thread_local! {
-    /// The second it is of, and its text.
+    /// A second since the epoch and its text.
     static WRITTEN: RefCell<(u64, HeaderValue)> = const { RefCell::new((0, HeaderValue::from_static(""))) };
 }
 
-/// The date now.
+/// Returns the current date.
 pub fn date() -> HeaderValue {
     let now = SystemTime::now();
     let second = now
