@@ -7,6 +7,7 @@
 //! | how the crates are put together into a node | `wiring/` |
 //! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
 //! | a client of a node | `client/`, `signing.rs` |
+//! | signals | `signals.rs` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
@@ -18,6 +19,7 @@ mod config;
 mod faucet;
 mod guard;
 mod output;
+mod signals;
 mod signing;
 mod telemetry;
 mod wiring;
@@ -30,7 +32,11 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match commands::execute(commands::Cli::parse()) {
+    let cli = commands::Cli::parse();
+    let ended = signals::survive_file_size_limit()
+        .map_err(|error| commands::Failure::fatal("installing a signal handler", &error))
+        .and_then(|()| commands::execute(cli));
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();

@@ -1,7 +1,12 @@
 //! How a command fails, and with which exit code (design section 6).
 
 use crate::{client::ClientError, config::ConfigError};
-use std::{error::Error, fmt::Display, process::ExitCode};
+use std::{
+    error::Error,
+    fmt::Display,
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 /// What stopped a command.
 #[derive(Debug)]
@@ -36,13 +41,14 @@ impl Failure {
         }
     }
 
-    /// Tells the user, on standard error.
-    #[expect(clippy::print_stderr, reason = "the last words of the process to its user")]
+    /// Prints the failure on standard error.
     pub fn report(&self) {
-        match self {
-            Self::Configuration(error) => eprintln!("ledger-node: configuration: {error}"),
-            Self::Fatal(text) => eprintln!("ledger-node: {text}"),
-        }
+        let mut stderr = io::stderr().lock();
+        // Where standard error cannot be written, the exit code is all that is left. `eprintln!` would panic.
+        let _ = match self {
+            Self::Configuration(error) => writeln!(stderr, "ledger-node: configuration: {error}"),
+            Self::Fatal(text) => writeln!(stderr, "ledger-node: {text}"),
+        };
     }
 }
 
@@ -58,8 +64,8 @@ impl From<ClientError> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
         Self::Fatal(error.to_string())
     }
 }
@@ -72,13 +78,13 @@ mod tests {
     #[error("{words}")]
     struct Told {
         words: &'static str,
-        source: std::io::Error,
+        source: io::Error,
     }
 
     #[test]
     fn a_cause_is_told_once_wherever_it_stands() {
         let fatal = |words| {
-            let source = std::io::Error::other("the disk is gone");
+            let source = io::Error::other("the disk is gone");
             let Failure::Fatal(text) = Failure::fatal("opening", &Told { words, source }) else {
                 unreachable!("it is fatal");
             };

@@ -5,6 +5,7 @@ use crate::{
     config::Config,
     guard::configured_token,
     output,
+    signals::{StopSignals, log_hangups},
     signing::private_key_text,
     telemetry,
     wiring::{
@@ -12,7 +13,6 @@ use crate::{
     },
 };
 use ledger::Genesis;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Runs a node until a signal stops it; a second signal ends it at once.
 ///
@@ -34,12 +34,15 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
     tell_of_damage(&settings.storage.data_dir);
+    let system = actix_web::rt::System::new();
+    // Before the ledger is opened, so that a terminal that is closed meanwhile does not end the process.
+    system.block_on(async { log_hangups() })?;
     let OpenLedger {
         store,
         genesis,
         chain,
     } = open_ledger(settings, configured)?;
-    actix_web::rt::System::new().block_on(async {
+    system.block_on(async {
         // Before the ready line, so that who reads it may signal at once.
         let mut signals = StopSignals::new()?;
         let mut service = Service::start(settings, &genesis, chain, store, tls, admin_token).await?;
@@ -61,29 +64,6 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         tracing::info!("stopped");
         Ok(())
     })
-}
-
-/// SIGINT and SIGTERM.
-struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl StopSignals {
-    fn new() -> Result<Self, Failure> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The name of the next one.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
-    }
 }
 
 /// The funded accounts of a development chain, for people to use at once.

@@ -20,6 +20,7 @@ mod overload;
 mod pruned;
 mod run;
 mod second_signature;
+mod signals;
 mod tls;
 mod upgrades;
 

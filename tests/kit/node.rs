@@ -45,7 +45,23 @@ impl TestNode {
     }
 
     /// Starts a node by a command that is [`TestNode::command`], or that with more.
-    pub fn spawn(mut command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
+    ///
+    /// # Panics
+    ///
+    /// Panics if the node ends before it is ready.
+    pub fn spawn(command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
+        Self::try_spawn(command, Arc::clone(&directory), settings).unwrap_or_else(|status| {
+            let log = fs::read_to_string(log_file(&directory)).unwrap();
+            panic!("the node ended with {status} before it was ready:\n{log}");
+        })
+    }
+
+    /// Starts a node as [`TestNode::spawn`] does, or returns its exit status if it ends before it is ready.
+    pub fn try_spawn(
+        mut command: Command,
+        directory: Arc<TempDir>,
+        settings: Vec<String>,
+    ) -> Result<Self, ExitStatus> {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(
@@ -66,7 +82,7 @@ impl TestNode {
                     let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
                     pairs.find(|(key, _)| *key == name).map(|(_, url)| url.to_owned())
                 };
-                return Self {
+                return Ok(Self {
                     client: Client {
                         api: address("api").unwrap(),
                         graphql: address("graphql"),
@@ -78,13 +94,11 @@ impl TestNode {
                     directory,
                     settings,
                     greeting,
-                };
+                });
             }
             greeting.push(line);
         }
-        let status = child.wait().unwrap();
-        let log = fs::read_to_string(log_file(&directory)).unwrap();
-        panic!("the node ended with {status} before it was ready:\n{log}");
+        Err(child.wait().unwrap())
     }
 
     /// The command line of a node in `directory`, on free ports.
@@ -96,6 +110,24 @@ impl TestNode {
             command.args(["--set", setting]);
         }
         command
+    }
+
+    /// Returns the command that executes `inner` by a wrapper, whose program and arguments come first.
+    pub fn wrapped(wrapper: &[&str], inner: &Command) -> Command {
+        let mut command = Command::new(wrapper[0]);
+        command.args(&wrapper[1..]).arg(inner.get_program());
+        copy_arguments(inner, command)
+    }
+
+    /// Returns the command `inner` with another program.
+    pub fn with_program(program: &Path, inner: &Command) -> Command {
+        copy_arguments(inner, Command::new(program))
+    }
+
+    /// Returns the command that executes `inner` under a limit of the shell, as `-n 100` (see `ulimit`).
+    pub fn limited(limit: &str, inner: &Command) -> Command {
+        let script = format!("ulimit {limit}; exec \"$@\"");
+        Self::wrapped(&["sh", "-c", &script, "sh"], inner)
     }
 
     /// Where it lives.
@@ -150,22 +182,11 @@ impl TestNode {
         Self::start_in(Arc::clone(&self.directory), settings)
     }
 
-    /// As [`TestNode::restart`], on a disk where no file can have more than this many bytes.
-    pub fn restart_with_full_disk(self, file_bytes_max: u64) -> Self {
+    /// Starts a new process as [`TestNode::restart`] does, under a limit on the size of files.
+    pub fn restart_with_file_size_limit(self, file_bytes_max: u64) -> Self {
         let inner = Self::command(self.directory.path(), &self.settings);
-        let mut limited = Command::new("sh");
-        // `ulimit -f` counts blocks of 512 bytes. Without the signal a write fails, as on a full disk.
-        limited
-            .args(["-c", "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"", "sh"])
-            .arg((file_bytes_max / 512).to_string())
-            .arg(inner.get_program())
-            .args(inner.get_args());
-        for (name, value) in inner.get_envs() {
-            match value {
-                Some(value) => limited.env(name, value),
-                None => limited.env_remove(name),
-            };
-        }
+        // `ulimit -f` counts blocks of 512 bytes.
+        let limited = Self::limited(&format!("-f {}", file_bytes_max / 512), &inner);
         Self::spawn(limited, Arc::clone(&self.directory), self.settings.clone())
     }
 
@@ -190,6 +211,18 @@ impl Drop for TestNode {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns `to` with the arguments and the environment of `from`.
+fn copy_arguments(from: &Command, mut to: Command) -> Command {
+    to.args(from.get_args());
+    for (name, value) in from.get_envs() {
+        match value {
+            Some(value) => to.env(name, value),
+            None => to.env_remove(name),
+        };
+    }
+    to
 }
 
 fn log_file(directory: &TempDir) -> PathBuf {

@@ -159,7 +159,7 @@ async fn a_file_that_may_grow_no_more_leaves_a_node_that_reads() {
     node.stop("TERM");
     let file = node.directory().join("data/ledger.redb");
     let size = fs::metadata(file).unwrap().len();
-    let node = node.restart_with_full_disk(size);
+    let node = node.restart_with_file_size_limit(size);
     let (pending, wait) = payer.until_full(&node).await;
     let cause = "File too large";
     check_refused(&wait, cause);

@@ -58,12 +58,7 @@ fn a_directory_of_something_else() {
 #[test]
 fn a_new_ledger_for_which_there_is_no_room() {
     let directory = tempfile::tempdir().unwrap();
-    let inner = TestNode::command(directory.path(), &[]);
-    let mut limited = Command::new("sh");
-    limited
-        .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"])
-        .arg(inner.get_program())
-        .args(inner.get_args());
+    let limited = TestNode::limited("-f 64", &TestNode::command(directory.path(), &[]));
     let data = directory.path().join("data");
     check_refusal(limited, &[data.to_str().unwrap(), "File too large", "make room"]);
     // The next start, when there is room, is not disturbed by what this one left.
