@@ -126,6 +126,18 @@ pub enum StartError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The system did not let the saved mempool be read. The file is unchanged.
+    #[error(
+        "the saved mempool {} cannot be read: {source}; start again when it can be read, or move it away to start \
+         without its transactions",
+        path.display()
+    )]
+    SavedPool {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: std::io::Error,
+    },
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(#[source] std::io::Error),

@@ -18,7 +18,7 @@ use crate::{
     },
     failure::Failure,
     handle::Mailboxes,
-    mempool::{self, Mempool, Pending, Pool, Restored, messages::Close},
+    mempool::{self, Mempool, Pending, Pool, Restored, RestoredFile, messages::Close},
     meters::Meters,
     pruner::{self, Pruner},
     sequencer::{
@@ -50,6 +50,8 @@ pub struct Node {
     mailboxes: Mailboxes,
     failure: Failure,
     data_dir: Option<PathBuf>,
+    /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
+    restored_file: Option<RestoredFile>,
     arbiters: Arbiters,
     signatures: Lifeline,
     threads: Vec<JoinHandle<()>>,
@@ -59,10 +61,14 @@ impl Node {
     /// Starts all actors on an initialized store (its genesis is committed).
     ///
     /// `data_dir` is where a graceful stop saves the pool (file `mempool.bcs`) and a start looks
-    /// for it; `None`: the pool is not saved. Must be called within an actix system.
+    /// for it; `None`: the pool is not saved. The file stays until [`Node::discard_saved_pool`]. Must be called
+    /// within an actix system.
     ///
     /// # Errors
-    /// When a setting is 0 that may not be, the store cannot be read, or a thread not be started.
+    ///
+    /// Returns [`StartError::ZeroSetting`] if a setting is below its least value, [`StartError::Store`] or
+    /// [`StartError::SavedPool`] if the store or the saved mempool cannot be read, and [`StartError::Thread`] if
+    /// the system starts no thread. No block was ordered, and the saved mempool is unchanged.
     pub async fn start(
         chain: Chain,
         store: Store,
@@ -90,7 +96,10 @@ impl Node {
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
-        let Restored { pool, file } = match data_dir {
+        let Restored {
+            pool,
+            file: restored_file,
+        } = match data_dir {
             Some(directory) => mempool::restore(&config.mempool, directory, &chain, &reader, &clock)?,
             None => Restored {
                 pool: Pool::new(config.mempool.clone()),
@@ -117,10 +126,6 @@ impl Node {
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
-        // Nothing can fail any more.
-        if let Some(file) = file {
-            file.remove();
-        }
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });
@@ -142,6 +147,7 @@ impl Node {
             mailboxes,
             failure,
             data_dir: data_dir.map(Path::to_owned),
+            restored_file,
             arbiters,
             signatures,
             threads,
@@ -160,13 +166,25 @@ impl Node {
         self.failure.wait_broken().await
     }
 
+    /// Removes the saved mempool that this start restored.
+    ///
+    /// Call it once nothing can fail that belongs to the start. Until then a stop keeps the file's transactions,
+    /// and the end of the process leaves the file; the next start drops the transactions that the ledger holds.
+    pub fn discard_saved_pool(&mut self) {
+        if let Some(file) = self.restored_file.take() {
+            file.remove();
+        }
+    }
+
     /// Stops the actors in order, joins every thread, and saves the pool; on a full disk it waits about a
-    /// minute for room. HTTP has to be stopped before: requests that come meanwhile are told that the node is
+    /// minute for room. Listeners have to be stopped before: later requests are answered that the node is
     /// stopping.
     ///
     /// # Errors
-    /// When the node had failed before, a thread had panicked, or the pool could not be saved.
-    /// Everything is stopped and joined all the same.
+    ///
+    /// Returns [`StopError::Failed`] if the node had failed before, [`StopError::Panicked`] if a thread had
+    /// panicked, and [`StopError::SavePool`] if the pool could not be saved. Everything is stopped and joined
+    /// all the same.
     pub async fn stop(self) -> Result<(), StopError> {
         let pending = quiesce(&self.mailboxes, &self.failure).await;
         let chain = self.handle.chain().clone();
@@ -175,6 +193,7 @@ impl Node {
             mailboxes,
             failure,
             data_dir,
+            restored_file,
             arbiters,
             signatures,
             threads,
@@ -189,11 +208,20 @@ impl Node {
                 panicked.push(name);
             }
         }
-        if let (Some(directory), Some(pending)) = (&data_dir, &pending) {
-            let saved = mempool::save_patiently(directory, &chain, pending).await;
-            saved.map_err(|source| StopError::SavePool {
+        let was_closed = pending.is_some();
+        if let (Some(directory), Some(pending)) = (&data_dir, pending) {
+            let mut transactions = pending.len();
+            let saved = async {
+                let pending = match &restored_file {
+                    Some(file) => file.join(&chain, pending).map_err(io::Error::other)?,
+                    None => pending,
+                };
+                transactions = pending.len();
+                mempool::save_patiently(directory, &chain, &pending).await
+            };
+            saved.await.map_err(|source| StopError::SavePool {
                 path: directory.join(mempool::FILE_NAME),
-                transactions: pending.len(),
+                transactions,
                 source,
                 failed: failure.get(),
             })?;
@@ -201,10 +229,10 @@ impl Node {
         if let Some(error) = failure.get() {
             return Err(error.into());
         }
-        match (panicked.pop(), pending) {
-            (Some(thread), _) => Err(StopError::Panicked(thread)),
-            (None, None) => Err(StopError::Panicked(mempool::NAME.to_owned())),
-            (None, Some(_)) => Ok(()),
+        match panicked.pop() {
+            Some(thread) => Err(StopError::Panicked(thread)),
+            None if was_closed => Ok(()),
+            None => Err(StopError::Panicked(mempool::NAME.to_owned())),
         }
     }
 }

@@ -20,9 +20,9 @@ mod turns;
 pub use gas::GasEstimate;
 pub(crate) use patience::save_patiently;
 pub use pool::{BatchLimits, Left, Pending, Pool};
+pub(crate) use restore::{Restored, RestoredFile, restore};
 #[cfg(test)]
-pub(crate) use restore::refill;
-pub(crate) use restore::{Restored, restore};
+pub(crate) use restore::{joined, refill};
 pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{

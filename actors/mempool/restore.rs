@@ -1,11 +1,15 @@
 //! Putting a saved pool into a new one at the start of a node.
 
-use super::{FILE_NAME, Pending, Pool, saved};
-use crate::{Clock, LeaveReason, MempoolConfig, SubmitError, handle::read_facts};
-use ledger::{Chain, ReplayProtector};
+use super::{
+    FILE_NAME, Pending, Pool,
+    saved::{self, SavedPoolError},
+};
+use crate::{Clock, LeaveReason, MempoolConfig, StartError, SubmitError, handle::read_facts};
+use ledger::{Chain, HashValue, ReplayProtector};
 use ledger_store::{StoreError, StoreReader};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -16,43 +20,86 @@ pub(crate) struct Restored {
     pub(crate) file: Option<RestoredFile>,
 }
 
-/// A saved pool that was taken in; it stays until the node runs, so that a failed start loses nothing.
+/// The file of a saved mempool that was restored. It stays until [`RestoredFile::remove`], so that a start that
+/// fails loses none of its transactions.
 #[derive(Debug)]
-pub(crate) struct RestoredFile(PathBuf);
+pub(crate) struct RestoredFile {
+    directory: PathBuf,
+}
 
 impl RestoredFile {
-    /// Removes the file. Should that fail there is a warning: the next start would take in again what
-    /// has not expired or been executed.
+    /// Removes the file and syncs its directory. A failure is logged as a warning: the next start would
+    /// restore again what has neither expired nor been executed.
     pub(crate) fn remove(self) {
-        if let Err(error) = saved::remove(&self.0) {
-            tracing::warn!(%error, "the saved pool could not be removed after it was restored");
+        match saved::remove(&self.directory) {
+            Ok(()) => tracing::info!("the file of the restored mempool is removed"),
+            Err(error) => {
+                tracing::warn!(%error, "the saved pool could not be removed after it was restored");
+            }
         }
+    }
+
+    /// Returns the transactions of the file in their order, followed by those of `pending` that it does not hold.
+    ///
+    /// A stop before the file is removed saves all of them. The next start drops those that the ledger holds by
+    /// then, and records a reason for those that its pool rejects.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SavedPoolError`] if the file cannot be read any more. The file is unchanged.
+    pub(crate) fn join(&self, chain: &Chain, pending: Vec<Pending>) -> Result<Vec<Pending>, SavedPoolError> {
+        let saved = saved::load(&self.directory, chain)?.unwrap_or_default();
+        Ok(joined(saved, pending))
     }
 }
 
-/// A pool with these limits and what `directory` keeps of an earlier one. Who no longer fits leaves
-/// with its reason. A file that cannot be used is set aside, with a warning; one that was never finished is
-/// removed.
+/// Returns `saved`, followed by the transactions of `pending` that it does not hold.
+pub(crate) fn joined(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pending> {
+    let hash = |pending: &Pending| pending.transaction.hash();
+    let known: HashSet<HashValue> = saved.iter().map(hash).collect();
+    saved.extend(
+        pending
+            .into_iter()
+            .filter(|pending| !known.contains(&hash(pending))),
+    );
+    saved
+}
+
+/// Returns a pool with these limits and the content of the saved mempool in `directory`.
+///
+/// A transaction that no longer fits leaves the pool with a reason. A file whose content cannot be used is
+/// renamed, with a warning; one that an earlier stop did not finish is removed.
 ///
 /// # Errors
-/// When the store cannot be read.
+///
+/// Returns [`StartError::Store`] if the store cannot be read, or [`StartError::SavedPool`] if the system does
+/// not let the file be read, as without a free descriptor. The file is unchanged.
 pub(crate) fn restore(
     limits: &MempoolConfig,
     directory: &Path,
     chain: &Chain,
     reader: &StoreReader,
     clock: &Clock,
-) -> Result<Restored, StoreError> {
+) -> Result<Restored, StartError> {
     if let Err(error) = saved::remove_unfinished(directory) {
         tracing::warn!(%error, "what an earlier stop left of a saved pool could not be removed");
     }
-    let Some(pending) = load_or_set_aside(directory, chain) else {
+    let loaded = load_or_set_aside(directory, chain).map_err(|source| StartError::SavedPool {
+        path: directory.join(FILE_NAME),
+        source,
+    })?;
+    let Some(pending) = loaded else {
         let pool = Pool::new(limits.clone());
         return Ok(Restored { pool, file: None });
     };
     let pool = refill(limits, pending, chain, reader, clock)?;
-    let file = Some(RestoredFile(directory.to_owned()));
-    Ok(Restored { pool, file })
+    let file = RestoredFile {
+        directory: directory.to_owned(),
+    };
+    Ok(Restored {
+        pool,
+        file: Some(file),
+    })
 }
 
 /// A pool with these limits and what an earlier one held. Who no longer fits leaves with its reason.
@@ -91,9 +138,15 @@ pub(crate) fn refill(
     Ok(pool)
 }
 
-fn load_or_set_aside(directory: &Path, chain: &Chain) -> Option<Vec<Pending>> {
+/// Returns the saved transactions, or `None` if there is no file with content that can be used.
+///
+/// # Errors
+///
+/// Returns the error of the system if the file cannot be read: it may be readable at the next start.
+fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<Pending>>> {
     let error = match saved::load(directory, chain) {
-        Ok(pending) => return pending,
+        Ok(pending) => return Ok(pending),
+        Err(SavedPoolError::Io(error)) => return Err(error),
         Err(error) => error,
     };
     let path = directory.join(FILE_NAME);
@@ -107,7 +160,7 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> Option<Vec<Pending>> {
             "the saved pool is not used, and the next stop replaces it; pending transactions are lost"
         ),
     }
-    None
+    Ok(None)
 }
 
 /// Whether the ledger may have it already: a block that was under way at the stop may have become durable.

@@ -10,7 +10,11 @@ use super::{
 };
 use crate::{
     Pending,
-    mempool::messages::{InPool, PendingByHash},
+    mempool::{
+        joined,
+        messages::{InPool, PendingByHash},
+        saved,
+    },
     node::quiesce,
 };
 use ledger::HashValue;
@@ -65,6 +69,11 @@ impl Process for Crash {
     }
 }
 
+/// Returns the hashes of transactions.
+fn hashes(pending: &[Pending]) -> BTreeSet<HashValue> {
+    pending.iter().map(|pending| pending.transaction.hash()).collect()
+}
+
 impl World {
     /// The node ends at any moment, and a new one is started on what is left.
     pub(super) fn crash(&mut self) {
@@ -86,11 +95,25 @@ impl World {
         while wreck.borrow().is_none() && self.scheduler.step() {}
         let Some(image) = wreck.take() else { return };
         self.end_node();
-        for sent in self.judge.model().sent.values_mut() {
-            sent.is_held = false;
+        if self.saved.is_some() {
+            self.judge.count("crashes before a start was complete");
         }
-        self.saved = None;
+        self.hold(&hashes(&self.saved_pending()));
         self.start(image);
+    }
+
+    /// Returns the transactions of the saved mempool, which is there until a start is complete.
+    fn saved_pending(&self) -> Vec<Pending> {
+        let decode =
+            |bytes: &Vec<u8>| saved::decode(bytes, &self.judge.fixture.chain).expect("the file is whole");
+        self.saved.as_ref().map(decode).unwrap_or_default()
+    }
+
+    /// Makes these transactions, and no others, those that the next node must account for.
+    fn hold(&self, held: &BTreeSet<HashValue>) {
+        for (hash, sent) in &mut self.judge.model().sent {
+            sent.is_held = held.contains(hash);
+        }
     }
 
     /// Drops the node.
@@ -149,15 +172,19 @@ impl World {
         if !has_failed {
             self.has_worked_off(&pending, was_quiet);
         }
+        if self.saved.is_some() {
+            self.judge.count("graceful stops before a start was complete");
+        }
+        let before = self.saved_pending();
+        let mut held = hashes(&before);
+        held.append(&mut hashes(&pending));
+        let pending = joined(before, pending);
         self.saved = save(self.judge.fixture, &pending);
         self.judge
             .figures()
             .add("transactions saved", pending.len() as u64);
         self.end_node();
-        let saved: BTreeSet<HashValue> = pending.iter().map(|pending| pending.transaction.hash()).collect();
-        for (hash, sent) in &mut self.judge.model().sent {
-            sent.is_held = saved.contains(hash);
-        }
+        self.hold(&held);
         Some(if self.random.bool() {
             disk.written()
         } else {
@@ -167,7 +194,7 @@ impl World {
 
     /// Every transaction that was accepted is in a block, in the saved pool, or left with a reason.
     fn account_for(&self, pending: &[Pending]) {
-        let saved: BTreeSet<HashValue> = pending.iter().map(|pending| pending.transaction.hash()).collect();
+        let saved = hashes(pending);
         let missing: Vec<HashValue> = {
             let model = self.judge.model();
             let missing = model

@@ -43,7 +43,7 @@ pub(super) struct World {
     pub(super) clients: Clients,
     clock_usecs: Arc<AtomicU64>,
     pub(super) node: Option<NodeUnderTest>,
-    /// The file that the last graceful stop left.
+    /// The file of the last graceful stop. It stays until the start of the next node is complete.
     pub(super) saved: Option<Vec<u8>>,
     pub(super) random: Rng,
     is_fault_injected: bool,
@@ -129,7 +129,6 @@ impl World {
                         disk,
                         failure: node.failure.clone(),
                     }));
-                    self.saved = None;
                     self.node = Some(node);
                     return;
                 }
@@ -148,8 +147,20 @@ impl World {
         }
     }
 
+    /// Completes the start of the node, which removes the saved mempool.
+    fn complete_start(&mut self) {
+        if self.saved.take().is_some() {
+            self.scheduler.note(format_args!(
+                "the start is complete: the saved mempool is removed"
+            ));
+        }
+    }
+
     /// The next thing that happens.
     async fn act(&mut self) {
+        if self.saved.is_some() && self.random.u8(..4) == 0 {
+            self.complete_start();
+        }
         if self.judge.room.is_missing() && self.random.u8(..8) == 0 {
             self.set_no_room(false);
         }

@@ -161,8 +161,9 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     assert!(directory.path().join("mempool.bcs").exists());
 
     now_secs.store(1_010, SeqCst);
-    let node = start(&clock).await;
+    let mut node = start(&clock).await;
     let handle = node.handle();
+    node.discard_saved_pool();
     assert!(!directory.path().join("mempool.bcs").exists());
     let (_, lookup) = handle.transaction_by_hash(expiring.hash()).await.unwrap();
     assert!(matches!(
@@ -179,6 +180,92 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
         !directory.path().join("mempool.bcs").exists(),
         "nothing was pending"
     );
+}
+
+#[actix::test]
+async fn keeps_the_saved_pool_until_it_is_discarded() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("mempool.bcs");
+    let mut wallets = funded();
+    let to = wallets[4].address;
+    let node = start(directory.path(), patient()).await;
+    let chain = node.handle().chain().clone();
+    let [executed, first] = [0, 0].map(|sender| wallets[sender].transfer(&chain, to, 1));
+    wallets[1].sequence_number = 1;
+    let parked = wallets[1].transfer(&chain, to, 1);
+    let last = wallets[1].transfer(&chain, to, 1);
+    for transaction in [&first, &parked, &last] {
+        node.handle().submit(transaction.clone()).await.unwrap();
+    }
+    node.stop().await.unwrap();
+
+    // A crash before the start is complete leaves the file, and in it what was executed meanwhile.
+    let saved = std::fs::read(&file).unwrap();
+    let node = start(directory.path(), patient()).await;
+    committed(&node.handle(), executed.clone()).await;
+    let (_, lookup) = node.handle().wait_for_commit(first.hash()).await.unwrap();
+    assert!(matches!(lookup, Lookup::Committed(_)));
+    assert_eq!(std::fs::read(&file).unwrap(), saved);
+    node.stop().await.unwrap();
+    std::fs::write(&file, saved).unwrap();
+
+    // A stop before the start is complete keeps what did not fit.
+    let mut small = patient();
+    small.mempool.capacity_transactions = 1;
+    let node = start(directory.path(), small).await;
+    let (_, lookup) = node.handle().transaction_by_hash(last.hash()).await.unwrap();
+    assert!(
+        matches!(lookup, Lookup::Left(LeaveReason::Evicted(_))),
+        "{lookup:?}"
+    );
+    node.stop().await.unwrap();
+
+    // It also keeps what was accepted meanwhile.
+    let node = start(directory.path(), patient()).await;
+    wallets[2].sequence_number = 1;
+    let accepted = wallets[2].transfer(&chain, to, 1);
+    node.handle().submit(accepted.clone()).await.unwrap();
+    node.stop().await.unwrap();
+
+    let mut node = start(directory.path(), patient()).await;
+    node.discard_saved_pool();
+    assert!(!file.exists());
+    for transaction in [&parked, &last, &accepted] {
+        let (_, lookup) = node
+            .handle()
+            .transaction_by_hash(transaction.hash())
+            .await
+            .unwrap();
+        assert!(matches!(lookup, Lookup::Pending(_)), "{lookup:?}");
+    }
+    for transaction in [&executed, &first] {
+        let (_, lookup) = node
+            .handle()
+            .transaction_by_hash(transaction.hash())
+            .await
+            .unwrap();
+        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+    }
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn rejects_a_saved_pool_that_cannot_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    start(directory.path(), patient()).await.stop().await.unwrap();
+    let file = directory.path().join("mempool.bcs");
+    // Reading a directory is an error of the system, as is a missing descriptor.
+    std::fs::create_dir(&file).unwrap();
+    let (chain, store) = development(directory.path());
+    let error = Node::start(chain, store, Some(directory.path()), patient())
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("mempool.bcs") && text.contains("move it away"),
+        "{text}"
+    );
+    assert!(file.is_dir());
 }
 
 #[actix::test]

@@ -1,4 +1,4 @@
-//! `run`: start a node, say where it answers, and stop it when asked to.
+//! `run`: starts a node, prints where it answers, and stops it at a signal.
 
 use super::Failure;
 use crate::{
@@ -9,7 +9,8 @@ use crate::{
     signing::private_key_text,
     telemetry,
     wiring::{
-        OpenLedger, Service, configured_genesis, configured_tls, open_ledger, schedule, tell_of_damage,
+        OpenLedger, ServeError, Service, configured_genesis, configured_tls, open_ledger,
+        raise_descriptor_limit, schedule, tell_of_damage,
     },
 };
 use ledger::Genesis;
@@ -17,7 +18,9 @@ use ledger::Genesis;
 /// Runs a node until a signal stops it; a second signal ends it at once.
 ///
 /// # Errors
-/// A configuration that cannot be used, or what ended the node.
+///
+/// Returns [`Failure::Configuration`] for a configuration that cannot be used, and [`Failure::Fatal`] for what
+/// ended the node. Unless the node itself has failed, its mempool is saved.
 pub fn execute(config: &Config) -> Result<(), Failure> {
     let configured = configured_genesis(config)?;
     let settings = config.settings();
@@ -33,6 +36,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     schedule(&settings.process.scheduling);
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
+    let connections = raise_descriptor_limit(settings, &configured.genesis)?;
     tell_of_damage(&settings.storage.data_dir);
     let system = actix_web::rt::System::new();
     // Before the ledger is opened, so that a terminal that is closed meanwhile does not end the process.
@@ -43,27 +47,56 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         chain,
     } = open_ledger(settings, configured)?;
     system.block_on(async {
-        // Before the ready line, so that who reads it may signal at once.
+        // Before the ready line, because its reader may signal at once.
         let mut signals = StopSignals::new()?;
-        let mut service = Service::start(settings, &genesis, chain, store, tls, admin_token).await?;
-        if genesis.development {
-            output::line(&development_words(&genesis))?;
-        }
-        let ready = service.ready_line();
-        tracing::info!("{ready}");
-        // The last word of the start: who reads it finds the whole start in the log.
-        output::line(&ready)?;
-        // After a failure the process ends as it is: the next start continues from what is durable.
-        service.serve(signals.next()).await?;
-        tokio::select! {
-            stopped = service.stop() => stopped?,
+        let mut service =
+            Service::start(settings, connections, &genesis, chain, store, tls, admin_token).await?;
+        let failure = match announce(&service, &genesis) {
+            Ok(()) => {
+                // The start is complete: from here on every regular end of the process saves the mempool again.
+                service.discard_saved_pool();
+                match service.serve(signals.next()).await {
+                    Ok(()) => None,
+                    Err(ServeError::Listener(failure)) => Some(failure),
+                    Err(ServeError::Node(failure)) => return Err(failure),
+                }
+            }
+            Err(failure) => Some(failure),
+        };
+        let stopped = tokio::select! {
+            stopped = service.stop() => stopped,
             signal = signals.next() => {
-                return Err(Failure::Fatal(format!("a second signal, {signal}, ended the stop")));
+                Err(Failure::Fatal(format!("a second signal, {signal}, ended the stop")))
+            }
+        };
+        match (failure, stopped) {
+            (None, Ok(())) => {
+                tracing::info!("stopped");
+                Ok(())
+            }
+            (None, Err(failure)) | (Some(failure), Ok(())) => Err(failure),
+            (Some(failure), Err(of_stop)) => {
+                of_stop.report();
+                Err(failure)
             }
         }
-        tracing::info!("stopped");
-        Ok(())
     })
+}
+
+/// Prints the keys of a development chain and then the ready line, with which the start is complete.
+///
+/// # Errors
+///
+/// Returns [`Failure::Fatal`] if standard output cannot be written. A reader that closed it is no error.
+fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
+    let ready = service.ready_line();
+    // Before the line is printed, because its reader may expect the whole start in the log.
+    tracing::info!("{ready}");
+    let keys = genesis.development.then(|| development_words(genesis));
+    for text in keys.iter().chain([&ready]) {
+        output::line(text).map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
+    }
+    Ok(())
 }
 
 /// The funded accounts of a development chain, for people to use at once.

@@ -42,7 +42,15 @@ pub struct ListenerOptions {
     pub shutdown_timeout: Duration,
 }
 
-/// A listener that answers.
+/// Returns the number of threads for a configured number, of which 0 means one for each core.
+pub fn worker_threads(configured: usize) -> usize {
+    match configured {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        workers => workers,
+    }
+}
+
+/// A bound listener, with the actix-server that serves it.
 #[derive(Debug)]
 pub struct Listener {
     name: &'static str,
@@ -53,20 +61,19 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds the address and begins to serve what `routes` registers.
+    /// Binds the address and starts to serve what `routes` registers. The threads exist after
+    /// [`Listener::wait_until_serving`].
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    ///
+    /// Returns [`Failure::Fatal`] if the address cannot be bound.
     pub fn start<F>(options: &ListenerOptions, routes: F) -> Result<Self, Failure>
     where
         F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
     {
         let name = options.name;
         let failure = |error| Failure::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
-        let workers = match options.workers {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            workers => workers,
-        };
+        let workers = worker_threads(options.workers);
         let server = Server::build()
             .workers(workers)
             .max_concurrent_connections(options.max_connections.div_ceil(workers))
@@ -104,6 +111,20 @@ impl Listener {
     /// `api=http://HOST:PORT` or `api=https://HOST:PORT`, the listener's part of the ready line.
     pub fn ready_words(&self) -> String {
         format!("{}={}://{}", self.name, self.scheme, self.address)
+    }
+
+    /// Waits until all worker threads of the listener run and connections are accepted.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Failure::Fatal`] if the listener ended instead. Do not call [`Listener::ended`] then.
+    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
+        // actix-server handles commands once its threads run. Resuming a server that is not paused has no effect.
+        self.handle.resume().await;
+        if self.serving.is_finished() {
+            return Err(self.ended().await);
+        }
+        Ok(())
     }
 
     /// Ends when the listener does, which without [`Listener::stop`] is an error.

@@ -18,6 +18,7 @@
 //! | pages that a failed disk did not take | 256 MiB |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
+use super::listener::worker_threads;
 use crate::config::Settings;
 use ledger_store::{FILTER_BYTES_MAX, KEPT_BYTES_MAX, LOG_BYTES_MAX};
 
@@ -47,10 +48,7 @@ const REST: u64 = 256 * MIB;
 
 /// The most memory that the settings allow, in bytes; a sum that does not fit counts as all that there is.
 pub fn bytes_max(settings: &Settings) -> u64 {
-    let workers = match settings.api.workers {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
-    };
+    let workers = worker_threads(settings.api.workers);
     let (mempool, api, sequencer) = (&settings.mempool, &settings.api, &settings.sequencer);
     let products = [
         (mempool.capacity_bytes as u64, WIRE_AND_DECODED),

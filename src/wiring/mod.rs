@@ -1,6 +1,7 @@
 //! How a configuration becomes a running node: settings -> genesis -> store -> actors -> listeners.
 
 mod damage;
+mod descriptors;
 mod genesis;
 mod ledger;
 mod limits;
@@ -11,14 +12,16 @@ mod net;
 mod room;
 mod scheduling;
 mod service;
+mod threads;
 mod tls;
 
 pub use damage::tell_of_damage;
+pub use descriptors::{ConnectionLimits, raise_descriptor_limit};
 pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
 pub use net::{ConnectionCounts, OpenListeners};
 pub use scheduling::schedule;
-pub use service::Service;
+pub use service::{ServeError, Service};
 pub use tls::configured_tls;

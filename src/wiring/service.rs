@@ -1,6 +1,6 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
-use super::{listeners::Listeners, memory, node_config, room::RoomWatch};
+use super::{ConnectionLimits, listeners::Listeners, memory, node_config, room::RoomWatch};
 use crate::{commands::Failure, config::Settings, guard::Token};
 use ledger::{Chain, Genesis};
 use ledger_actors::Node;
@@ -17,14 +17,29 @@ pub struct Service {
     _room: Option<RoomWatch>,
 }
 
+/// Why a service stopped serving without a signal.
+#[derive(Debug)]
+pub enum ServeError {
+    /// The node failed. What it holds in memory may be inconsistent, so nothing of it may be saved: the next start
+    /// continues from what is durable.
+    Node(Failure),
+    /// A listener ended. The node is sound, and [`Service::stop`] saves its mempool.
+    Listener(Failure),
+}
+
 impl Service {
-    /// Starts the actors, then the listeners; with `tls`, the interface is served over TLS, and with
-    /// `admin_token` the operator's listener answers only those who carry it.
+    /// Starts the actors, then the listeners, and waits until every listener accepts connections.
+    ///
+    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
+    /// carry it. The file of a restored mempool stays until [`Self::discard_saved_pool`].
     ///
     /// # Errors
-    /// When an actor cannot start or an address cannot be listened on.
+    ///
+    /// Returns [`Failure::Fatal`] if an actor or a listener cannot start. The node is stopped then, and what its
+    /// mempool held is saved.
     pub async fn start(
         settings: &Settings,
+        connections: ConnectionLimits,
         genesis: &Genesis,
         chain: Chain,
         store: Store,
@@ -39,14 +54,21 @@ impl Service {
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
-        let started = match RoomWatch::start(node.handle(), settings).await {
-            Ok(room) => {
-                let listeners = Listeners::start(settings, genesis, &node.handle(), tls, admin_token);
-                listeners.map(|listeners| (room, listeners))
+        let handle = node.handle();
+        let started = async {
+            let room = RoomWatch::start(handle.clone(), settings)
+                .await
+                .map_err(|error| Failure::fatal("the node does not start", &error))?;
+            let mut listeners = Listeners::start(settings, connections, genesis, &handle, tls, admin_token)?;
+            match listeners.wait_until_serving().await {
+                Ok(()) => Ok((room, listeners)),
+                Err(failure) => {
+                    listeners.stop().await;
+                    Err(failure)
+                }
             }
-            Err(error) => Err(Failure::fatal("the node does not start", &error)),
         };
-        match started {
+        match started.await {
             Ok((room, listeners)) => Ok(Self {
                 node,
                 listeners,
@@ -61,32 +83,39 @@ impl Service {
         }
     }
 
-    /// The line that says where the node answers (design section 8).
+    /// Removes the file of the mempool that the start restored. Call it when the start is complete.
+    pub fn discard_saved_pool(&mut self) {
+        self.node.discard_saved_pool();
+    }
+
+    /// Returns the line that says where the node answers.
     pub fn ready_line(&self) -> String {
         format!("ready {}", self.listeners.ready_words())
     }
 
-    /// Serves until `stop` ends, or until something fails that nothing can go on without. A disk that fails
-    /// is none of that: what is committed is served on.
+    /// Serves until `stop` ends. After a failure of the disk the node still serves what is committed.
     ///
     /// # Errors
-    /// What failed.
-    pub async fn serve(&mut self, stop: impl Future<Output = &'static str>) -> Result<(), Failure> {
+    ///
+    /// Returns [`ServeError::Node`] if an invariant of the node is broken, and [`ServeError::Listener`] if a
+    /// listener ended.
+    pub async fn serve(&mut self, stop: impl Future<Output = &'static str>) -> Result<(), ServeError> {
         tokio::select! {
             signal = stop => {
                 tracing::info!(signal, "stopping");
                 Ok(())
             }
-            error = self.node.failed() => Err(Failure::fatal("fatal", &error)),
-            failure = self.listeners.ended() => Err(failure),
+            error = self.node.failed() => Err(ServeError::Node(Failure::fatal("fatal", &error))),
+            failure = self.listeners.ended() => Err(ServeError::Listener(failure)),
         }
     }
 
-    /// Accepts no more, finishes what is being served, then stops the actors in order. Long polls
-    /// that take longer than a few seconds are cut off.
+    /// Stops accepting connections, finishes the requests being served, then stops the actors in order and saves
+    /// the mempool. Long polls that take longer than a few seconds are cut off.
     ///
     /// # Errors
-    /// When the node fails meanwhile, or the actors did not stop cleanly.
+    ///
+    /// Returns [`Failure::Fatal`] if the node fails meanwhile, or the actors did not stop cleanly.
     pub async fn stop(self) -> Result<(), Failure> {
         tokio::select! {
             () = self.listeners.stop() => {}

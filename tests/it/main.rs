@@ -15,6 +15,7 @@ mod hostile_bodies;
 mod hostile_pool;
 mod http2;
 mod keep_alive;
+mod late_starts;
 mod metrics;
 mod overload;
 mod pruned;

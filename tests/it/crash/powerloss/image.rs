@@ -89,7 +89,8 @@ impl Check {
             let (_, promise) = self.to_come.pop().unwrap();
             let promised = &mut self.promised;
             match promise {
-                Promise::Ready => (promised.is_ready, promised.is_taken_in) = (true, true),
+                Promise::Ready => promised.is_ready = true,
+                Promise::PoolRemoved => promised.is_taken_in = true,
                 Promise::Committed { hash, version } => promised.committed.push((hash, version)),
                 Promise::Ends(ends) => promised.ends = ends,
                 Promise::Upgrades(count) => promised.upgrades = count,

@@ -4,7 +4,7 @@ use super::{
     super::told::{Ends, number},
     recorder::Recorder,
 };
-use crate::kit::{Account, ChainFacts, Client, TestNode};
+use crate::kit::{Account, ChainFacts, Client, TestNode, until};
 use ledger::HashValue;
 use std::process::Stdio;
 
@@ -14,6 +14,9 @@ const CLIENTS: u64 = 4;
 const FUNDS: u64 = 1_000_000_000_000;
 /// The exit code of a process that the recorder has ended.
 const EXIT_RECORDER: i32 = 98;
+/// Log lines at a start, before and after the ready line.
+const POOL_RESTORED: &str = "the saved pool is restored";
+const POOL_REMOVED: &str = "the file of the restored mempool is removed";
 /// A window that every life fills, in steps.
 const WINDOW: [&str; 2] = ["pruner.window_versions=60", "pruner.batch_versions=10"];
 
@@ -39,8 +42,10 @@ impl Life {
 /// What a node has said.
 #[derive(Clone, Debug)]
 pub enum Promise {
-    /// It was ready: there is a ledger, and a saved pool was taken in and is no more.
+    /// The node printed its ready line: there is a ledger.
     Ready,
+    /// The node removed the saved pool that it restored, if there was one.
+    PoolRemoved,
     /// The transaction is committed.
     Committed { hash: HashValue, version: u64 },
     /// The ledger has come so far.
@@ -110,6 +115,13 @@ async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<
     let command = heard.recorder.command(&settings, None);
     let mut node = TestNode::spawn(command, heard.recorder.directory(), settings);
     heard.note(Promise::Ready);
+    until("the file of the restored pool to be removed", || async {
+        let log = node.log();
+        let count = |line: &str| log.matches(line).count();
+        (count(POOL_RESTORED) == count(POOL_REMOVED)).then_some(())
+    })
+    .await;
+    heard.note(Promise::PoolRemoved);
     if matches!(life, Life::Upgraded) {
         heard.note(Promise::Upgrades(2));
     }
