@@ -13,6 +13,9 @@ const MAX: u64 = i64::MAX as u64;
 /// How many messages a mailbox may be set to hold, at the start and later.
 pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
+/// Maximum number of threads that serve a listener: actix-server panics above it.
+pub const API_WORKERS_MAX: u64 = 512;
+
 macro_rules! settings {
     ($(
         $(#[$about:meta])*
@@ -96,8 +99,8 @@ settings! {
             "Requests served at once, parked long polls included; beyond it the answer is 503. More than wait.capacity, so that parked polls leave room for the rest. /v1/-/healthy has 64 places of its own.";
         max_in_flight_per_address: usize = 19_500, Kind::Integer(1..=1_000_000), "requests",
             "Those of one address (of IPv6, of one network of 64 bits); beyond it the answer is 503. Less than max_in_flight, so that no one address keeps all others out, and as many as let one busy client or a proxy use nearly all; much less does on a public network.";
-        workers: usize = 0, Kind::Integer(0..=1024), "threads",
-            "Threads that serve HTTP; 0 is one for each core.";
+        workers: usize = 0, Kind::Integer(0..=API_WORKERS_MAX), "threads",
+            "Threads that serve HTTP; 0 is one for each core, up to the largest allowed number.";
         keep_alive_secs: u64 = 75, Kind::Integer(1..=86_400), "s",
             "How long a connection is kept without a request, before its first one and between two: at least this long, at most a quarter longer. Longer than the 60 s after which common proxies reuse a connection. The admin listener keeps idle connections for 5 s at most.";
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",

@@ -10,7 +10,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use declaration::{FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
+pub use declaration::{API_WORKERS_MAX, FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
 pub use error::ConfigError;
 pub use layers::Origin;
 pub use render::defaults;

@@ -1,7 +1,7 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
 use super::net::{ConnectionOptions, Counts, PipelineOptions, pipeline};
-use crate::commands::Failure;
+use crate::{commands::Failure, config::API_WORKERS_MAX};
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
 use ledger_api::Addresses;
@@ -9,7 +9,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    num::NonZero,
     sync::Arc,
+    thread::available_parallelism,
     time::Duration,
 };
 
@@ -27,7 +29,7 @@ pub struct ListenerOptions {
     pub counts: Arc<Counts>,
     /// Where it listens; port 0 picks a free one.
     pub address: SocketAddr,
-    /// Threads; 0 is one for each core.
+    /// Number of worker threads, as [`worker_threads`] reads it.
     pub workers: usize,
     /// Connections that wait to be accepted.
     pub backlog: u32,
@@ -40,14 +42,6 @@ pub struct ListenerOptions {
     pub connection: ConnectionOptions,
     /// How long a stop waits for the requests that are being served.
     pub shutdown_timeout: Duration,
-}
-
-/// Returns the number of threads for a configured number, of which 0 means one for each core.
-pub fn worker_threads(configured: usize) -> usize {
-    match configured {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
-    }
 }
 
 /// A bound listener, with the actix-server that serves it.
@@ -144,6 +138,22 @@ impl Listener {
     }
 }
 
+/// Returns the number of worker threads of a listener for a value of `api.workers`, from 1 to [`API_WORKERS_MAX`].
+///
+/// 0 is one thread per core.
+pub fn worker_threads(configured: usize) -> usize {
+    worker_threads_on(configured, available_parallelism().ok())
+}
+
+/// Returns [`worker_threads`] of a machine with `cores`, or of one whose number of cores is unknown.
+fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize {
+    let wanted = match configured {
+        0 => cores.map_or(1, NonZero::get),
+        threads => threads,
+    };
+    wanted.min(usize::try_from(API_WORKERS_MAX).unwrap_or(usize::MAX))
+}
+
 /// A socket that listens; those of the connections get its options.
 fn bind(options: &ListenerOptions) -> io::Result<TcpListener> {
     let socket = Socket::new(
@@ -159,4 +169,35 @@ fn bind(options: &ListenerOptions) -> io::Result<TcpListener> {
     socket.listen(backlog)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_no_more_worker_threads_than_actix_server_allows() {
+        let cores = NonZero::new;
+        for (configured, cores, expected) in [
+            (0, None, 1),
+            (0, cores(2), 2),
+            (0, cores(512), 512),
+            (0, cores(1_000), 512),
+            (1, cores(1_000), 1),
+            (512, cores(2), 512),
+        ] {
+            assert_eq!(
+                worker_threads_on(configured, cores),
+                expected,
+                "{configured}, {cores:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn actix_server_takes_the_largest_number_of_worker_threads_on() {
+        let cores = NonZero::new(usize::MAX);
+        // It panics on a number that it does not take.
+        let _builder = Server::build().workers(worker_threads_on(0, cores));
+    }
 }

@@ -80,6 +80,10 @@ fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
         &run(&["--set", "chain.genesis=/nowhere.toml"]),
         &["/nowhere.toml"],
     );
+    refused(
+        &run(&["--set", "api.workers=513"]),
+        &["api.workers", "from 0 to 512"],
+    );
     assert!(
         !directory.path().join("data").exists(),
         "a refused start leaves nothing behind"

@@ -35,6 +35,13 @@ async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
     assert_eq!(node.balance(&"0xabc".parse().unwrap()).await, 42);
 }
 
+#[tokio::test]
+async fn starts_with_the_largest_number_of_worker_threads() {
+    let mut node = TestNode::start(&["api.workers=512"]);
+    assert_eq!(node.get("/v1").await.status, 200);
+    assert!(node.stop("TERM").success());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn its_threads_wait_their_turns_where_the_settings_say_so() {
