@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(budget.taken_bytes(), 0);
     }
 
-    #[actix_web::test]
+    #[tokio::test(start_paused = true)]
     async fn rejects_a_chunk_that_the_budget_has_no_room_for() {
         for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
             let budget = Budget::new(LIMIT);
