@@ -351,3 +351,24 @@ fn rejects_exchanged_addresses() {
         }
     }
 }
+
+/// One invalid signature among valid ones, at each place: an exchange always changes two of them.
+#[test]
+fn rejects_a_single_signature_of_a_stranger_at_every_place() {
+    let chain = MemoryChain::development();
+    let stranger = Key::Ed25519(Ed25519PrivateKey::from_seed(&[10; 32]));
+    for signers in Signers::all(&chain) {
+        let addresses = signers.addresses();
+        let message = signers.message(&chain, &addresses);
+        let keys = signers.keys();
+        for place in 0..keys.len() {
+            let authenticators = keys.iter().enumerate().map(|(number, key)| {
+                let signer = if number == place { &stranger } else { key };
+                key.authenticator(signer, &message)
+            });
+            let transaction = signers.with(addresses.clone(), authenticators.collect());
+            let what = format!("{}, place {place}", signers.description());
+            assert_invalid_signature(&chain, transaction, &what);
+        }
+    }
+}
