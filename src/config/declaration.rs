@@ -106,7 +106,7 @@ settings! {
         client_request_timeout_ms: u64 = 5_000, Kind::Integer(1..=600_000), "ms",
             "How long a client may take to send the head of an HTTP/1.1 request, from its first byte; then the answer is 408 and the connection is closed. Over HTTP/2 it bounds the connection preface, and api.keep_alive_secs bounds the head of a request while no other is served.";
         max_connections: usize = 25_000, Kind::Integer(1..=1_000_000), "connections",
-            "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor.";
+            "Connections that are open at once, idle ones included; more wait to be accepted. More than max_in_flight, so that idle ones leave room. Each takes a file descriptor: where the hard limit on open files is too low, the node allows fewer and logs how many.";
         max_connections_per_address: usize = 20_000, Kind::Integer(1..=1_000_000), "connections",
             "Those of one address (of IPv6, of one network of 64 bits); more are closed at once. Less than max_connections, so that no one address keeps all others out; behind a proxy, whose address all clients have, as many. Much less does on a public network.";
         client_send_timeout_ms: u64 = 30_000, Kind::Integer(1..=600_000), "ms",

@@ -3,7 +3,7 @@
 //! Limits on threads do not bind root, so that test runs its nodes as another user. Without the right to do that
 //! it says so and passes, and fails where `CI` is set.
 
-use crate::kit::{Account, TestNode, until};
+use crate::kit::{Account, TestNode, until, within_patience};
 use ledger::HashValue;
 use std::{
     fs::{self, File},
@@ -264,17 +264,20 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
         let api = listeners.find(|listener| listener["listener"] == "api").unwrap();
         usize::try_from(api["open"].as_u64().unwrap()).unwrap()
     };
-    until("the connections of the API to be taken", || async {
-        (connections().await >= allowed).then_some(())
+    within_patience("the faucet and the admin listener to answer", async {
+        until("the connections of the API to be taken", || async {
+            (connections().await >= allowed).then_some(())
+        })
+        .await;
+        for number in 1..=3 {
+            let account = Account::from_seed(number);
+            node.fund(&account, 1_000).await;
+            let metrics = node.http.get(&format!("{}/metrics", node.admin)).await;
+            assert_eq!(metrics.status, 200, "{}", metrics.text);
+        }
+        assert!(connections().await >= allowed);
     })
     .await;
-    for number in 1..=3 {
-        let account = Account::from_seed(number);
-        node.fund(&account, 1_000).await;
-        let metrics = node.http.get(&format!("{}/metrics", node.admin)).await;
-        assert_eq!(metrics.status, 200, "{}", metrics.text);
-    }
-    assert!(connections().await >= allowed);
     drop(held);
     assert_eq!(node.balance(&Account::from_seed(3).address).await, 1_000);
     assert!(!node.log().contains("Too many open files"), "{}", node.log());

@@ -54,6 +54,16 @@ pub fn binary() -> std::process::Command {
     command
 }
 
+/// Waits for `future`, for requests that a broken node may never answer.
+///
+/// # Panics
+///
+/// Panics if it takes too long; `what` says what was waited for.
+pub async fn within_patience<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let ended = tokio::time::timeout(PATIENCE, future).await;
+    ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
 /// Asks until the answer is there.
 ///
 /// # Panics
