@@ -44,7 +44,7 @@ impl Failure {
     /// Prints the failure on standard error.
     pub fn report(&self) {
         let mut stderr = io::stderr().lock();
-        // Where standard error cannot be written, the exit code is all that is left. `eprintln!` would panic.
+        // `eprintln!` would panic if standard error cannot be written. The exit code still reports the failure.
         let _ = match self {
             Self::Configuration(error) => writeln!(stderr, "ledger-node: configuration: {error}"),
             Self::Fatal(text) => writeln!(stderr, "ledger-node: {text}"),

@@ -83,7 +83,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     })
 }
 
-/// Prints the keys of a development chain and then the ready line, with which the start is complete.
+/// Prints the keys of a development chain and then the ready line. The start is complete afterwards.
 ///
 /// # Errors
 ///

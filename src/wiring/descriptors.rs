@@ -20,15 +20,15 @@ const PER_LISTENER: usize = 4;
 /// Connections that a worker thread may hold above its part of the limit: one because the limit is divided and
 /// rounded up, and one because actix-server checks it after it has accepted.
 const PER_WORKER: usize = 2;
-/// Descriptors of the process: the standard streams, the pipe for signals, and the files of the store, of which
-/// each may be open twice while it is opened or repaired.
+/// Descriptors of the process: the standard streams, the pipe for signals, and the files of the store. A file may
+/// be open twice while it is opened or repaired.
 const OF_PROCESS: usize = 16;
 /// Descriptors that are open for a short time: the saved mempool and its directory at a stop, `/proc` for metrics,
 /// secrets that are read again.
 const SHORT_LIVED: usize = 16;
 /// Minimum number of connections in all: with fewer the node does not start.
 const CONNECTIONS_MIN: usize = 32;
-/// Each listener beside the API's keeps one of so many connections where the limit is too low for all.
+/// Part of the connections, one in so many, that each listener beside the API's keeps if not all of them fit.
 const SIDE_SHARE: usize = 8;
 
 /// Maximum numbers of open connections.
@@ -70,7 +70,7 @@ impl Demand {
         }
     }
 
-    /// Returns the number of descriptors with which nothing is limited further than configured.
+    /// Returns the number of descriptors that all configured connections need.
     fn total(&self) -> usize {
         let side = self.side_listeners.saturating_mul(SIDE_CONNECTIONS_MAX);
         self.fixed
@@ -78,7 +78,7 @@ impl Demand {
             .saturating_add(self.api_connections)
     }
 
-    /// Returns the least number of descriptors with which the node starts.
+    /// Returns the least number of descriptors that a start needs.
     fn minimum(&self) -> usize {
         self.fixed.saturating_add(CONNECTIONS_MIN)
     }
@@ -102,7 +102,7 @@ impl Demand {
 
 /// Raises the soft limit on open files to what the node needs, as far as the hard limit allows.
 ///
-/// Returns how many connections fit. Where `api.max_connections` do not, that is logged as a warning.
+/// Returns how many connections fit. Logs a warning if they are fewer than `api.max_connections`.
 ///
 /// # Errors
 ///

@@ -43,7 +43,7 @@ pub struct Listeners {
     admin: Listener,
 }
 
-/// What the listeners are made from.
+/// The settings and limits of the listeners, and their counters.
 #[derive(Debug)]
 struct Parts<'a> {
     settings: &'a Settings,
@@ -81,7 +81,7 @@ impl Listeners {
         admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         let side = side_listeners(settings, genesis);
-        // Each listener has its workers, of which those beside the API's have one, and a thread that accepts.
+        // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
         let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let doing = format!("the {threads} threads of the listeners cannot be started");

@@ -17,10 +17,10 @@ pub struct Service {
     _room: Option<RoomWatch>,
 }
 
-/// Why a service stopped serving without a signal.
+/// A failure that ended serving before a signal did.
 #[derive(Debug)]
 pub enum ServeError {
-    /// The node failed. What it holds in memory may be inconsistent, so nothing of it may be saved: the next start
+    /// The node failed. Its memory may be inconsistent, so nothing of it may be saved: the next start
     /// continues from what is durable.
     Node(Failure),
     /// A listener ended. The node is sound, and [`Service::stop`] saves its mempool.

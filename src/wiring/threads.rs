@@ -8,8 +8,8 @@ use std::{
 
 /// Checks that the process can start `count` more threads, by starting them at the same time and ending them.
 ///
-/// actix-server panics where the system refuses a thread, which ends the process without an error message. This
-/// check turns a limit on processes or threads into an error.
+/// actix-server panics if the system refuses a thread, and the process ends without an error message. This check
+/// turns a limit on processes or threads into an error.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 
 /// Number of transactions that wait in the mempool.
 const TRANSACTIONS: u64 = 20;
-/// Settings that fix the number of threads, on which the limits that a start needs depend.
+/// Settings that fix the number of threads, and so the limits that a start needs.
 const THREADS: [&str; 2] = ["api.workers=2", "signatures.threads=2"];
 
 /// A user without rights, and a copy of the binary that it can execute.
