@@ -16,6 +16,7 @@ use crate::{
     state::ApiState,
     switches::Switch,
     trace::Visit,
+    vary,
 };
 use actix_web::{
     Error, HttpResponse,
@@ -24,7 +25,7 @@ use actix_web::{
         Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _, fn_factory,
         fn_service,
     },
-    http::header::RETRY_AFTER,
+    http::header::{ORIGIN, RETRY_AFTER},
 };
 use futures::future::{FutureExt as _, LocalBoxFuture, ready};
 use matchit::Router;
@@ -99,7 +100,8 @@ impl Dispatch {
         (path, route)
     }
 
-    /// Serves a request of the server by `serve`, within its trace, and counts it; what is not below [`ROOT`] is unknown.
+    /// Serves a request with `serve` within its trace span, adds `Vary` to the response, and counts
+    /// it in the route's meter. Responds with 404 if the path is not below [`ROOT`].
     fn trace<S, B>(&self, request: ServiceRequest, serve: &S) -> LocalBoxFuture<'static, Served>
     where
         S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
@@ -113,10 +115,17 @@ impl Dispatch {
         let visit = Visit::begin(request.headers());
         let (path, route) = self.find(&request);
         let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
+        // An operation that does not always answer is refused in a form that the operator has
+        // turned off.
+        let depends_on_accept = route.is_some_and(|(route, _)| !route.operation().always_answers);
+        let vary_names = vary::names(depends_on_accept, request.headers().contains_key(ORIGIN));
         let answered = serve.call(request);
         let state = Rc::clone(&self.state);
         let traced = async move {
-            let response = visit.within(answered).await?.map_into_boxed_body();
+            let mut response = visit.within(answered).await?.map_into_boxed_body();
+            if let Some(names) = vary_names {
+                vary::add(response.headers_mut(), names);
+            }
             let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
             state.route_meters().answered(row, response.status(), took);
             Ok(response)

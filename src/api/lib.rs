@@ -50,6 +50,7 @@ mod state;
 mod switches;
 mod tables;
 mod trace;
+mod vary;
 mod wire;
 
 pub use addresses::{AddressPlace, Addresses};

@@ -73,8 +73,8 @@ fn get(version: &str, header_lines: &str) -> Vec<u8> {
     format!("GET /v1 HTTP/{version}\r\nhost: node\r\n{header_lines}\r\n").into_bytes()
 }
 
-/// Checks that clients with keep-alive connections are answered while other clients of the same worker thread
-/// send HTTP/1.0 requests.
+/// Checks that clients with keep-alive connections are answered while other clients of the same
+/// worker thread send HTTP/1.0 requests.
 async fn check_beside_http_1_0<S: Connection>(node: &TestNode, connect: impl AsyncFn() -> S) {
     let chain = ChainFacts {
         id: 4,
@@ -120,7 +120,8 @@ async fn answers_keep_alive_clients_beside_http_1_0_requests_over_tls() {
 
 #[tokio::test]
 async fn does_with_the_connection_what_each_response_says() {
-    // HTTP version, header lines, whether the connection is kept, and the `Connection` header of the response.
+    // HTTP version, header lines, whether the connection is kept, and the `Connection` header of
+    // the response.
     let cases = [
         ("1.1", "", true, None),
         ("1.1", "connection: keep-alive\r\n", true, None),

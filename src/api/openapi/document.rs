@@ -153,10 +153,11 @@ impl Writer {
 
     fn success(&mut self, success: &Success) -> Value {
         let mut headers = self.ledger_headers(true);
-        // Whatever else answers stands for what was done, and is not compressed.
+        headers.insert("Vary".to_owned(), reference("headers", "Vary"));
+        // Responses to submissions have other statuses and are not compressed.
         if success.status == StatusCode::OK {
-            let of_compressed = ["Content-Encoding", "Vary"];
-            headers.extend(of_compressed.map(|name| (name.to_owned(), reference("headers", name))));
+            let name = "Content-Encoding";
+            headers.insert(name.to_owned(), reference("headers", name));
         }
         let optional = [(success.gas_used, "gas-used"), (success.cursor, "cursor")];
         for (_, header) in optional.into_iter().filter(|(has, _)| *has) {
@@ -195,6 +196,7 @@ impl Writer {
             }
         }
         let mut headers = self.ledger_headers(false);
+        headers.insert("Vary".to_owned(), reference("headers", "Vary"));
         let of_status = match status {
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE => Some("Retry-After"),
             StatusCode::METHOD_NOT_ALLOWED => Some("Allow"),
@@ -298,7 +300,8 @@ impl Writer {
         headers.insert(
             "Vary".to_owned(),
             json!({
-                "description": "The headers of the request that the form of the answer depends on: `accept-encoding` where the body may be compressed, and those that web pages send.",
+                "description": "The request headers that the response depends on: `accept` where the form is JSON or BCS by choice, `accept-encoding` where the body may be compressed, `origin` and those that web pages send.",
+                "required": true,
                 "schema": {"type": "string"},
             }),
         );

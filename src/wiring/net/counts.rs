@@ -17,12 +17,13 @@ pub struct Counts {
     pub failed_handshakes: AtomicU64,
     /// Connections that were cut, as their client did not take what was sent to it.
     pub cut_unread: AtomicU64,
-    /// Connections closed after [`ConnectionOptions::keep_alive`](super::ConnectionOptions::keep_alive) without a
-    /// request, whether it would have been the first or a later one.
+    /// Connections closed after
+    /// [`ConnectionOptions::keep_alive`](super::ConnectionOptions::keep_alive) without a request,
+    /// whether it would have been the first or a later one.
     pub closed_idle: AtomicU64,
     /// Connections closed because the head of a request did not arrive within
-    /// [`ConnectionOptions::client_request_timeout`](super::ConnectionOptions::client_request_timeout) of its first
-    /// byte.
+    /// [`ConnectionOptions::client_request_timeout`](super::ConnectionOptions::client_request_timeout)
+    /// of its first byte.
     pub cut_slow_heads: AtomicU64,
     /// HTTP/2 streams that were reset, as their client did not take the answer.
     pub reset_unread_streams: AtomicU64,

@@ -1,8 +1,9 @@
 //! HTTP/1.1 by the library's dispatcher, and what that leaves open.
 //!
-//! actix-http has a deadline for the head of a connection's first request only; it reads requests faster than it
-//! answers them; it serves requests after one that asked to close the connection; and its deadline for the next
-//! request is a timer that is created and dropped for each. Here [`Watch`] keeps the deadlines of each connection.
+//! actix-http has a deadline for the head of a connection's first request only; it reads requests
+//! faster than it answers them; it serves requests after one that asked to close the connection;
+//! and its deadline for the next request is a timer that is created and dropped for each. Here
+//! [`Watch`] keeps the deadlines of each connection.
 
 use super::{
     PipelineOptions,
@@ -69,13 +70,14 @@ where
         Either::Left(app.call(request).map_ok(move |response| {
             let mut response = Response::from(response);
             let head = response.head_mut();
-            // actix-http reuses the heads of a thread's responses and resets everything but the version, which
-            // may be that of another client's request. The version decides here if no flag does; actix-http
-            // replaces it before it writes the head.
+            // actix-http reuses the heads of a thread's responses and resets everything but the
+            // version, which may be that of another client's request. The version decides here if
+            // no flag does; actix-http replaces it before it writes the head.
             head.version = Version::HTTP_11;
             if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
-                // Without the flag, actix-http writes what the newest request that it has decoded asks for. No
-                // protocol is upgraded to: actix-http ends a connection that asked for one.
+                // Without the flag, actix-http writes what the newest request that it has decoded
+                // asks for. No protocol is upgraded to: actix-http ends a connection that asked for
+                // one.
                 head.set_connection_type(ConnectionType::Close);
                 activity.set_last();
             }
@@ -155,7 +157,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Checks the deadlines; called after each poll of the dispatcher. Ready when the connection is to be dropped.
+    /// Checks the deadlines; called after each poll of the dispatcher. Ready when the connection is
+    /// to be dropped.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.activity.takes_up_reading() {
             context.waker().wake_by_ref();

@@ -8,8 +8,9 @@ use std::{
 };
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Number of successive checks that must see the same silence before a connection has been idle for too long. The
-/// silence may begin up to one interval before the first of them, so a connection is kept for up to a quarter longer.
+/// Number of successive checks that must see the same silence before a connection has been idle for
+/// too long. The silence may begin up to one interval before the first of them, so a connection is
+/// kept for up to a quarter longer.
 const CHECKS: u32 = 4;
 
 /// Periodic check for requests, which costs less than a timer that is reset for each request.

@@ -42,7 +42,8 @@ pub struct ConnectionOptions {
     pub tls: Option<ServerConfig>,
     /// How long a TLS handshake may take.
     pub tls_handshake_timeout: Duration,
-    /// How long a connection is kept without a request, before its first one as well as between two.
+    /// How long a connection is kept without a request, before its first one as well as between
+    /// two.
     pub keep_alive: Duration,
     /// How long a client may take to send a request's head, from its first byte.
     pub client_request_timeout: Duration,
@@ -159,7 +160,8 @@ where
             return;
         };
         if !self.has_request(&mut transport).await {
-            // An error means that the client has gone already; after the timeout the socket is dropped.
+            // An error means that the client has gone already; after the timeout the socket is
+            // dropped.
             let _ = timeout(DISCONNECT_TIMEOUT, transport.shutdown()).await;
             return;
         }
@@ -172,8 +174,8 @@ where
 
     /// Waits for the first byte of the first request, for as long as a connection may be idle.
     ///
-    /// Returns whether it has arrived. The connection is to be closed otherwise: it was idle for too long, its
-    /// client has gone, or the node stops.
+    /// Returns whether it has arrived. The connection is to be closed otherwise: it was idle for
+    /// too long, its client has gone, or the node stops.
     async fn has_request(&self, transport: &mut Transport) -> bool {
         let options = &self.options;
         tokio::select! {

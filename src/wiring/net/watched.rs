@@ -34,7 +34,8 @@ pub struct Activity {
     is_paused: Cell<bool>,
     /// How far the connection is on the way to its end.
     end: Cell<End>,
-    /// Whether the head of a request did not arrive in time, and the dispatcher has not read the end yet.
+    /// Whether the head of a request did not arrive in time, and the dispatcher has not read the
+    /// end yet.
     is_head_late: Cell<bool>,
 }
 
@@ -46,8 +47,8 @@ enum End {
     Open,
     /// The request that is being served is the last.
     LastRequest,
-    /// It was answered, or none arrived in time: the dispatcher reads the end of the connection, whatever its
-    /// client sends.
+    /// It was answered, or none arrived in time: the dispatcher reads the end of the connection,
+    /// whatever its client sends.
     Answered,
     /// All was sent. Until the client closes its side, what comes is thrown away.
     Closed,
@@ -92,7 +93,8 @@ impl Activity {
         }
     }
 
-    /// Ends a connection on which the head of a request did not arrive in time; its client gets a 408.
+    /// Ends a connection on which the head of a request did not arrive in time; its client gets a
+    /// 408.
     pub fn end_late_head(&self) {
         if self.end.get() == End::Open {
             self.end.set(End::Answered);
@@ -184,7 +186,8 @@ impl Watched {
     ///
     /// # Errors
     ///
-    /// Returns the error of the transport, or [`io::ErrorKind::WriteZero`] if it takes nothing more.
+    /// Returns the error of the transport, or [`io::ErrorKind::WriteZero`] if it takes nothing
+    /// more.
     fn poll_final_response(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.final_response.is_empty() {
             let transport = Pin::new(self.transport.get_mut());
@@ -222,7 +225,8 @@ impl AsyncRead for Watched {
         match this.activity.end.get() {
             End::Open | End::LastRequest => {}
             End::Answered | End::Closed => {
-                // Only here: a dispatcher that reads no more has answered the head itself, with a 400.
+                // Only here: a dispatcher that reads no more has answered the head itself, with a
+                // 400.
                 if this.activity.is_head_late.take() {
                     this.final_response = timeout_response();
                 }

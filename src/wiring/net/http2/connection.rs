@@ -1,5 +1,5 @@
-//! The life of an HTTP/2 connection: its streams are served concurrently until it is idle for too long, its client
-//! breaks the protocol, or the node stops.
+//! The life of an HTTP/2 connection: its streams are served concurrently until it is idle for too
+//! long, its client breaks the protocol, or the node stops.
 
 use super::{
     CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX, TAKEN_BACK_MAX,
@@ -125,7 +125,8 @@ async fn run<F>(
     let _ = timeout(CLOSE_TIMEOUT, closed).await;
 }
 
-/// Counts a connection that ends because its client broke the protocol. Other errors are of the transport.
+/// Counts a connection that ends because its client broke the protocol. Other errors are of the
+/// transport.
 fn count_misbehavior(error: &h2::Error, counts: &Counts) {
     if error.is_library() || error.is_go_away() {
         count(&counts.cut_misbehaving);
