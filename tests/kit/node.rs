@@ -50,8 +50,10 @@ impl TestNode {
     ///
     /// Panics if the node ends before it is ready.
     pub fn spawn(command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
-        Self::try_spawn(command, Arc::clone(&directory), settings).unwrap_or_else(|status| {
-            let log = fs::read_to_string(log_file(&directory)).unwrap();
+        // Keeps the log until it is printed.
+        let kept = Arc::clone(&directory);
+        Self::try_spawn(command, directory, settings).unwrap_or_else(|status| {
+            let log = fs::read_to_string(log_file(&kept)).unwrap();
             panic!("the node ended with {status} before it was ready:\n{log}");
         })
     }
