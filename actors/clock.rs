@@ -1,40 +1,98 @@
-//! The time of day, as a value that tests replace.
+//! The system clock as a value that tests replace, and the ledger's time that is derived from it.
 
+mod bounded;
+mod ledger_clock;
+#[cfg(test)]
+mod tests;
+
+pub use bounded::ClockState;
+pub use ledger_clock::ClockStatus;
+pub(crate) use ledger_clock::LedgerClock;
+
+use rustix::time::{ClockId, clock_gettime};
 use std::{
     fmt,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Tells the time of day. Cheap to clone.
+/// One reading of both clocks of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    /// Microseconds since the Unix epoch. Anyone may set this clock, in either direction.
+    pub wall_usecs: u64,
+    /// Microseconds since an arbitrary start. Never goes back, cannot be set, and includes the time
+    /// that the machine was suspended.
+    pub elapsed_usecs: u64,
+}
+
+/// A source of clock readings. Cheap to clone.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
+pub struct Clock(Arc<dyn Fn() -> ClockReading + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks `now_usecs` for the microseconds since the Unix epoch.
+    /// Creates a clock from `now_usecs`, which returns microseconds since the Unix epoch.
+    ///
+    /// The same value serves as elapsed time: a step of such a clock is time that passed, not a
+    /// clock that was set.
     pub fn new(now_usecs: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now_usecs))
+        Self::from_readings(move || {
+            let now_usecs = now_usecs();
+            ClockReading {
+                wall_usecs: now_usecs,
+                elapsed_usecs: now_usecs,
+            }
+        })
     }
 
-    /// Microseconds since the Unix epoch.
-    pub fn now_usecs(&self) -> u64 {
+    /// Creates a clock whose two readings differ as `read` decides.
+    pub fn from_readings(read: impl Fn() -> ClockReading + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// Reads both clocks.
+    pub fn read(&self) -> ClockReading {
         (self.0)()
     }
 
-    /// Seconds since the Unix epoch.
+    /// Returns the wall clock in microseconds since the Unix epoch.
+    pub fn now_usecs(&self) -> u64 {
+        self.read().wall_usecs
+    }
+
+    /// Returns the wall clock in seconds since the Unix epoch.
     pub fn now_secs(&self) -> u64 {
         self.now_usecs() / 1_000_000
     }
 }
 
 impl Default for Clock {
-    /// The clock of the system. One that is set before 1970 reads 0.
+    /// Creates the clock of the system. A wall clock that is set before 1970 reads 0.
     fn default() -> Self {
-        Self::new(|| {
+        Self::from_readings(|| {
+            // First, because a thread that loses its core between the two readings then sees a wall
+            // clock that is ahead for a moment, which is ignored, and not one that is behind.
+            let elapsed_usecs = system_elapsed_usecs();
             let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
+            ClockReading {
+                wall_usecs: u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX),
+                elapsed_usecs,
+            }
         })
     }
+}
+
+/// Returns the time since the machine was started, in microseconds, including suspended time.
+fn system_elapsed_usecs() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const ELAPSED: ClockId = ClockId::Boottime;
+    // The monotonic clock of macOS includes suspended time.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const ELAPSED: ClockId = ClockId::Monotonic;
+    let time = clock_gettime(ELAPSED);
+    let secs = u64::try_from(time.tv_sec).unwrap_or_default();
+    let usecs = u64::try_from(time.tv_nsec).unwrap_or_default() / 1_000;
+    secs.saturating_mul(1_000_000).saturating_add(usecs)
 }
 
 impl fmt::Debug for Clock {

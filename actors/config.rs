@@ -128,6 +128,11 @@ pub struct SequencerConfig {
     pub blocks_in_flight_max: usize,
     /// An idle node makes an empty block when its last one is this old, in seconds; 0: never.
     pub heartbeat_secs: u64,
+    /// Maximum believed lead of the system clock over the newest block, in seconds, at least 1.
+    pub clock_jump_max_secs: u64,
+    /// System clock up to which the operator has confirmed the time, in seconds since the Unix epoch. Applies at
+    /// a start, whatever the lead.
+    pub clock_confirmed_until_secs: u64,
 }
 
 impl Default for SequencerConfig {
@@ -137,6 +142,8 @@ impl Default for SequencerConfig {
             block_bytes_max: 3 * 1024 * 1024,
             blocks_in_flight_max: 3,
             heartbeat_secs: 0,
+            clock_jump_max_secs: 30 * 86_400,
+            clock_confirmed_until_secs: 0,
         }
     }
 }
@@ -240,6 +247,10 @@ impl NodeConfig {
         let wide = [
             ("mempool.ttl_secs", self.mempool.ttl_secs),
             ("pruner.batch_versions", self.pruner.batch_versions),
+            (
+                "sequencer.clock_jump_max_secs",
+                self.sequencer.clock_jump_max_secs,
+            ),
         ];
         let zero = settings
             .iter()

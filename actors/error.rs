@@ -84,6 +84,12 @@ pub enum Unwritable {
     /// The disk has little room left. It is over by itself when there is room again.
     #[error("the ledger is not written at the moment: {0}; it goes on by itself when there is room")]
     NoRoom(Arc<str>),
+    /// The system clock is too far ahead of the newest block to be believed, since the start. Ends by itself when
+    /// the clock is right.
+    #[error(
+        "the ledger is not written at the moment: {0}; the node continues by itself when the clock is right"
+    )]
+    Clock(Arc<str>),
 }
 
 impl ReadError {

@@ -14,8 +14,9 @@ mod admission;
 pub(crate) use admission::read_facts;
 
 use crate::{
-    BlockFeed, Clock, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
+    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
     NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
+    clock::LedgerClock,
     committer::{
         self, Committer, HeadCell, Relay,
         messages::{Subscribe, SubscribeBlocks, WaitEnd},
@@ -60,7 +61,7 @@ pub struct NodeHandle {
 struct Parts {
     chain: Chain,
     config: NodeConfig,
-    clock: Clock,
+    clock: LedgerClock,
     head: HeadCell,
     mailboxes: Mailboxes,
     direct: DirectReads,
@@ -88,7 +89,7 @@ impl NodeHandle {
     pub(crate) fn new(
         chain: Chain,
         config: NodeConfig,
-        clock: Clock,
+        clock: LedgerClock,
         mailboxes: Mailboxes,
         direct: DirectReads,
         signatures: SignatureChecks,
@@ -136,9 +137,15 @@ impl NodeHandle {
         &self.parts.config
     }
 
-    /// What the node's clock shows, in microseconds since the Unix epoch.
+    /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as the newest block
+    /// and elapsed time allow it, and never before the newest ordered block.
     pub fn now_usecs(&self) -> u64 {
         self.parts.clock.now_usecs()
+    }
+
+    /// Returns the system clock compared with the ledger's time.
+    pub fn clock_status(&self) -> ClockStatus {
+        self.parts.clock.status()
     }
 
     /// The newest durable moment of the ledger.
@@ -146,10 +153,11 @@ impl NodeHandle {
         self.parts.head.load()
     }
 
-    /// Why the ledger is not written at the moment, if so: a write failed, or the disk has little room left.
-    /// Submissions are refused with it.
+    /// Returns why the ledger is not written at the moment, if so: a write failed, the disk has little room left, or
+    /// the clock is not believed. Submissions are refused with it.
     pub fn unwritable(&self) -> Option<Unwritable> {
-        self.parts.failure.unwritable()
+        let failed = self.parts.failure.unwritable();
+        failed.or_else(|| self.parts.clock.unwritable())
     }
 
     /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are

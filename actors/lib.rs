@@ -58,7 +58,7 @@ mod storage;
 mod testing;
 mod worker;
 
-pub use clock::Clock;
+pub use clock::{Clock, ClockReading, ClockState, ClockStatus};
 pub use committer::{BlockFeed, Head};
 pub use config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,

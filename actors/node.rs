@@ -12,6 +12,7 @@
 use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
     arbiters::{Arbiters, Host, Site},
+    clock::LedgerClock,
     committer::{
         self, Committer, Executor, HeadCell, Jobs,
         messages::{Connect, Finish, Listeners},
@@ -96,11 +97,14 @@ impl Node {
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
+        let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
         let Restored {
             pool,
             file: restored_file,
         } = match data_dir {
-            Some(directory) => mempool::restore(&config.mempool, directory, &chain, &reader, &clock)?,
+            Some(directory) => {
+                mempool::restore(&config.mempool, directory, &chain, &reader, clock.now_secs())?
+            }
             None => Restored {
                 pool: Pool::new(config.mempool.clone()),
                 file: None,
@@ -261,7 +265,7 @@ pub(crate) async fn quiesce(mailboxes: &Mailboxes, failure: &Failure) -> Option<
 pub(crate) struct Wiring<'a, H> {
     pub(crate) chain: &'a Chain,
     pub(crate) config: &'a NodeConfig,
-    pub(crate) clock: &'a Clock,
+    pub(crate) clock: &'a LedgerClock,
     pub(crate) head: HeadCell,
     pub(crate) failure: Failure,
     pub(crate) host: H,
@@ -353,7 +357,7 @@ impl<H: Host> Wiring<'_, H> {
     /// What reads beside the readers.
     pub(crate) fn direct_reads(&self, reader: &StoreReader) -> DirectReads {
         let (head, failure) = (self.head.clone(), self.failure.clone());
-        DirectReads::new(head, reader.clone(), failure, self.clock.clone())
+        DirectReads::new(head, reader.clone(), failure, self.clock.source().clone())
     }
 
     /// What works behind the actors.

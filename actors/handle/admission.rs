@@ -73,9 +73,12 @@ impl NodeHandle {
         }
         let transaction = Arc::new(transaction);
         let (head, facts) = self.transaction_facts(&transaction).await?;
-        let block_secs = head.ledger_info().timestamp_usecs / 1_000_000;
-        let now_secs = self.parts.clock.now_secs().max(block_secs);
-        validate_for_admission(&self.parts.chain, &facts, &transaction, now_secs)?;
+        validate_for_admission(
+            &self.parts.chain,
+            &facts,
+            &transaction,
+            self.parts.clock.now_secs(),
+        )?;
         if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
             let check = CheckMultisig(self.parts.chain.clone(), Arc::clone(&transaction));
             self.read(check).await?.1?;

@@ -26,7 +26,7 @@ pub(crate) use restore::{joined, refill};
 pub(crate) use saved::{FILE_NAME, save};
 
 use crate::{
-    Clock,
+    clock::LedgerClock,
     committer::{
         HeadCell,
         messages::{Absent, BlockCommitted, Dropped},
@@ -57,7 +57,7 @@ pub(crate) const NAME: &str = "mempool";
 pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
-    clock: Clock,
+    clock: LedgerClock,
     head: HeadCell,
     dropped: Port<Dropped>,
     absent: Port<Absent>,
@@ -74,7 +74,7 @@ impl Mempool {
         pool: Pool,
         gas_unit_price_min: u64,
         full_block_transactions: usize,
-        clock: Clock,
+        clock: LedgerClock,
         head: HeadCell,
         (dropped, absent): (Port<Dropped>, Port<Absent>),
         meter: Arc<PoolMeter>,
@@ -109,13 +109,15 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// What follows every change of the pool: who has expired leaves, the sequencer gets its batch if it
-    /// waits for one and there is one, and the committer hears who left.
+    /// Follows every change of the pool: removes expired transactions, gives the sequencer a batch if it waits for
+    /// one, blocks may be made and a transaction is ready, and tells the committer which transactions left.
     fn after_change(&mut self) {
-        self.pool.expire(self.clock.now_secs());
+        let now_usecs = self.clock.observe();
+        self.pool.expire(now_usecs / 1_000_000);
         if self.pool.has_ready()
             && !self.is_closed
             && !self.is_paused
+            && self.clock.is_believed()
             && let Some(NextBatch { limits, reply_to }) = self.parked.take()
         {
             let batch = self.pool.take_batch(limits);

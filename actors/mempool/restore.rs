@@ -4,7 +4,7 @@ use super::{
     FILE_NAME, Pending, Pool,
     saved::{self, SavedPoolError},
 };
-use crate::{Clock, LeaveReason, MempoolConfig, StartError, SubmitError, handle::read_facts};
+use crate::{LeaveReason, MempoolConfig, StartError, SubmitError, handle::read_facts};
 use ledger::{Chain, HashValue, ReplayProtector};
 use ledger_store::{StoreError, StoreReader};
 use std::{
@@ -67,7 +67,8 @@ pub(crate) fn joined(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pend
 
 /// Returns a pool with these limits and the content of the saved mempool in `directory`.
 ///
-/// A transaction that no longer fits leaves the pool with a reason. A file whose content cannot be used is
+/// `now_secs` is the ledger's time. A transaction that has expired, or for which there is no capacity, leaves the
+/// pool with a reason. A file whose content cannot be used is
 /// renamed, with a warning; one that an earlier stop did not finish is removed.
 ///
 /// # Errors
@@ -79,7 +80,7 @@ pub(crate) fn restore(
     directory: &Path,
     chain: &Chain,
     reader: &StoreReader,
-    clock: &Clock,
+    now_secs: u64,
 ) -> Result<Restored, StartError> {
     if let Err(error) = saved::remove_unfinished(directory) {
         tracing::warn!(%error, "what an earlier stop left of a saved pool could not be removed");
@@ -92,7 +93,7 @@ pub(crate) fn restore(
         let pool = Pool::new(limits.clone());
         return Ok(Restored { pool, file: None });
     };
-    let pool = refill(limits, pending, chain, reader, clock)?;
+    let pool = refill(limits, pending, chain, reader, now_secs)?;
     let file = RestoredFile {
         directory: directory.to_owned(),
     };
@@ -102,7 +103,7 @@ pub(crate) fn restore(
     })
 }
 
-/// A pool with these limits and what an earlier one held. Who no longer fits leaves with its reason.
+/// Returns a pool with these limits and the transactions of an earlier one, as [`restore`] does.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -111,7 +112,7 @@ pub(crate) fn refill(
     pending: Vec<Pending>,
     chain: &Chain,
     reader: &StoreReader,
-    clock: &Clock,
+    now_secs: u64,
 ) -> Result<Pool, StoreError> {
     let mut pool = Pool::new(limits.clone());
     let snapshot = reader.snapshot()?;
@@ -132,7 +133,7 @@ pub(crate) fn refill(
         {
             continue;
         }
-        readmit(&mut pool, pending, sequence_number, clock.now_secs());
+        readmit(&mut pool, pending, sequence_number, now_secs);
     }
     tracing::info!(saved = count, restored = pool.len(), "the saved pool is restored");
     Ok(pool)
@@ -209,8 +210,7 @@ mod tests {
             capacity_bytes: pending[0].transaction.size_bytes(),
             ..MempoolConfig::default()
         };
-        let clock = Clock::new(|| 200_000_000);
-        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        let restored = restore(&limits, directory.path(), &chain, &reader, 200).unwrap();
         let hashes: Vec<_> = pending.iter().map(|pending| pending.transaction.hash()).collect();
         assert!(restored.pool.get(&hashes[0]).is_some());
         for hash in &hashes[1..] {
@@ -230,9 +230,8 @@ mod tests {
         let (_writer, reader) = store.split();
         let unfinished = directory.path().join(format!("{FILE_NAME}.tmp"));
         std::fs::write(&unfinished, [1; 100]).unwrap();
-        let clock = Clock::new(|| 200_000_000);
         let limits = MempoolConfig::default();
-        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        let restored = restore(&limits, directory.path(), &chain, &reader, 200).unwrap();
         assert!(restored.file.is_none() && !unfinished.exists());
     }
 
@@ -285,9 +284,8 @@ mod tests {
             inserted_at_secs: 100,
         });
         saved::save(directory.path(), &chain, &pending).unwrap();
-        let clock = Clock::new(|| 200_000_000);
         let limits = MempoolConfig::default();
-        let restored = restore(&limits, directory.path(), &chain, &reader, &clock).unwrap();
+        let restored = restore(&limits, directory.path(), &chain, &reader, 200).unwrap();
         assert!(restored.pool.get(&waiting.hash()).is_some());
         assert!(restored.pool.get(&executed.hash()).is_none());
         assert_eq!(restored.pool.left_reason(&executed.hash()), None);

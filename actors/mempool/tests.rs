@@ -5,13 +5,13 @@ use crate::{
     Head, LeaveReason, MempoolConfig, SubmitError,
     failure::Failure,
     mailbox::Mailbox,
-    testing::{Draft, HandClock, block, draft, ledger_info, orderless},
+    testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger::CheckedTransaction;
 use std::{slice, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
-const NOW: u64 = 1_000;
+const NOW: u64 = 1_800_000_000;
 
 struct Fixture {
     mempool: Mailbox<Mempool>,
@@ -35,7 +35,7 @@ fn with_head(head: Head) -> Fixture {
         Pool::new(MempoolConfig::default()),
         100,
         10,
-        clock.clock(),
+        ledger_clock(&clock),
         HeadCell::new(head),
         (
             Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
@@ -109,7 +109,7 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
         .await
         .unwrap()
         .hash();
-    fixture.clock.set_secs(NOW + 1);
+    fixture.clock.pass_secs(1);
     // Whatever changes the pool has it look who has expired.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger::HashValue::sha3_of(&[b"unknown"]);
@@ -134,7 +134,7 @@ async fn an_idle_node_expires_by_the_clock() {
         fixture.find(transaction.hash()).await,
         InPool::Pending(_)
     ));
-    fixture.clock.set_secs(NOW + 30);
+    fixture.clock.pass_secs(30);
     let reason = LeaveReason::Expired { at_secs: NOW + 30 };
     let told = tokio::time::timeout(2 * EXPIRY_INTERVAL, fixture.dropped.recv()).await;
     let Dropped(left) = told.expect("by the timer alone").unwrap();
@@ -161,7 +161,7 @@ async fn what_has_expired_meanwhile_is_given_to_no_block() {
     let mut fixture = fixture();
     fixture.submit(draft(1, 0).expires_at(NOW + 1)).await.unwrap();
     fixture.submit(draft(2, 0)).await.unwrap();
-    fixture.clock.set_secs(NOW + 1);
+    fixture.clock.pass_secs(1);
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));
     assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
@@ -172,7 +172,7 @@ async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
     let mut fixture = fixture();
     fixture.submit(draft(1, 1).expires_at(NOW + 1)).await.unwrap();
     fixture.pull();
-    fixture.clock.set_secs(NOW + 1);
+    fixture.clock.pass_secs(1);
     fixture.submit(draft(1, 0)).await.unwrap();
     assert_eq!(fixture.batches.recv().await, Some(1));
     assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);

@@ -8,7 +8,8 @@ pub(crate) mod messages;
 mod solo;
 
 use crate::{
-    Clock, SequencerConfig,
+    SequencerConfig,
+    clock::LedgerClock,
     committer::messages::{BlockCommitted, Execute},
     mailbox::{Port, receives_mail},
     mempool::{
@@ -59,7 +60,7 @@ impl Engine {
 pub(crate) struct Sequencer {
     engine: Engine,
     config: SequencerConfig,
-    clock: Clock,
+    clock: LedgerClock,
     mempool: Port<NextBatch>,
     committer: Port<Execute>,
     /// Where batches are wanted; none before the start and after the stop.
@@ -70,21 +71,22 @@ pub(crate) struct Sequencer {
     in_flight: usize,
     /// Whether no empty block is made, because the disk has little room. The mempool keeps the others.
     is_paused: bool,
-    last_block_usecs: u64,
+    /// Elapsed time at the last block.
+    last_block_elapsed_usecs: u64,
 }
 
 impl Sequencer {
     pub(crate) fn new(
         engine: Engine,
         config: SequencerConfig,
-        clock: Clock,
+        clock: LedgerClock,
         mempool: Port<NextBatch>,
         committer: Port<Execute>,
     ) -> Self {
         Self {
             engine,
             config,
-            last_block_usecs: clock.now_usecs(),
+            last_block_elapsed_usecs: clock.elapsed_usecs(),
             clock,
             mempool,
             committer,
@@ -113,18 +115,24 @@ impl Sequencer {
     }
 
     fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
-        let now_usecs = self.clock.now_usecs();
-        let block = self.engine.order(transactions, now_usecs);
-        self.last_block_usecs = now_usecs;
+        let reading = self.clock.source().read();
+        let block = self.engine.order(transactions, self.clock.observe_at(reading));
+        self.clock.record_block(block.timestamp_usecs, reading);
+        self.last_block_elapsed_usecs = self.clock.elapsed_usecs();
         self.in_flight += 1;
         self.committer.tell(Execute(block));
     }
 
-    /// Makes an empty block when the chain has been idle for too long.
+    /// Makes an empty block when the chain has been idle for too long, by elapsed time: a clock that is set back
+    /// does not stop the heartbeat.
     fn beat(&mut self) {
-        let idle_usecs = self.clock.now_usecs().saturating_sub(self.last_block_usecs);
+        let idle_usecs = self
+            .clock
+            .elapsed_usecs()
+            .saturating_sub(self.last_block_elapsed_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
-        if is_due && !self.is_paused && self.in_flight == 0 && self.batches.is_some() {
+        let may_order = !self.is_paused && self.clock.is_believed();
+        if is_due && may_order && self.in_flight == 0 && self.batches.is_some() {
             self.order(Vec::new());
         }
     }

@@ -23,15 +23,15 @@ impl Solo {
         }
     }
 
-    /// Stamps the next block. Its time is the clock's, but always above its parent's: a clock that
-    /// was set back does not stop the chain.
+    /// Stamps the next block. Its time is `now_usecs`, the ledger's time, but always above its
+    /// parent's: a clock that was set back does not stop the chain.
     pub(super) fn order(
         &mut self,
         transactions: Vec<Arc<CheckedTransaction>>,
         now_usecs: u64,
     ) -> OrderedBlock {
         self.height += 1;
-        self.timestamp_usecs = now_usecs.max(self.timestamp_usecs + 1);
+        self.timestamp_usecs = now_usecs.max(self.timestamp_usecs.saturating_add(1));
         OrderedBlock {
             height: self.height,
             epoch: self.epoch,

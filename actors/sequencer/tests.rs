@@ -4,11 +4,11 @@ use super::*;
 use crate::{
     failure::Failure,
     mailbox::Mailbox,
-    testing::{HandClock, block, draft},
+    testing::{HandClock, block, draft, ledger_clock},
 };
 use tokio::sync::{mpsc, oneshot};
 
-const NOW: u64 = 1_000;
+const NOW: u64 = 1_800_000_000;
 
 struct Fixture {
     sequencer: Mailbox<Sequencer>,
@@ -29,7 +29,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
     let actor = Sequencer::new(
         Engine::solo(&block(0, &[], &[]).tip),
         config,
-        clock.clock(),
+        ledger_clock(&clock),
         Port::new(move |pull| tell_pull.send(pull).unwrap()),
         Port::new(move |Execute(block)| tell_block.send(block).unwrap()),
     );
@@ -97,7 +97,7 @@ async fn a_paused_chain_does_not_beat_and_makes_up_for_it() {
     tokio::time::pause();
     fixture.sequencer.tell(Pause(true));
     fixture.settle().await;
-    fixture.clock.set_secs(NOW + 90);
+    fixture.clock.pass_secs(90);
     tokio::time::advance(Duration::from_secs(5)).await;
     fixture.settle().await;
     assert!(fixture.blocks.try_recv().is_err());
@@ -111,20 +111,33 @@ async fn an_idle_chain_beats_only_when_it_is_told_to() {
     let mut silent = fixture(2, 0);
     tokio::time::pause();
     for fixture in [&beating, &silent] {
-        fixture.clock.set_secs(NOW + 29);
+        fixture.clock.pass_secs(29);
     }
     tokio::time::advance(Duration::from_secs(1)).await;
     beating.settle().await;
     assert!(beating.blocks.try_recv().is_err());
     for fixture in [&beating, &silent] {
-        fixture.clock.set_secs(NOW + 30);
+        fixture.clock.pass_secs(1);
     }
     let beat = beating.blocks.recv().await.unwrap();
     assert_eq!((beat.height, beat.transactions.len()), (1, 0));
-    beating.clock.set_secs(NOW + 90);
+    beating.clock.pass_secs(60);
     tokio::time::advance(Duration::from_secs(5)).await;
     assert!(beating.blocks.try_recv().is_err(), "one empty block at a time");
     beating.durable(1);
     assert_eq!(beating.blocks.recv().await.unwrap().height, 2);
     assert!(silent.blocks.try_recv().is_err());
+}
+
+#[actix::test]
+async fn beats_while_the_clock_is_set_back() {
+    let mut fixture = fixture(2, 30);
+    let before_usecs = fixture.give(0).await.timestamp_usecs;
+    fixture.durable(1);
+    tokio::time::pause();
+    fixture.clock.step_secs(-3_600);
+    fixture.clock.pass_secs(30);
+    let beat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
+    let beat = beat.expect("a beat within seconds").unwrap();
+    assert_eq!((beat.height, beat.timestamp_usecs), (2, before_usecs + 1));
 }

@@ -75,5 +75,6 @@ pub(super) fn no_answer(error: &ReadError) -> &'static str {
         ReadError::Unwritable(Unwritable::Failed(_)) => "no answer: unwritable",
         ReadError::Unwritable(Unwritable::Unreadable(_)) => "no answer: unreadable",
         ReadError::Unwritable(Unwritable::NoRoom(_)) => "no answer: no room on the disk",
+        ReadError::Unwritable(Unwritable::Clock(_)) => "no answer: the clock is not believed",
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     disk::Disk,
     figures::{Figures, found, no_answer, refusal},
-    fixture::{Draft, Fixture, STORE_OPTIONS},
+    fixture::{Draft, Fixture, START_SECS, STORE_OPTIONS},
     model::{Block, Floor, Model, Sent, Span},
     options::Options,
     pool_rules::PoolRules,
@@ -12,8 +12,8 @@ use super::{
     scheduler::Scheduler,
 };
 use crate::{
-    Accepted, Clock, Head, Lookup, MempoolConfig, NodeConfig, ReadError, SubmitError, Unwritable,
-    committer::HeadCell, failure::Failure,
+    Accepted, Head, Lookup, MempoolConfig, NodeConfig, ReadError, SubmitError, Unwritable,
+    clock::LedgerClock, committer::HeadCell, failure::Failure,
 };
 use ledger::{CheckedTransaction, HashValue, LedgerInfo};
 use ledger_store::Store;
@@ -41,6 +41,9 @@ pub(super) struct Watched {
     pub(super) head: HeadCell,
     pub(super) disk: Disk,
     pub(super) failure: Failure,
+    pub(super) clock: LedgerClock,
+    /// Whether it was started while the clock was wrong.
+    pub(super) had_clock_fault: bool,
 }
 
 /// The judge of one simulation. Shared by all of its clients.
@@ -50,9 +53,10 @@ pub(super) struct Judge {
     window_versions: Option<u64>,
     limits: MempoolConfig,
     disk_looks: u32,
-    clock: Clock,
-    /// The latest that the clock has shown, Unix seconds.
+    /// The latest that the ledger's time has been, Unix seconds.
     latest_secs: Cell<u64>,
+    /// The latest that a clock without a fault can show, in microseconds.
+    latest_true_usecs: Cell<u64>,
     /// The last time of quiet.
     quiet: Cell<u64>,
     pub(super) room: Room,
@@ -62,7 +66,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options, clock: Clock) -> Rc<Self> {
+    pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options) -> Rc<Self> {
         let fixture = Fixture::of(options.has_small_blocks);
         let NodeConfig { mempool, pruner, .. } = &options.node;
         Rc::new(Self {
@@ -71,8 +75,8 @@ impl Judge {
             window_versions: pruner.enabled.then_some(pruner.window_versions),
             limits: mempool.clone(),
             disk_looks: options.disk_looks,
-            latest_secs: Cell::new(clock.now_secs()),
-            clock,
+            latest_secs: Cell::new(START_SECS),
+            latest_true_usecs: Cell::new(START_SECS * 1_000_000),
             quiet: Cell::new(0),
             room: Room::default(),
             model: RefCell::new(Model::new(fixture)),
@@ -104,11 +108,26 @@ impl Judge {
     pub(super) fn watch(&self, node: Option<Watched>) {
         self.running.replace(node);
         self.room.reset();
+        self.clock_moved();
     }
 
-    /// The clock shows another time.
+    /// Returns the ledger's time of the node that runs, Unix seconds.
+    pub(super) fn now_secs(&self) -> u64 {
+        let running = self.running.borrow();
+        running
+            .as_ref()
+            .map_or(self.latest_secs.get(), |node| node.clock.now_secs())
+    }
+
+    /// Notes that time passed, and which time a clock without a fault shows.
+    pub(super) fn true_time_moved(&self, passed_usecs: u64, now_usecs: u64) {
+        let latest_usecs = self.latest_true_usecs.get() + passed_usecs;
+        self.latest_true_usecs.set(latest_usecs.max(now_usecs));
+    }
+
+    /// Notes the ledger's time. To be called before and after the clock is moved.
     pub(super) fn clock_moved(&self) {
-        let now_secs = self.clock.now_secs();
+        let now_secs = self.now_secs();
         self.latest_secs.set(self.latest_secs.get().max(now_secs));
         for sent in self.model().sent.values_mut() {
             if sent.open_submits > 0 {
@@ -132,7 +151,11 @@ impl Judge {
             .map(|block| block.header.timestamp_usecs);
         PoolRules {
             limits: self.limits.clone(),
-            latest_secs: self.latest_secs.get().max(block.unwrap_or_default() / 1_000_000),
+            latest_secs: self
+                .latest_secs
+                .get()
+                .max(self.now_secs())
+                .max(block.unwrap_or_default() / 1_000_000),
         }
     }
 
@@ -173,6 +196,12 @@ impl Judge {
         };
         self.figures().add("discarded by a block", count(false));
         self.figures().add("left out by a full block", count(true));
+        let header = &block.header;
+        let latest_usecs = self.latest_true_usecs.get();
+        self.hold(
+            properties::BLOCK_TIME,
+            properties::time_is_believable(header.height, header.timestamp_usecs, latest_usecs),
+        );
         let verdict = self.model().push(block, self.scheduler.now());
         self.hold(properties::RULES_OF_THE_CHAIN, verdict);
     }
@@ -208,7 +237,7 @@ impl Judge {
     /// Begins a submission.
     pub(super) fn ask_to_submit(&self, draft: Draft, transaction: &Arc<CheckedTransaction>) -> Asked {
         let asked = self.ask();
-        let now_secs = self.clock.now_secs();
+        let now_secs = self.now_secs();
         let mut model = self.model();
         let sent = model.sent.entry(transaction.hash()).or_insert_with(|| Sent {
             draft,
@@ -267,6 +296,10 @@ impl Judge {
             }
             ReadError::Unwritable(Unwritable::Failed(_)) => is_reason(|disk| disk.failures() > 0),
             ReadError::Unwritable(Unwritable::NoRoom(_)) => self.room.was_missing_since(asked.at),
+            ReadError::Unwritable(Unwritable::Clock(_)) => {
+                let running = self.running.borrow();
+                running.as_ref().is_none_or(|node| node.had_clock_fault)
+            }
             ReadError::Overloaded { .. } | ReadError::Stopping => true,
         };
         if !may_be && !self.scheduler.is_halted() {
@@ -276,11 +309,11 @@ impl Judge {
 
     /// A submission was answered.
     pub(super) fn submitted(&self, asked: Asked, hash: HashValue, answer: Result<Accepted, SubmitError>) {
-        let now = self.scheduler.now();
+        let (now, now_secs) = (self.scheduler.now(), self.now_secs());
         if let Some(sent) = self.model().sent.get_mut(&hash) {
             sent.open_submits = sent.open_submits.saturating_sub(1);
             sent.submitted = now;
-            sent.inserted_secs.include(self.clock.now_secs());
+            sent.inserted_secs.include(now_secs);
         }
         match answer {
             Ok(Accepted {

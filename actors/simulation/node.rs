@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
+    clock::LedgerClock,
     committer::HeadCell,
     failure::Failure,
     handle::Mailboxes,
@@ -26,6 +27,7 @@ pub(super) struct NodeUnderTest {
     pub(super) mailboxes: Mailboxes,
     pub(super) failure: Failure,
     pub(super) head: HeadCell,
+    pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
     /// Nobody takes from them: transactions are checked before they come here.
     _signatures: SignatureQueues,
@@ -70,10 +72,11 @@ impl StartUp<'_> {
         inspect(&reader);
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
+        let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
         let pool = match saved {
             Some(bytes) => {
                 let pending = saved::decode(bytes, chain).expect("the file is whole");
-                mempool::refill(&config.mempool, pending, chain, &reader, &clock)?
+                mempool::refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
             }
             None => Pool::new(config.mempool.clone()),
         };
@@ -121,6 +124,7 @@ impl StartUp<'_> {
             mailboxes,
             failure,
             head,
+            clock,
             disk,
             _signatures: signatures,
         })

@@ -47,6 +47,7 @@ impl Options {
                 block_bytes_max: random.usize(200..4_000),
                 blocks_in_flight_max: random.usize(1..5),
                 heartbeat_secs: random.u64(0..3),
+                ..SequencerConfig::default()
             },
             storage: StorageConfig {
                 readers: random.usize(1..4),

@@ -46,8 +46,21 @@ pub(super) const FEED: &str = "the feed tells every block once, in order";
 pub(super) const REPLAY: &str = "replaying the chain gives the same blocks";
 /// Rows of the indices and of the state agree with blocks.
 pub(super) const INDEX: &str = "index and state agree with the blocks";
+/// See [`time_is_believable`].
+pub(super) const BLOCK_TIME: &str = "a wrong clock enters no block, and the node continues after it";
 /// A node fails only where its disk does.
 pub(super) const NO_FAILURE: &str = "a node does not fail by itself";
+
+/// The block of a height is not later than `latest_usecs`, the latest time that a clock without a fault can show, but for
+/// a microsecond by which each block may have been above its parent.
+pub(super) fn time_is_believable(height: u64, block_usecs: u64, latest_usecs: u64) -> Result<(), String> {
+    if block_usecs > latest_usecs + height {
+        return Err(format!(
+            "block {height} has the time {block_usecs}, the clock shows at most {latest_usecs}"
+        ));
+    }
+    Ok(())
+}
 
 /// The Head's ledger info is that of the newest block.
 pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Result<(), String> {

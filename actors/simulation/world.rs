@@ -12,7 +12,7 @@ use super::{
     properties,
     scheduler::{Running, Scheduler, Violation},
 };
-use crate::{Clock, FailureKind, FatalError, mempool::messages::InPool};
+use crate::{Clock, ClockReading, FailureKind, FatalError, Unwritable, mempool::messages::InPool};
 use fastrand::Rng;
 use std::{
     rc::Rc,
@@ -26,6 +26,9 @@ use tokio::time::Instant;
 
 /// More steps without a pause mean that something goes in circles.
 const STEPS_TO_QUIET_MAX: usize = 20_000;
+
+/// How far ahead a wrong clock is: a year, more than `sequencer.clock_jump_max_secs`.
+const CLOCK_FAULT_USECS: u64 = 365 * 86_400 * 1_000_000;
 
 /// What one simulation came to.
 pub(super) struct Outcome {
@@ -42,6 +45,8 @@ pub(super) struct World {
     pub(super) judge: Rc<Judge>,
     pub(super) clients: Clients,
     clock_usecs: Arc<AtomicU64>,
+    elapsed_usecs: Arc<AtomicU64>,
+    has_clock_fault: bool,
     pub(super) node: Option<NodeUnderTest>,
     /// The file of the last graceful stop. It stays until the start of the next node is complete.
     pub(super) saved: Option<Vec<u8>>,
@@ -50,9 +55,12 @@ pub(super) struct World {
     _running: Running,
 }
 
-fn clock(usecs: &Arc<AtomicU64>) -> Clock {
-    let usecs = Arc::clone(usecs);
-    Clock::new(move || usecs.load(SeqCst))
+fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
+    let (wall_usecs, elapsed_usecs) = (Arc::clone(wall_usecs), Arc::clone(elapsed_usecs));
+    Clock::from_readings(move || ClockReading {
+        wall_usecs: wall_usecs.load(SeqCst),
+        elapsed_usecs: elapsed_usecs.load(SeqCst),
+    })
 }
 
 /// Runs the simulation of a seed.
@@ -78,11 +86,13 @@ impl World {
         let options = Options::choose(&mut random);
         let scheduler = Scheduler::new(random.fork(), options.pace);
         let clock_usecs = Arc::new(AtomicU64::new(START_SECS * 1_000_000));
-        let judge = Judge::new(Rc::clone(&scheduler), &options, clock(&clock_usecs));
+        let judge = Judge::new(Rc::clone(&scheduler), &options);
         scheduler.note(format_args!("{options:?}"));
         Self {
             clients: Clients::new(Rc::clone(&judge), random.fork()),
             clock_usecs,
+            elapsed_usecs: Arc::default(),
+            has_clock_fault: false,
             node: None,
             saved: None,
             is_fault_injected: false,
@@ -94,8 +104,9 @@ impl World {
         }
     }
 
+    /// Returns the ledger's time, Unix seconds.
     pub(super) fn now_secs(&self) -> u64 {
-        self.clock_usecs.load(SeqCst) / 1_000_000
+        self.judge.now_secs()
     }
 
     /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
@@ -115,7 +126,7 @@ impl World {
             let start_up = StartUp {
                 fixture: self.judge.fixture,
                 config: &self.options.node,
-                clock: clock(&self.clock_usecs),
+                clock: clock(&self.clock_usecs, &self.elapsed_usecs),
                 disk: disk.clone(),
                 saved: self.saved.as_deref(),
                 has_quick_index: self.options.has_quick_index,
@@ -128,6 +139,8 @@ impl World {
                         head: node.head.clone(),
                         disk,
                         failure: node.failure.clone(),
+                        clock: node.clock.clone(),
+                        had_clock_fault: self.has_clock_fault,
                     }));
                     self.node = Some(node);
                     return;
@@ -163,6 +176,9 @@ impl World {
         }
         if self.judge.room.is_missing() && self.random.u8(..8) == 0 {
             self.set_no_room(false);
+        }
+        if self.has_clock_fault && self.random.u8(..16) == 0 {
+            self.set_clock_fault(false);
         }
         match self.random.u8(..100) {
             0..=54 => self.begin(),
@@ -287,23 +303,59 @@ impl World {
     /// Time passes, on both clocks.
     async fn pass(&self, millis: u64) {
         self.scheduler.note(format_args!("{millis} ms pass"));
-        self.clock_usecs.fetch_add(millis * 1_000, SeqCst);
-        self.judge.clock_moved();
+        self.move_clock(|wall_usecs| wall_usecs + millis * 1_000, millis * 1_000);
         tokio::time::advance(Duration::from_millis(millis)).await;
     }
 
-    /// Somebody sets the clock.
+    /// Moves the wall clock, while so much time passes.
+    fn move_clock(&self, moved: impl FnOnce(u64) -> u64, passed_usecs: u64) {
+        self.judge.clock_moved();
+        let wall_usecs = moved(self.clock_usecs.load(SeqCst));
+        self.clock_usecs.store(wall_usecs, SeqCst);
+        self.elapsed_usecs.fetch_add(passed_usecs, SeqCst);
+        let fault_usecs = if self.has_clock_fault {
+            CLOCK_FAULT_USECS
+        } else {
+            0
+        };
+        self.judge
+            .true_time_moved(passed_usecs, wall_usecs.saturating_sub(fault_usecs));
+        self.judge.clock_moved();
+    }
+
+    /// Sets the clock, a little or to a wrong year. A chain without blocks has nothing to know a wrong year by.
     fn set_clock(&mut self) {
+        if !self.has_clock_fault && self.judge.model().height() > 0 && self.random.u8(..2) == 0 {
+            return self.set_clock_fault(true);
+        }
         self.judge.count("clock steps");
         let usecs = self.random.u64(1..8_000_000);
         if self.random.bool() {
-            self.clock_usecs.fetch_sub(usecs, SeqCst);
+            self.move_clock(|wall_usecs| wall_usecs - usecs, 0);
         } else {
-            self.clock_usecs.fetch_add(10 * usecs, SeqCst);
+            self.move_clock(|wall_usecs| wall_usecs + 10 * usecs, 0);
         }
-        self.judge.clock_moved();
+        let wall_usecs = self.clock_usecs.load(SeqCst);
+        self.scheduler.note(format_args!(
+            "the clock shows {wall_usecs}, it is {}",
+            self.now_secs()
+        ));
+    }
+
+    /// Sets the clock a year ahead, or back.
+    fn set_clock_fault(&mut self, is_wrong: bool) {
+        if self.has_clock_fault == is_wrong {
+            return;
+        }
         self.scheduler
-            .note(format_args!("the clock shows {}", self.now_secs()));
+            .note(format_args!("the clock is wrong: {is_wrong}"));
+        self.has_clock_fault = is_wrong;
+        if is_wrong {
+            self.judge.count("clock faults");
+            self.move_clock(|wall_usecs| wall_usecs + CLOCK_FAULT_USECS, 0);
+        } else {
+            self.move_clock(|wall_usecs| wall_usecs - CLOCK_FAULT_USECS, 0);
+        }
     }
 
     /// The disk will fail soon.
@@ -369,6 +421,7 @@ impl World {
             self.crash();
         }
         self.set_no_room(false);
+        self.set_clock_fault(false);
         self.settle();
         let longest = self.options.node.wait.timeout_ms + 2_000;
         self.pass(longest).await;
@@ -379,6 +432,10 @@ impl World {
         }
         if self.scheduler.is_halted() {
             return;
+        }
+        let unwritable = self.node.as_ref().and_then(|node| node.handle.unwritable());
+        if let Some(cause @ Unwritable::Clock(_)) = unwritable {
+            self.judge.hold(properties::BLOCK_TIME, Err(cause.to_string()));
         }
         if let Some(image) = self.stop(true).await {
             self.start(image);

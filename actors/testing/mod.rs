@@ -1,10 +1,16 @@
 //! What the tests of several actors share: transactions without real signatures, blocks without
-//! execution, a clock that is set by hand.
+//! execution, a clock that is moved by hand.
 
+#[allow(dead_code)] // The tests of the whole node use more of it.
+mod hand_clock;
 #[allow(dead_code)] // The tests of the whole node use more of it.
 pub(crate) mod wallet;
 
-use crate::clock::Clock;
+use crate::{
+    SequencerConfig,
+    clock::{Clock, ClockReading, LedgerClock},
+};
+pub(crate) use hand_clock::HandClock;
 use ledger::{
     AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction, DiscardedTransaction,
     EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, Identifier, LedgerInfo,
@@ -16,13 +22,7 @@ use ledger::{
         TransactionPayload,
     },
 };
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Far beyond every clock of the tests.
 pub(crate) const FAR_FUTURE_SECS: u64 = 4_000_000_000;
@@ -233,21 +233,7 @@ pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     }
 }
 
-/// A clock that stands still until it is set.
-#[derive(Clone, Debug)]
-pub(crate) struct HandClock(Arc<AtomicU64>);
-
-impl HandClock {
-    pub(crate) fn at_secs(secs: u64) -> Self {
-        Self(Arc::new(AtomicU64::new(secs * 1_000_000)))
-    }
-
-    pub(crate) fn set_secs(&self, secs: u64) {
-        self.0.store(secs * 1_000_000, SeqCst);
-    }
-
-    pub(crate) fn clock(&self) -> Clock {
-        let usecs = Arc::clone(&self.0);
-        Clock::new(move || usecs.load(SeqCst))
-    }
+/// Returns the time of a ledger that has only genesis.
+pub(crate) fn ledger_clock(clock: &HandClock) -> LedgerClock {
+    LedgerClock::new(clock.clock(), &SequencerConfig::default(), 0)
 }

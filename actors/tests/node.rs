@@ -135,7 +135,7 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
 #[actix::test]
 async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     let directory = tempfile::tempdir().unwrap();
-    let now_secs = Arc::new(AtomicU64::new(1_000));
+    let now_secs = Arc::new(AtomicU64::new(1_800_000_000));
     let clock = {
         let now_secs = Arc::clone(&now_secs);
         Clock::new(move || now_secs.load(SeqCst) * 1_000_000)
@@ -153,14 +153,14 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     let early = wallets[0].transfer(&chain, to, 1);
     let late = wallets[0].transfer(&chain, to, 1);
     wallets[1].sequence_number = 1;
-    let expiring = wallets[1].transfer_until(&chain, to, 1, 1_010);
+    let expiring = wallets[1].transfer_until(&chain, to, 1, 1_800_000_010);
     for transaction in [&late, &expiring] {
         handle.submit(transaction.clone()).await.unwrap();
     }
     node.stop().await.unwrap();
     assert!(directory.path().join("mempool.bcs").exists());
 
-    now_secs.store(1_010, SeqCst);
+    now_secs.store(1_800_000_010, SeqCst);
     let mut node = start(&clock).await;
     let handle = node.handle();
     node.discard_saved_pool();
@@ -168,7 +168,9 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     let (_, lookup) = handle.transaction_by_hash(expiring.hash()).await.unwrap();
     assert!(matches!(
         lookup,
-        Lookup::Left(LeaveReason::Expired { at_secs: 1_010 })
+        Lookup::Left(LeaveReason::Expired {
+            at_secs: 1_800_000_010
+        })
     ));
     let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
     assert!(matches!(lookup, Lookup::Pending(_)));

@@ -209,6 +209,10 @@ settings! {
             "Blocks ordered but not yet durable: one is executed, one written, one waits. With more, blocks get smaller and cost more each; with 1, execution waits for the disk.";
         heartbeat_secs: u64 = 0, Kind::Integer(0..=86_400), "s",
             "An idle node makes an empty block this often; 0 is never, so that an idle node writes nothing.";
+        clock_jump_max_secs: u64 = 2_592_000, Kind::Integer(60..=3_153_600_000), "s",
+            "How far the system clock may be ahead of the newest block to be believed. At a start, a clock farther ahead is taken for wrong: reads are served, submissions are refused with 503, and the node continues when the clock is right or confirmed by clock_confirmed_until_secs. While running, block time follows a clock at most this far ahead, ten times as fast as time passes, once it has been ahead for a minute, and ignores one farther ahead. 30 days: longer than a node is off as a rule, and shorter than the usual errors of a clock that lost its date. Less protects more and takes a confirmation after shorter breaks.";
+        clock_confirmed_until_secs: u64 = 0, Kind::Integer(0..=MAX), "s since 1970-01-01 UTC",
+            "Confirms the time after a break longer than clock_jump_max_secs: at a start, a system clock up to this time is believed however far it is ahead of the newest block. Set it to about an hour from now, as `date +%s` counts, and restart; the 503 names a value. It has no effect once that time is over, so it may stay. 0 confirms nothing.";
     }
     /// The durable ledger.
     storage: StorageSettings = "storage" {

@@ -161,7 +161,9 @@ impl Funder {
         let terms = Terms {
             max_gas_amount: parameters.max_gas_amount,
             gas_unit_price: parameters.gas_unit_price_min.max(GAS_UNIT_PRICE),
-            expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+            // By the ledger's time, which decides; the system clock may differ.
+            expiration_timestamp_secs: (self.node.now_usecs() / 1_000_000)
+                .saturating_add(EXPIRES_AFTER.as_secs()),
         };
         let signed = self.signer.sign(
             &self.chain,

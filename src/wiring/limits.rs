@@ -32,6 +32,8 @@ pub fn node_config(settings: &Settings) -> NodeConfig {
             block_bytes_max: settings.sequencer.block_bytes_max,
             blocks_in_flight_max: settings.sequencer.blocks_in_flight_max,
             heartbeat_secs: settings.sequencer.heartbeat_secs,
+            clock_jump_max_secs: settings.sequencer.clock_jump_max_secs,
+            clock_confirmed_until_secs: settings.sequencer.clock_confirmed_until_secs,
         },
         storage: StorageConfig {
             readers: settings.storage.readers,

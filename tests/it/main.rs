@@ -3,6 +3,7 @@
 mod account_cli;
 mod admin;
 mod bench;
+mod clock;
 mod config;
 mod crash;
 mod disk;

@@ -2,7 +2,7 @@
 
 use super::family::{Families, Unit};
 use ledger::LedgerInfo;
-use ledger_actors::{CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus};
+use ledger_actors::{ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus};
 use ledger_store::FileSize;
 use std::path::Path;
 
@@ -19,6 +19,7 @@ pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     let config = node.config();
     pool(&pool_status, config, families);
     blocks(node.head().ledger_info(), &commit_status, families);
+    clock(node.clock_status(), families);
     commit(&commit_status, families);
     families
         .counter((
@@ -101,6 +102,15 @@ fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
         .distribution(&[], Unit::Count, &commit.block_transactions);
 }
 
+fn clock(status: ClockStatus, families: &mut Families) {
+    families
+        .gauge((
+            "ledger_clock_drift_seconds",
+            "How far the system clock is ahead of the ledger's time; negative: behind it.",
+        ))
+        .sample(&[], status.drift_usecs as f64 / 1e6);
+}
+
 fn commit(commit: &CommitStatus, families: &mut Families) {
     families
         .histogram((
@@ -121,7 +131,7 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     families
         .gauge((
             "ledger_store_writable",
-            "Whether the ledger is written: 0 when a write failed or the disk has little room left.",
+            "Whether the ledger is written: 0 when a write failed, the disk has little room left, or the clock is not believed.",
         ))
         .sample(&[], f64::from(u8::from(is_writable)));
     // A file that cannot be looked at has no size to tell.

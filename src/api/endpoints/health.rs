@@ -1,7 +1,8 @@
 //! Whether the node answers, whether it can write its ledger, and whether that is fresh.
 //!
-//! A node whose disk failed or is full still answers what is committed, but it is not well: whoever spreads
-//! requests over nodes by this answer sends submissions elsewhere.
+//! A node whose disk failed or is full, or whose clock is not believed, still serves what is committed, but it is
+//! unhealthy: a load balancer then sends submissions elsewhere. A node that takes submissions although the system
+//! clock and the ledger's time differ is healthy, and says so.
 //!
 //! With `duration_secs` the newest block must be no older than that, as in the reference. An idle
 //! node writes no blocks unless `sequencer.heartbeat_secs` is set, so its newest block ages without
@@ -14,15 +15,19 @@ use crate::{
     decimal::Decimal,
     error::{ApiError, Problem},
 };
+use ledger_actors::{ClockState, ClockStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-/// That all is well.
+/// The response of a healthy node.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Health {
     /// The vendor word of the chain and `-node:ok`.
     message: String,
+    /// How the system clock differs from the ledger's time; absent if they agree, and in BCS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<String>,
 }
 
 /// `GET /v1/-/healthy`
@@ -34,21 +39,34 @@ pub(crate) async fn healthy(call: Call) -> Result<Answer, ApiError> {
     }
     if let Some(Decimal(age_max_secs)) = age_max_secs {
         check_age(
-            now(),
+            Duration::from_micros(call.node().now_usecs()),
             Duration::from_micros(ledger_info.timestamp_usecs),
             age_max_secs,
         )
         .map_err(|problem| problem.at(ledger_info))?;
     }
-    let health = || Health {
+    let health = |clock| Health {
         message: format!("{}-node:ok", call.chain().vendor().lower()),
+        clock,
     };
-    call.answer(ledger_info, health, health)
+    let json = || health(drift_words(call.node().clock_status()));
+    call.answer(ledger_info, json, || health(None))
 }
 
-/// Time since the Unix epoch; zero on a clock before it.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+/// Returns in words how the system clock differs from the ledger's time, or `None` if they agree.
+fn drift_words(status: ClockStatus) -> Option<String> {
+    let secs = status.drift_usecs.unsigned_abs() / 1_000_000;
+    match status.state {
+        ClockState::InStep | ClockState::Unbelieved => None,
+        ClockState::Ahead => Some(format!(
+            "the system clock is {secs} s ahead of block time, which follows it if that lasts"
+        )),
+        ClockState::TooFarAhead => Some(format!(
+            "the system clock is {secs} s ahead of block time, more than sequencer.clock_jump_max_secs: block \
+             time advances without it"
+        )),
+        ClockState::Behind => Some(format!("the system clock is {secs} s behind block time")),
+    }
 }
 
 fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result<(), Problem> {
@@ -66,6 +84,20 @@ fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_the_drift_of_a_clock_that_is_not_in_step() {
+        let words = |state, drift_usecs| drift_words(ClockStatus { state, drift_usecs });
+        assert_eq!(words(ClockState::InStep, 4_000_000), None);
+        for (state, drift_usecs, part) in [
+            (ClockState::Ahead, 3_600_000_000, "3600 s ahead"),
+            (ClockState::TooFarAhead, 3_600_000_000, "clock_jump_max_secs"),
+            (ClockState::Behind, -7_000_000, "7 s behind"),
+        ] {
+            let words = words(state, drift_usecs).unwrap();
+            assert!(words.contains(part), "{words}");
+        }
+    }
 
     #[test]
     fn a_block_may_be_as_old_as_asked() {

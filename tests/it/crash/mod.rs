@@ -12,7 +12,7 @@
 
 mod check;
 mod cycles;
-mod formats;
+pub(crate) mod formats;
 mod load;
 mod plan;
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@ mod batch;
 mod batch_refusals;
 mod blocks;
 mod browsers;
+mod clock;
 mod compression;
 mod concurrent_commits;
 mod encoding;

@@ -1,0 +1,275 @@
+//! A whole node under a clock that is wrong: at a start and while it runs, with and without load.
+
+#[path = "../testing/hand_clock.rs"]
+#[allow(dead_code)] // Other tests use more of it.
+mod hand_clock;
+#[path = "../testing/wallet.rs"]
+#[allow(dead_code)]
+mod wallet;
+
+use hand_clock::HandClock;
+use ledger::CheckedTransaction;
+use ledger_actors::{
+    Clock, ClockReading, ClockState, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, Unwritable,
+};
+use std::{path::Path, time::Duration};
+use tempfile::TempDir;
+use wallet::{Wallet, development, funded};
+
+const START_SECS: u64 = 1_800_000_000;
+const DAY_SECS: i64 = 86_400;
+const YEAR_SECS: i64 = 365 * DAY_SECS;
+
+/// How long a test waits for what the mempool's timer of a second brings.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A chain, its clock, and its funded accounts.
+struct Fixture {
+    directory: TempDir,
+    clock: HandClock,
+    wallets: Vec<Wallet>,
+    config: NodeConfig,
+}
+
+impl Fixture {
+    /// A chain whose newest block is of now, and the node on it.
+    async fn started() -> (Self, Node) {
+        let mut config = NodeConfig::default();
+        config.wait.timeout_ms = 60_000;
+        let mut fixture = Self {
+            directory: tempfile::tempdir().unwrap(),
+            clock: HandClock::at_secs(START_SECS),
+            wallets: funded(),
+            config,
+        };
+        let node = fixture.start().await;
+        fixture.commit(&node.handle()).await;
+        (fixture, node)
+    }
+
+    async fn start(&self) -> Node {
+        let directory: &Path = self.directory.path();
+        let (chain, store) = development(directory);
+        let clock = self.clock.clock();
+        let node = Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
+        node.await.expect("the node starts")
+    }
+
+    /// A transfer of the first account that expires in ten minutes by the wall clock.
+    fn transfer(&mut self, handle: &NodeHandle, true_secs: u64) -> CheckedTransaction {
+        let to = self.wallets[1].address;
+        self.wallets[0].transfer_until(handle.chain(), to, 1, true_secs + 600)
+    }
+
+    /// Commits a transfer that is made at the time of the wall clock.
+    async fn commit(&mut self, handle: &NodeHandle) -> u64 {
+        let transaction = self.transfer(handle, self.clock.secs());
+        commit(handle, transaction).await
+    }
+}
+
+/// Commits a transaction; gives the time of its block, Unix seconds.
+async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
+    let hash = transaction.hash();
+    handle.submit(transaction).await.expect("it is accepted");
+    match handle.wait_for_commit(hash).await.expect("the node runs") {
+        (_, Lookup::Committed(committed)) => committed.block_timestamp_usecs / 1_000_000,
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+/// Waits until the clock is believed.
+async fn believed(handle: &NodeHandle) {
+    let believed = async {
+        while handle.unwritable().is_some() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, believed)
+        .await
+        .expect("the node continues");
+}
+
+fn is_refused(answer: Result<impl Sized, SubmitError>) -> Option<String> {
+    match answer {
+        Err(SubmitError::Unanswered(ReadError::Unwritable(cause @ Unwritable::Clock(_)))) => {
+            Some(cause.to_string())
+        }
+        _ => None,
+    }
+}
+
+#[actix::test]
+async fn a_node_that_was_off_for_seven_days_is_at_the_right_time_at_once() {
+    let (mut fixture, node) = Fixture::started().await;
+    node.stop().await.unwrap();
+    fixture.clock.step_secs(7 * DAY_SECS);
+    let node = fixture.start().await;
+    let block_secs = fixture.commit(&node.handle()).await;
+    assert_eq!(block_secs, START_SECS + 7 * DAY_SECS as u64);
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_is_over() {
+    let (mut fixture, node) = Fixture::started().await;
+    let committed = fixture.transfer(&node.handle(), START_SECS);
+    let hash = committed.hash();
+    commit(&node.handle(), committed).await;
+    // It waits for an earlier number, and is saved.
+    let missing = fixture.transfer(&node.handle(), START_SECS);
+    let waiting = fixture.transfer(&node.handle(), START_SECS);
+    node.handle().submit(waiting.clone()).await.unwrap();
+    node.stop().await.unwrap();
+
+    fixture.clock.step_secs(YEAR_SECS);
+    let node = fixture.start().await;
+    let handle = node.handle();
+    for _ in 0..3 {
+        fixture.clock.pass_secs(1);
+        let words = is_refused(handle.submit(missing.clone()).await).expect("refused for the clock");
+        for part in [
+            "the system clock reads",
+            "365.0 days",
+            "sequencer.clock_confirmed_until_secs=",
+        ] {
+            assert!(words.contains(part), "{words}");
+        }
+    }
+    assert_eq!(handle.clock_status().state, ClockState::Unbelieved);
+    let (info, found) = handle.transaction_by_hash(hash).await.unwrap();
+    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    let height = info.block_height;
+    let (_, found) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
+    assert!(matches!(found, Lookup::Pending(_)), "{found:?}");
+
+    fixture.clock.step_secs(-YEAR_SECS);
+    believed(&handle).await;
+    assert_eq!(
+        handle.head().ledger_info().block_height,
+        height,
+        "no block meanwhile"
+    );
+    let block_secs = commit(&handle, missing).await;
+    assert_eq!(block_secs, START_SECS + 3);
+    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn an_operator_confirms_a_clock_that_is_far_ahead() {
+    let (mut fixture, node) = Fixture::started().await;
+    node.stop().await.unwrap();
+    fixture.clock.step_secs(YEAR_SECS);
+    let node = fixture.start().await;
+    let refused = fixture.transfer(&node.handle(), fixture.clock.secs());
+    let words = is_refused(node.handle().submit(refused.clone()).await).expect("refused for the clock");
+    node.stop().await.unwrap();
+    // The words name the value.
+    let (_, value) = words.split_once("sequencer.clock_confirmed_until_secs=").unwrap();
+    let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
+    fixture.config.sequencer.clock_confirmed_until_secs = digits.parse().unwrap();
+    let node = fixture.start().await;
+    assert_eq!(commit(&node.handle(), refused).await, fixture.clock.secs());
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_year_ahead_while_running_enters_no_block_under_load() {
+    let (mut fixture, node) = Fixture::started().await;
+    let handle = node.handle();
+    let mut true_secs = START_SECS;
+    for _ in 0..5 {
+        fixture.clock.step_secs(YEAR_SECS);
+        // Three seconds of blocks, ten per second.
+        for _ in 0..30 {
+            fixture.clock.pass_usecs(100_000);
+            let transaction = fixture.transfer(&handle, true_secs);
+            let block_secs = commit(&handle, transaction).await;
+            assert!(block_secs <= true_secs + 3, "{block_secs} at {true_secs}");
+        }
+        true_secs += 3;
+        let status = handle.clock_status();
+        assert_eq!(status.state, ClockState::TooFarAhead);
+        assert_eq!(status.drift_usecs / 1_000_000, YEAR_SECS);
+        fixture.clock.step_secs(-YEAR_SECS);
+        let transaction = fixture.transfer(&handle, true_secs);
+        assert_eq!(commit(&handle, transaction).await, true_secs);
+        assert_eq!(handle.clock_status().state, ClockState::InStep);
+    }
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_year_ahead_while_running_expires_nothing_that_waits() {
+    let (mut fixture, node) = Fixture::started().await;
+    let handle = node.handle();
+    let missing = fixture.transfer(&handle, START_SECS);
+    let waiting = fixture.transfer(&handle, START_SECS);
+    handle.submit(waiting.clone()).await.unwrap();
+    fixture.clock.step_secs(YEAR_SECS);
+    // Whatever comes to the pool has it look for expired transactions.
+    commit(&handle, missing).await;
+    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn an_hour_ahead_that_persists_is_reached() {
+    let (mut fixture, node) = Fixture::started().await;
+    let handle = node.handle();
+    fixture.clock.step_secs(3_600);
+    let mut followed = Vec::new();
+    for _ in 0..500 {
+        fixture.clock.pass_secs(1);
+        followed.push(fixture.commit(&handle).await);
+    }
+    assert!(
+        followed[..59]
+            .iter()
+            .zip(1..)
+            .all(|(secs, passed)| *secs == START_SECS + passed)
+    );
+    assert_eq!(followed.last(), Some(&fixture.clock.secs()));
+    assert_eq!(handle.clock_status().state, ClockState::InStep);
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_suspend_of_eight_hours_is_reached_at_once() {
+    let (mut fixture, node) = Fixture::started().await;
+    fixture.clock.pass_secs(8 * 3_600);
+    assert_eq!(fixture.commit(&node.handle()).await, START_SECS + 8 * 3_600);
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_clock_that_is_set_back_stops_neither_blocks_nor_heartbeats() {
+    let (mut fixture, node) = Fixture::started().await;
+    node.stop().await.unwrap();
+    fixture.config.sequencer.heartbeat_secs = 10;
+    let node = fixture.start().await;
+    let handle = node.handle();
+    fixture.clock.step_secs(-3_600);
+    let transaction = fixture.transfer(&handle, START_SECS);
+    assert_eq!(commit(&handle, transaction).await, START_SECS);
+    let height = handle.head().ledger_info().block_height;
+    fixture.clock.pass_secs(10);
+    let beaten = async {
+        while handle.head().ledger_info().block_height == height {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, beaten).await.expect("a heartbeat");
+    assert_eq!(handle.clock_status().state, ClockState::Behind);
+    // What expired before the newest block is refused, whatever the wall clock says.
+    let to = fixture.wallets[1].address;
+    let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
+    assert!(matches!(
+        handle.submit(expired).await,
+        Err(SubmitError::Invalid(_))
+    ));
+    node.stop().await.unwrap();
+}

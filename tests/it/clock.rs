@@ -1,0 +1,83 @@
+//! The real binary with a clock that is far ahead of its newest block.
+//!
+//! The clock of the machine is right here; the block is old. So the tests need no right to set a clock.
+
+use crate::{
+    crash::formats,
+    kit::{Account, TestNode},
+};
+use ledger::AccountAddress;
+use serde_json::json;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Less than the age of the fixture.
+const JUMP_MAX: &str = "sequencer.clock_jump_max_secs=60";
+
+/// Starts a node on a chain whose newest block is days old.
+fn start(settings: &[&str]) -> TestNode {
+    let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+    TestNode::start_in(formats::unpack(formats::FORMAT), settings)
+}
+
+#[tokio::test]
+async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
+    let mut node = start(&[JUMP_MAX]);
+    let payer = Account::from_seed(1);
+    let chain = node.chain().await;
+    let number = node.sequence_number(&payer.address).await;
+    let transfer = payer.transfer(&chain, number, AccountAddress::from_low_u64(0xb0b), 1);
+    let height = node.get("/v1").await.json["block_height"].clone();
+
+    let answer = node.try_submit(&transfer).await.unwrap();
+    assert_eq!(answer.status, 503, "{}", answer.text);
+    assert!(answer.headers.contains_key("retry-after"));
+    assert!(
+        answer.text.contains("sequencer.clock_confirmed_until_secs="),
+        "{}",
+        answer.text
+    );
+    let health = node.get("/v1/-/healthy").await;
+    assert_eq!(
+        (health.status, &health.json["error_code"]),
+        (503, &json!("health_check_failed"))
+    );
+    assert!(health.text.contains("the system clock reads"), "{}", health.text);
+    let fund = node
+        .http
+        .send_json(
+            reqwest::Method::POST,
+            &format!("{}/fund", node.faucet.as_ref().unwrap()),
+            &json!({ "address": payer.address.to_string(), "amount": 1 }),
+        )
+        .await;
+    assert_eq!(fund.status, 503, "{}", fund.text);
+    assert!(
+        node.log().contains("the system clock is not believed"),
+        "{}",
+        node.log()
+    );
+    let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
+    let drift = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("ledger_clock_drift_seconds "))
+        .unwrap();
+    assert!(drift.parse::<f64>().unwrap() > 60.0, "{drift}");
+    // A stop and a start change nothing of it.
+    assert!(node.stop("TERM").success(), "{}", node.log());
+    let mut node = node.restart();
+    assert_eq!(node.get("/v1").await.json["block_height"], height);
+    assert_eq!(node.try_submit(&transfer).await.unwrap().status, 503);
+
+    assert!(node.stop("TERM").success(), "{}", node.log());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let confirmed = format!("sequencer.clock_confirmed_until_secs={}", now + 3_600);
+    let node = node.restart_with(&[JUMP_MAX, &confirmed]);
+    let committed = node.submit_and_wait(&transfer).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    let block_usecs: u64 = committed["timestamp"].as_str().unwrap().parse().unwrap();
+    assert!(block_usecs >= now * 1_000_000, "{block_usecs}");
+    assert_eq!(
+        node.get("/v1/-/healthy").await.json,
+        json!({ "message": "node-node:ok" })
+    );
+}
