@@ -16,8 +16,6 @@
 //!
 //! `docs/decisions/clock.md` compares the alternatives.
 
-use std::fmt;
-
 /// Lead of the wall clock over elapsed time that is taken as true at once.
 ///
 /// Covers a leap second, the steps of common NTP clients, and a thread that loses its core between
@@ -69,18 +67,6 @@ pub enum ClockState {
     Behind,
     /// The wall clock has not been believable since the start. No block is made.
     Unbelieved,
-}
-
-impl fmt::Display for ClockState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InStep => "in step",
-            Self::Ahead => "ahead",
-            Self::TooFarAhead => "too far ahead",
-            Self::Behind => "behind",
-            Self::Unbelieved => "unbelieved",
-        })
-    }
 }
 
 /// A run of observations in which the wall clock was ahead of the line.
