@@ -44,6 +44,8 @@ pub(super) struct Watched {
     pub(super) clock: LedgerClock,
     /// Whether it was started while the clock was wrong.
     pub(super) had_clock_fault: bool,
+    /// Whether the clock has been wrong ever since.
+    pub(super) has_clock_fault: Cell<bool>,
 }
 
 /// The judge of one simulation. Shared by all of its clients.
@@ -119,6 +121,13 @@ impl Judge {
             .map_or(self.latest_secs.get(), |node| node.clock.now_secs())
     }
 
+    /// Notes that the clock is right again.
+    pub(super) fn clock_is_right(&self) {
+        if let Some(node) = self.running.borrow().as_ref() {
+            node.has_clock_fault.set(false);
+        }
+    }
+
     /// Notes that time passed, and which time a clock without a fault shows.
     pub(super) fn true_time_moved(&self, passed_usecs: u64, now_usecs: u64) {
         let latest_usecs = self.latest_true_usecs.get() + passed_usecs;
@@ -162,7 +171,13 @@ impl Judge {
     /// Takes in the blocks that the Head shows.
     pub(super) fn sync(&self) {
         let running = self.running.borrow();
-        let Some(Watched { head, disk, .. }) = running.as_ref() else {
+        let Some(Watched {
+            head,
+            disk,
+            has_clock_fault,
+            ..
+        }) = running.as_ref()
+        else {
             return;
         };
         if self.scheduler.is_halted() {
@@ -173,6 +188,13 @@ impl Judge {
         let new = head.recent_blocks().filter(|block| block.height() > known);
         for block in new {
             self.hold(properties::PAUSE, self.room.may_begin(block.height()));
+            if has_clock_fault.get() {
+                let verdict = Err(format!(
+                    "block {} was made by a clock that is wrong since the start",
+                    block.height()
+                ));
+                self.hold(properties::BLOCK_TIME, verdict);
+            }
             self.show(Block::from(&**block));
         }
         self.hold(

@@ -15,6 +15,7 @@ use super::{
 use crate::{Clock, ClockReading, FailureKind, FatalError, Unwritable, mempool::messages::InPool};
 use fastrand::Rng;
 use std::{
+    cell::Cell,
     rc::Rc,
     sync::{
         Arc,
@@ -141,6 +142,7 @@ impl World {
                         failure: node.failure.clone(),
                         clock: node.clock.clone(),
                         had_clock_fault: self.has_clock_fault,
+                        has_clock_fault: Cell::new(self.has_clock_fault),
                     }));
                     self.node = Some(node);
                     return;
@@ -354,6 +356,8 @@ impl World {
             self.judge.count("clock faults");
             self.move_clock(|wall_usecs| wall_usecs + CLOCK_FAULT_USECS, 0);
         } else {
+            self.judge.sync();
+            self.judge.clock_is_right();
             self.move_clock(|wall_usecs| wall_usecs - CLOCK_FAULT_USECS, 0);
         }
     }

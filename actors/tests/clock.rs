@@ -246,16 +246,14 @@ async fn a_suspend_of_eight_hours_is_reached_at_once() {
 }
 
 #[actix::test]
-async fn a_clock_that_is_set_back_stops_neither_blocks_nor_heartbeats() {
+async fn a_clock_that_is_set_back_stops_neither_heartbeats_nor_blocks() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.config.sequencer.heartbeat_secs = 10;
     let node = fixture.start().await;
     let handle = node.handle();
-    fixture.clock.step_secs(-3_600);
-    let transaction = fixture.transfer(&handle, START_SECS);
-    assert_eq!(commit(&handle, transaction).await, START_SECS);
     let height = handle.head().ledger_info().block_height;
+    fixture.clock.step_secs(-3_600);
     fixture.clock.pass_secs(10);
     let beaten = async {
         while handle.head().ledger_info().block_height == height {
@@ -264,6 +262,8 @@ async fn a_clock_that_is_set_back_stops_neither_blocks_nor_heartbeats() {
     };
     tokio::time::timeout(PATIENCE, beaten).await.expect("a heartbeat");
     assert_eq!(handle.clock_status().state, ClockState::Behind);
+    let transaction = fixture.transfer(&handle, START_SECS);
+    assert_eq!(commit(&handle, transaction).await, START_SECS);
     // What expired before the newest block is refused, whatever the wall clock says.
     let to = fixture.wallets[1].address;
     let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
