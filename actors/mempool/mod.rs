@@ -45,8 +45,8 @@ use messages::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How often an idle pool looks for who has expired. A busy one looks at every batch and block:
-/// actix serves timers only when the mailbox is empty.
+/// Interval at which an idle pool observes the clock and removes expired transactions. A busy pool does both at every
+/// submission, batch and block, because actix serves timers only when the mailbox is empty.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The actor's name.
