@@ -1,5 +1,6 @@
 //! Private keys of the commands: never among the arguments, which every user of the machine can list.
 
+use super::terminal::HiddenTerminal;
 use crate::{
     commands::Failure,
     guard::{SecretFileError, read_secret, read_secret_file},
@@ -12,14 +13,19 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
+use zeroize::Zeroizing;
 
 /// Stands for standard input.
 const STDIN: &str = "-";
 
 /// Reads `--key`: the name of a file that holds a private key and that nobody else can read, or `-`.
 ///
+/// If standard input is a terminal, the key is one line that the terminal does not echo.
+///
 /// # Errors
-/// When there is no key; what was given is not repeated, for it may be a secret in the wrong place.
+///
+/// Returns [`Failure::Fatal`] if there is no key. The message does not repeat what was given, because it may
+/// be a secret in the wrong place.
 pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
     let problem = |reason: &str| {
         Failure::Fatal(format!(
@@ -32,12 +38,19 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
         ));
     }
     let text = if source == STDIN {
-        read_secret(io::stdin().lock())
+        read_standard_input()
     } else {
         read_secret_file(Path::new(source))
     };
     let text = text.map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
     signing::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
+}
+
+fn read_standard_input() -> Result<Zeroizing<String>, SecretFileError> {
+    match HiddenTerminal::hide()? {
+        Some(terminal) => read_secret(terminal.line("private key: ")?),
+        None => read_secret(io::stdin().lock()),
+    }
 }
 
 /// Writes a key file that only its owner can read, from its first byte on. Never overwrites one.

@@ -2,6 +2,7 @@
 
 mod key;
 mod new;
+mod terminal;
 mod transfer;
 
 use super::Failure;

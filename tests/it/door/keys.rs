@@ -1,13 +1,17 @@
 //! Where keys lie and how they come in: never among the arguments, never readable by others.
 
 use super::file;
-use crate::kit::{Account, TestNode, binary};
+use crate::kit::{Account, TestNode, binary, until};
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{LocalModes, tcgetattr},
+};
 use std::{
-    fs,
-    io::Write as _,
-    os::unix::fs::PermissionsExt as _,
+    fs::{self, File},
+    io::{Read as _, Write as _},
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, process::ExitStatusExt as _},
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, ExitStatus, Output, Stdio},
 };
 
 fn mode(path: &Path) -> u32 {
@@ -116,4 +120,90 @@ async fn a_key_comes_in_by_standard_input() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert_eq!(node.balance(&bob).await, 5);
+}
+
+/// `account transfer` with its standard input, output and error on a terminal of its own.
+struct AtTerminal {
+    child: Child,
+    /// What is written here is typed, and what the terminal shows is read here.
+    keyboard_and_screen: File,
+    terminal: File,
+}
+
+impl AtTerminal {
+    /// Begins a transfer that asks for its key, and waits until the terminal does not echo.
+    async fn asking_for_a_key() -> Self {
+        let keyboard_and_screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard_and_screen).unwrap();
+        unlockpt(&keyboard_and_screen).unwrap();
+        let name = ptsname(&keyboard_and_screen, Vec::new()).unwrap();
+        let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+        let terminal = File::options().read(true).write(true).open(path).unwrap();
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        let child = binary()
+            .args(["account", "transfer", "--url", "http://127.0.0.1:1"])
+            .args(["--key", "-", "0x77", "5"])
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .unwrap();
+        let this = Self {
+            child,
+            keyboard_and_screen: keyboard_and_screen.into(),
+            terminal,
+        };
+        until("the echo to be off", || {
+            let is_off = !this.echoes();
+            async move { is_off.then_some(()) }
+        })
+        .await;
+        this
+    }
+
+    fn echoes(&self) -> bool {
+        tcgetattr(&self.terminal)
+            .unwrap()
+            .local_modes
+            .contains(LocalModes::ECHO)
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keyboard_and_screen.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the command has ended. Returns its status, whether the terminal echoes again, and what it shows.
+    fn ended(mut self) -> (ExitStatus, bool, String) {
+        let status = self.child.wait().unwrap();
+        let echoes = self.echoes();
+        drop(self.terminal);
+        let mut shown = Vec::new();
+        // Ends with an error of input and output, because nobody has the terminal open any more.
+        let _ = self.keyboard_and_screen.read_to_end(&mut shown);
+        (status, echoes, String::from_utf8(shown).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn does_not_echo_a_key_that_is_typed() {
+    let mut transfer = AtTerminal::asking_for_a_key().await;
+    let key = "1f".repeat(32);
+    transfer.types(&format!("{key}\n"));
+    let (status, echoes, shown) = transfer.ended();
+    // The key was read: the command goes on to ask the node, which is not there.
+    assert_eq!(status.code(), Some(1), "{shown}");
+    assert!(shown.starts_with("private key: "), "{shown}");
+    assert!(shown.contains("no answer from http://127.0.0.1:1"), "{shown}");
+    assert!(!shown.contains("1f1f"), "{shown}");
+    assert!(echoes, "{shown}");
+}
+
+#[tokio::test]
+async fn echoes_again_after_an_interrupt() {
+    let mut transfer = AtTerminal::asking_for_a_key().await;
+    transfer.types("1f1f\x03");
+    let (status, echoes, shown) = transfer.ended();
+    assert_eq!(status.signal(), Some(2), "{shown}");
+    assert!(echoes, "{shown}");
+    assert!(!shown.contains("1f1f"), "{shown}");
 }
