@@ -3,7 +3,11 @@
 
 use super::answer::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
 use bytes::BytesMut;
-use std::{io::ErrorKind, time::Duration};
+use rustix::io::Errno;
+use std::{
+    io::{self, ErrorKind},
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -24,6 +28,21 @@ pub struct Connection {
     received: BytesMut,
 }
 
+/// A request without an answer.
+#[derive(Debug)]
+pub enum AskError {
+    /// No answer came.
+    NoAnswer,
+    /// This machine could not make the connection: its descriptors, ports or memory ran out.
+    Local(io::Error),
+}
+
+impl From<NoAnswer> for AskError {
+    fn from(NoAnswer: NoAnswer) -> Self {
+        Self::NoAnswer
+    }
+}
+
 impl Connection {
     /// A connection to `authority`, which is `HOST:PORT`; not made yet.
     pub fn new(authority: String) -> Self {
@@ -37,17 +56,18 @@ impl Connection {
     /// Sends a request, given as the bytes that it is on the wire, and reads its answer.
     ///
     /// # Errors
-    /// When no answer came.
-    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer, NoAnswer> {
+    ///
+    /// Returns [`AskError`]. The next request makes the connection anew.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer, AskError> {
         let answer = timeout(ANSWER_TIMEOUT, self.exchange(request)).await;
-        let answer = answer.unwrap_or(Err(NoAnswer));
+        let answer = answer.unwrap_or(Err(AskError::NoAnswer));
         if answer.is_err() {
             self.stream = None;
         }
         answer
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> Result<Answer, NoAnswer> {
+    async fn exchange(&mut self, request: &[u8]) -> Result<Answer, AskError> {
         let mut stream = match self.stream.take() {
             Some(stream) if is_quiet(&stream) => stream,
             _ => {
@@ -71,7 +91,7 @@ impl Connection {
                 return Ok(answer);
             }
             if closed || self.received.len() > 2 * ANSWER_BYTES_MAX {
-                return Err(NoAnswer);
+                return Err(AskError::NoAnswer);
             }
             self.received.reserve(RECEIVE_BYTES);
             let read = stream.read_buf(&mut self.received).await;
@@ -87,9 +107,27 @@ fn is_quiet(stream: &TcpStream) -> bool {
     matches!(stream.try_read(&mut byte), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
-async fn connect(authority: &str) -> Result<TcpStream, NoAnswer> {
-    let stream = TcpStream::connect(authority).await.map_err(|_| NoAnswer)?;
+async fn connect(authority: &str) -> Result<TcpStream, AskError> {
+    let stream = TcpStream::connect(authority).await.map_err(|error| {
+        if is_local(&error) {
+            AskError::Local(error)
+        } else {
+            AskError::NoAnswer
+        }
+    })?;
     // Without this a request waits for the acknowledgement of the one before.
     stream.set_nodelay(true).map_err(|_| NoAnswer)?;
     Ok(stream)
+}
+
+/// Returns whether a connection failed for want of something on this machine.
+fn is_local(error: &io::Error) -> bool {
+    let wanting = [
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::ADDRNOTAVAIL,
+        Errno::NOBUFS,
+        Errno::NOMEM,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| wanting.contains(&errno))
 }

@@ -2,9 +2,16 @@
 
 use super::{form::Form, plan::Plan, target::Target};
 use std::{
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-    time::Instant,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
 };
+use tokio::sync::watch;
+
+/// How long answers may take after the last transfer was sent. A long poll ends within this time.
+const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A run under way.
 #[derive(Debug)]
@@ -23,6 +30,11 @@ pub struct Load {
     accepted_measured: AtomicU64,
     /// How many threads still send.
     sending: AtomicUsize,
+    /// Why the run was stopped before the end of its plan.
+    stop_cause: OnceLock<String>,
+    /// When answers are no longer waited for; `None` while the run has no end by time.
+    answers_until: watch::Sender<Option<Instant>>,
+    is_commitment_abandoned: AtomicBool,
 }
 
 /// A transfer that is to be made.
@@ -48,12 +60,17 @@ impl Load {
     /// Begins now.
     pub fn begin(plan: Plan, target: Target, form: Form) -> Self {
         let begun = Instant::now();
+        let measured_from = begun + plan.ramp + plan.warm_up;
+        let end = plan.duration.map(|duration| measured_from + duration);
         Self {
             form,
             version_header: format!("x-{}-ledger-version", plan.chain.vendor.lower()),
             target,
             begun,
-            measured_from: begun + plan.ramp + plan.warm_up,
+            measured_from,
+            stop_cause: OnceLock::new(),
+            is_commitment_abandoned: AtomicBool::new(false),
+            answers_until: watch::Sender::new(end.map(|end| end + LAST_ANSWERS_TIMEOUT)),
             issued: AtomicU64::new(0),
             issued_measured: AtomicU64::new(0),
             accepted: AtomicU64::new(0),
@@ -79,9 +96,73 @@ impl Load {
         self.begun + self.plan.ramp.mul_f64(share)
     }
 
-    /// Whether the time for new transfers is over.
+    /// Returns whether no new transfers are to be sent.
     pub fn is_over(&self) -> bool {
-        self.end().is_some_and(|end| Instant::now() >= end)
+        self.stop_cause().is_some() || self.end().is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Stops the run: no new transfers are sent, and answers are awaited for [`LAST_ANSWERS_TIMEOUT`] at most.
+    ///
+    /// The first cause counts.
+    pub fn stop(&self, cause: impl Into<String>) {
+        if self.stop_cause.set(cause.into()).is_ok() {
+            self.await_answers_until(Instant::now() + LAST_ANSWERS_TIMEOUT);
+        }
+    }
+
+    /// Stops waiting for answers, and for the commitment of what was accepted.
+    pub fn abandon(&self) {
+        self.is_commitment_abandoned.store(true, Relaxed);
+        self.await_answers_until(Instant::now());
+    }
+
+    /// Returns whether the commitment of what was accepted is no longer waited for.
+    pub fn is_commitment_abandoned(&self) -> bool {
+        self.is_commitment_abandoned.load(Relaxed)
+    }
+
+    /// Returns why the run was stopped, or `None` if it was not.
+    pub fn stop_cause(&self) -> Option<&str> {
+        self.stop_cause.get().map(String::as_str)
+    }
+
+    fn await_answers_until(&self, at: Instant) {
+        self.answers_until.send_modify(|until| {
+            *until = Some(until.map_or(at, |until| until.min(at)));
+        });
+    }
+
+    fn are_answers_due(&self) -> bool {
+        self.answers_until
+            .borrow()
+            .is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Waits until the run is stopped.
+    pub async fn stopped(&self) {
+        let mut changes = self.answers_until.subscribe();
+        while self.stop_cause().is_none() {
+            // The sender is in `self`, so there is no error.
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// Waits until answers are no longer waited for.
+    pub async fn answers_are_due(&self) {
+        let mut changes = self.answers_until.subscribe();
+        while !self.are_answers_due() {
+            let until = *changes.borrow_and_update();
+            let due = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(until.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => {}
+                _ = changes.changed() => {}
+            }
+        }
     }
 
     fn end(&self) -> Option<Instant> {
@@ -98,7 +179,7 @@ impl Load {
                 self.begun + interval.mul_f64(number as f64)
             }
         };
-        if self.end().is_some_and(|end| at >= end || self.is_over()) {
+        if self.is_over() || self.end().is_some_and(|end| at >= end) {
             return None;
         }
         let measured = at >= self.measured_from;
@@ -144,7 +225,8 @@ impl Load {
 mod tests {
     use super::*;
     use crate::commands::bench::plan::tests::plan;
-    use std::time::Duration;
+    use futures::future::poll_immediate;
+    use std::pin::pin;
 
     fn load(plan: Plan) -> Load {
         let target = Target::parse("http://127.0.0.1:1").unwrap();
@@ -187,6 +269,27 @@ mod tests {
             [0, 2, 6]
         );
         assert!(load.measured_from() - load.begun >= Duration::from_secs(8));
+    }
+
+    #[test]
+    fn sends_nothing_after_it_is_stopped() {
+        let load = load(plan());
+        assert!(load.next().is_some());
+        load.stop("interrupted");
+        load.stop("a later cause");
+        assert!(load.next().is_none() && load.is_over());
+        assert_eq!(load.stop_cause(), Some("interrupted"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_for_answers_for_a_time_after_the_end_and_not_after_it_is_abandoned() {
+        let load = load(plan());
+        let mut due = pin!(load.answers_are_due());
+        assert_eq!(poll_immediate(due.as_mut()).await, None);
+        load.stop("interrupted");
+        assert_eq!(poll_immediate(due.as_mut()).await, None);
+        load.abandon();
+        due.await;
     }
 
     #[test]

@@ -15,6 +15,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const LAST_LOOKS_INTERVAL: Duration = Duration::from_millis(5);
 /// How long the count may stand still after the load, before what is missing counts as uncommitted.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long an answer to a look may take.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Transactions of a block that are not its users'.
 const OWN_TRANSACTIONS_PER_BLOCK: u64 = 2;
 
@@ -52,14 +54,28 @@ impl Meter {
         Ok(Self { node, begin })
     }
 
-    /// Watches until the load is over and all that was taken is committed, or nothing moves any more.
+    /// Watches until the load is over and all accepted transfers are committed, or nothing moves any more.
     ///
-    /// # Errors
-    /// When the node does not answer.
-    pub async fn watch(self, load: Arc<Load>, bar: ProgressBar) -> Result<History, ClientError> {
+    /// If the node does not answer, this stops the load and returns the history until then.
+    pub async fn watch(self, load: Arc<Load>, bar: ProgressBar) -> History {
         let mut history = History::default();
+        if let Err(error) = self.fill(&mut history, &load, &bar).await {
+            load.stop(error);
+            while !load.is_finished() {
+                tokio::time::sleep(LAST_LOOKS_INTERVAL).await;
+            }
+        }
+        bar.finish_and_clear();
+        history.usage[1] = Usage::now(load.plan.pid);
+        history
+    }
+
+    async fn fill(&self, history: &mut History, load: &Load, bar: &ProgressBar) -> Result<(), String> {
         if load.has_warm_up() {
-            tokio::time::sleep_until(load.measured_from().into()).await;
+            tokio::select! {
+                () = tokio::time::sleep_until(load.measured_from().into()) => {}
+                () = load.stopped() => {}
+            }
             let committed = self.committed().await?;
             // The look may be late, and what is measured begun.
             history.warm_up = committed.min(load.accepted().saturating_sub(load.accepted_measured()));
@@ -82,18 +98,20 @@ impl Meter {
             if history.push(begin.elapsed(), measured) {
                 moved = Instant::now();
             }
-            progress::show(&bar, &load, measured, begin.elapsed());
+            progress::show(bar, load, measured, begin.elapsed());
             let complete = committed >= load.accepted();
-            if finished && (complete || moved.elapsed() > PATIENCE) {
-                bar.finish_and_clear();
-                history.usage[1] = Usage::now(load.plan.pid);
-                return Ok(history);
+            let is_given_up = moved.elapsed() > PATIENCE || load.is_commitment_abandoned();
+            if finished && (complete || is_given_up) {
+                return Ok(());
             }
         }
     }
 
-    async fn committed(&self) -> Result<u64, ClientError> {
-        let now = self.node.ledger().await?;
+    async fn committed(&self) -> Result<u64, String> {
+        let look = tokio::time::timeout(LOOK_TIMEOUT, self.node.ledger()).await;
+        let now = look
+            .map_err(|_| format!("the node did not answer within {} s", LOOK_TIMEOUT.as_secs()))?
+            .map_err(|error| error.to_string())?;
         let versions = now.version.saturating_sub(self.begin.version);
         let blocks = now.block_height.saturating_sub(self.begin.block_height);
         Ok(versions.saturating_sub(blocks.saturating_mul(OWN_TRANSACTIONS_PER_BLOCK)))

@@ -38,12 +38,15 @@ use load::Load;
 use meter::Meter;
 use plan::Plan;
 use prepared::sign_all;
+use process::{NodeUsage, allow_connections};
 use report::Report;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use target::Target;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The longest ramp and warm-up: a day.
-const SECONDS_MAX: Duration = Duration::from_secs(24 * 3_600);
+/// Maximum length of ramp, warm-up and duration, and of the time between two transfers: 30 days. No sum of them
+/// overflows.
+const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// The options of `bench`.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,7 +74,7 @@ pub struct Arguments {
     warm_up: Seconds,
     /// Stop after this many seconds [default: 10, without --transfers]
     #[arg(long, value_name = "SECONDS")]
-    duration: Option<u64>,
+    duration: Option<Seconds>,
     /// Stop after this many transfers
     #[arg(long, value_name = "N")]
     transfers: Option<u64>,
@@ -165,10 +168,22 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
     }
     if arguments
         .rate
-        .is_some_and(|rate| !rate.is_finite() || rate <= 0.0)
+        .is_some_and(|rate| !rate.is_finite() || rate * SECONDS_MAX.as_secs_f64() < 1.0)
     {
-        return Err(Failure::Fatal("--rate must be above 0".to_owned()));
+        return Err(Failure::Fatal(format!(
+            "--rate must be above 0, with a transfer every {} s at least",
+            SECONDS_MAX.as_secs()
+        )));
     }
+    if let Some(pid) = arguments.pid
+        && NodeUsage::of(pid).is_none()
+    {
+        return Err(Failure::Fatal(format!(
+            "--pid {pid}: there is no such process, or its figures cannot be read from /proc"
+        )));
+    }
+    let (connections, threads) = (arguments.connections.get(), arguments.threads.get());
+    allow_connections(connections, threads.min(connections))?;
     // The load has threads of its own (`driver.rs`).
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -197,15 +212,34 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     sign_all(&plan, &form, &mut shares);
 
     let meter = Meter::begin(node).await?;
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
     let load = Arc::new(Load::begin(plan, target, form));
+    for signal in signals {
+        tokio::spawn(stop_at(signal?, Arc::clone(&load)));
+    }
     let driver = Driver::start(&load, shares)?;
     let progress = progress::bar(&load.plan);
-    let history = meter.watch(Arc::clone(&load), progress).await?;
+    let history = meter.watch(Arc::clone(&load), progress).await;
     let tally = driver.join()?;
+    if load.plan.pid.is_some() && history.usage()[1].node.is_none() {
+        load.stop("the process that --pid names has ended");
+    }
     let report = Report::new(&load, &tally, &history);
     let text = match arguments.output {
         Output::Text => report.text(),
         Output::Json => report.json(),
     };
-    Ok(output::line(&text)?)
+    output::line(&text)?;
+    match load.stop_cause() {
+        None => Ok(()),
+        Some(cause) => Err(Failure::Fatal(format!("the run was stopped: {cause}"))),
+    }
+}
+
+/// Stops the run at the first signal, and waits for nothing more at the second.
+async fn stop_at(mut signal: Signal, load: Arc<Load>) {
+    signal.recv().await;
+    load.stop("interrupted");
+    signal.recv().await;
+    load.abandon();
 }

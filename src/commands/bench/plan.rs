@@ -56,7 +56,7 @@ impl Plan {
     /// The run that the arguments describe.
     pub fn new(arguments: &Arguments, chain: ChainIdentity, gas_unit_price: u64, seed: u64) -> Self {
         let duration = match (arguments.duration, arguments.transfers) {
-            (Some(secs), _) => Some(Duration::from_secs(secs)),
+            (Some(duration), _) => Some(duration.into()),
             (None, Some(_)) => None,
             (None, None) => Some(DURATION_DEFAULT),
         };
@@ -90,7 +90,8 @@ impl Plan {
     /// What each account is to hold before the load, in the coin's smallest unit: enough for twice
     /// its even share of the transfers.
     pub fn grant(&self) -> u64 {
-        let by_time = |duration: Duration| duration.as_secs_f64().ceil() as u64 * RATE_ASSUMED;
+        let by_time =
+            |duration: Duration| (duration.as_secs_f64().ceil() as u64).saturating_mul(RATE_ASSUMED);
         let warm_up = by_time(self.ramp + self.warm_up);
         let measured = self
             .transfers

@@ -31,6 +31,11 @@ pub struct Report {
     /// The rate of each fifth of the committed transactions.
     fifths_committed_per_second: Vec<f64>,
     uncommitted: u64,
+    /// Sent, and without an answer when the run ended.
+    unanswered: u64,
+    /// Why the run ended before its plan did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
     submit_latency: Quantiles,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit_latency: Option<Quantiles>,
@@ -139,6 +144,8 @@ impl Report {
                 .accepted()
                 .saturating_sub(history.committed_in_warm_up())
                 .saturating_sub(committed),
+            unanswered: tally.unanswered,
+            stopped: load.stop_cause().map(str::to_owned),
             submit_latency: (&tally.submit).into(),
             commit_latency: (plan.mode == Mode::Await).then(|| (&tally.commit).into()),
             failed: tally.failed,
@@ -167,7 +174,7 @@ impl Report {
             "{} transfers committed in {:.2} s over {} connections from {} accounts (seed {})\n\
              committed_per_second {:.0}\n\
              committed_per_second by fifth {}\n\
-             accepted {}  uncommitted {}  failed {}  lost {}\n",
+             accepted {}  uncommitted {}  unanswered {}  failed {}  lost {}\n",
             self.committed,
             self.seconds,
             self.connections,
@@ -177,6 +184,7 @@ impl Report {
             fifths.join(" "),
             self.accepted,
             self.uncommitted,
+            self.unanswered,
             self.failed,
             self.lost,
         );
@@ -200,6 +208,9 @@ impl Report {
                 "false 404s {}  waits in vain {}",
                 self.false_not_found, self.waits_in_vain
             );
+        }
+        if let Some(cause) = &self.stopped {
+            let _ = writeln!(text, "stopped early: {cause}");
         }
         self.write_processes(&mut text);
         let _ = write!(text, "errors");

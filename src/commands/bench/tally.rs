@@ -25,6 +25,8 @@ pub struct Tally {
     pub waits_in_vain: u64,
     /// Transactions that the node had taken and then did not know any more.
     pub lost: u64,
+    /// Transfers that were sent and had no answer when the run ended.
+    pub unanswered: u64,
     /// Transfers that had to be signed while the load was on.
     pub signed_while_running: u64,
     errors: BTreeMap<String, u64>,
@@ -39,6 +41,7 @@ impl Default for Tally {
             false_not_found: 0,
             waits_in_vain: 0,
             lost: 0,
+            unanswered: 0,
             signed_while_running: 0,
             errors: BTreeMap::new(),
         }
@@ -70,6 +73,7 @@ impl Tally {
         self.false_not_found += other.false_not_found;
         self.waits_in_vain += other.waits_in_vain;
         self.lost += other.lost;
+        self.unanswered += other.unanswered;
         self.signed_while_running += other.signed_while_running;
         for (code, count) in other.errors {
             self.add_errors(code, count);

@@ -4,7 +4,7 @@ use super::{
     Mode,
     accounts::BenchAccount,
     answer::{Answer, NoAnswer},
-    connection::Connection,
+    connection::{AskError, Connection},
     form::Transfer,
     load::{Due, Load},
     prepared::After as _,
@@ -78,12 +78,17 @@ impl Worker {
     /// Makes transfers until the run is over.
     pub async fn run(mut self) {
         let load = Arc::clone(&self.load);
-        sleep_until(load.connect_at(self.index)).await;
+        sleep_until(&load, load.connect_at(self.index)).await;
         while let Some(due) = load.next() {
-            sleep_until(due.at).await;
+            sleep_until(&load, due.at).await;
+            if load.stop_cause().is_some() {
+                return;
+            }
             let index = self.next_account;
             self.next_account = (index + 1) % self.accounts.len();
+            self.count(|tally| tally.unanswered += 1);
             self.transfer(index, due).await;
+            self.count(|tally| tally.unanswered -= 1);
         }
     }
 
@@ -138,7 +143,7 @@ impl Worker {
     /// When no answer came.
     pub(super) async fn ask(&mut self, path: &str) -> Result<Answer, NoAnswer> {
         self.load.form.question(path, &mut self.request);
-        self.connection.ask(&self.request).await
+        self.exchange().await
     }
 
     /// Asks for the transaction at `path`, in the form of the submissions.
@@ -147,7 +152,25 @@ impl Worker {
     /// When no answer came.
     pub(super) async fn look(&mut self, path: &str) -> Result<Answer, NoAnswer> {
         self.load.form.look(path, &mut self.request);
-        self.connection.ask(&self.request).await
+        self.exchange().await
+    }
+
+    /// Sends the request and reads its answer. Stops the run if this machine cannot make the connection: then
+    /// its figures would say nothing about the node.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NoAnswer`] if no answer came.
+    async fn exchange(&mut self) -> Result<Answer, NoAnswer> {
+        self.connection.ask(&self.request).await.map_err(|error| {
+            if let AskError::Local(cause) = error {
+                let connections = self.load.plan.connections;
+                self.load.stop(format!(
+                    "this machine cannot make all of the {connections} connections: {cause}"
+                ));
+            }
+            NoAnswer
+        })
     }
 
     /// Submits until the node takes it or says that it never will.
@@ -155,7 +178,7 @@ impl Worker {
         let mut pause = PAUSE_MIN;
         let mut unanswered = false;
         loop {
-            match self.connection.ask(&self.request).await {
+            match self.exchange().await {
                 Ok(answer) if answer.status == StatusCode::ACCEPTED => return Submission::Accepted,
                 Ok(answer) => {
                     let code = error_code(&answer);
@@ -209,11 +232,16 @@ impl Worker {
     }
 }
 
+/// Sleeps until `at`, or until the run is stopped.
+///
 /// Only an open loop and a ramp have to wait: a timer that is already due still costs its granularity, a
 /// millisecond.
-async fn sleep_until(at: Instant) {
+async fn sleep_until(load: &Load, at: Instant) {
     if at > Instant::now() {
-        tokio::time::sleep_until(at.into()).await;
+        tokio::select! {
+            () = tokio::time::sleep_until(at.into()) => {}
+            () = load.stopped() => {}
+        }
     }
 }
 
