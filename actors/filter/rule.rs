@@ -39,6 +39,12 @@ pub struct FilterRule {
     pub subject: FilterSubject,
 }
 
+impl FilterRule {
+    /// Maximum length of the text of a rule, in bytes: one on a function with the longest names.
+    pub const TEXT_BYTES_MAX: usize =
+        "allow function ".len() + "0x".len() + 64 + 2 * ("::".len() + Identifier::LENGTH_MAX);
+}
+
 /// A text that is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterRuleError {

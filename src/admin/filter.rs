@@ -5,12 +5,13 @@ use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},
 };
-use ledger_actors::SubmissionFilter;
+use ledger_actors::{FilterRule, SubmissionFilter};
 use ledger_api::Problem;
 use serde::{Deserialize, Serialize};
 
-/// The largest body, in bytes: enough for as many rules as a filter has, each with a whole address.
-pub const BODY_BYTES_MAX: usize = 1 << 20;
+/// Maximum size of a body, in bytes: as many of the longest rules as a filter has, each with quotes, a comma,
+/// a line break and some indentation.
+pub const BODY_BYTES_MAX: usize = SubmissionFilter::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
 
 /// How much of a new filter the log tells, in characters.
 const LOGGED_CHARS_MAX: usize = 1_000;

@@ -101,6 +101,31 @@ async fn what_the_pool_took_stays_over_a_change_and_over_a_restart_with_other_ru
     assert_eq!(node.try_wait(&parked).await.unwrap()["success"], true);
 }
 
+/// The interface of the operator takes a full set of the longest rules, and names the limit for one more.
+#[tokio::test]
+async fn replaces_the_filter_by_as_many_of_the_longest_rules_as_it_may_have() {
+    const RULES_MAX: usize = 10_000;
+    let node = TestNode::start(&[]);
+    let name = |number: usize| format!("{number:_>254}x");
+    let rules: Vec<_> = (0..=RULES_MAX)
+        .map(|number| {
+            format!(
+                "allow function 0x{}::m{}::{}",
+                "f".repeat(64),
+                &name(number)[1..],
+                name(number)
+            )
+        })
+        .collect();
+    let rules: Vec<_> = rules.iter().map(String::as_str).collect();
+    let changed = put_rules(&node, &rules[..RULES_MAX]).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    assert_eq!(changed.json["rules"].as_array().unwrap().len(), RULES_MAX);
+    let refused = put_rules(&node, &rules).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert!(refused.text.contains("at most 10000 rules"), "{}", refused.text);
+}
+
 #[tokio::test]
 async fn a_change_lasts_until_the_next_start() {
     let mut node = TestNode::start(&["filter.rules=deny sender 0x1", "api.simulation_enabled=false"]);
@@ -140,7 +165,7 @@ async fn what_is_no_filter_changes_nothing() {
         (json!({ "rules": "deny all" }), 400, "the body is to be"),
         (json!({ "rules": [], "more": 1 }), 400, "the body is to be"),
         (json!(["deny all"]), 400, "the body is to be"),
-        (json!({ "rules": ["x".repeat(1 << 20)] }), 413, "1048576"),
+        (json!({ "rules": ["x".repeat(8 << 20)] }), 413, "at most"),
     ];
     for (body, status, words) in cases {
         let answer = node.http.send_json(Method::PUT, &url, &body).await;

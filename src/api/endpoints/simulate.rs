@@ -1,7 +1,7 @@
 //! Simulating a transaction: what it would do and cost right now (rest-behaviour section 1). It runs
 //! on a reader thread and leaves no trace, so that the filter of submissions does not ask who it is from.
 
-use super::submit::signed_transaction;
+use super::submit::{bounded, signed_transaction};
 use crate::{
     answer::Answer,
     call::Call,
@@ -26,6 +26,7 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     call.state.require(Switch::Simulation)?;
     let estimates = Estimates::asked_by(&call)?;
     let signed = signed_transaction(&mut call).await?;
+    bounded(&signed)?;
     refuse_signed(&call, &signed).await?;
     let signed = estimates.with_gas_price(&call, signed).await?;
     let (chain, now_usecs) = (call.chain().clone(), call.node().now_usecs());

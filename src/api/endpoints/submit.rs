@@ -120,13 +120,24 @@ pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The transaction, where it is a call that may be one and the operator's filter lets it in.
+/// Returns the transaction if its call is bounded and the operator's filter accepts it.
+///
+/// # Errors
+///
+/// Returns [`Problem::InvalidInput`] as [`bounded`] does, or [`Problem::RejectedByFilter`].
 pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTransaction, Problem> {
-    if let Some(function) = signed.raw.entry_function() {
-        bounded_call(function)?;
-    }
+    bounded(&signed)?;
     call.node().check_filter(&signed)?;
     Ok(signed)
+}
+
+/// Checks the number of arguments of the call that a transaction makes, if it makes one.
+///
+/// # Errors
+///
+/// Returns [`Problem::InvalidInput`] if there are more than any function has.
+pub(super) fn bounded(signed: &SignedTransaction) -> Result<(), Problem> {
+    signed.raw.entry_function().map_or(Ok(()), bounded_call)
 }
 
 /// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.

@@ -1,10 +1,11 @@
 //! Simulations of transactions.
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use bytes::Bytes;
 use ledger::{
-    AccountAddress, Genesis, SignedTransaction,
+    AccountAddress, Genesis, SignedTransaction, TypeTag,
     crypto::Ed25519Signature,
-    transaction::{AccountAuthenticator, TransactionAuthenticator},
+    transaction::{AccountAuthenticator, TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::{Value, json};
 
@@ -117,6 +118,58 @@ async fn a_failed_simulation_is_an_answer() {
     assert_eq!(failed["success"], false);
     let status = failed["vm_status"].as_str().unwrap();
     assert!(status.starts_with("Move abort in 0x1::coin: "), "{status}");
+    api.stop().await;
+}
+
+/// Asserts that a simulation and a submission have the same error, which says `words`.
+fn same_error(simulated: &Answer, submitted: &Answer, words: &str) {
+    refused(simulated, (400, "invalid_input"), words);
+    assert_eq!(simulated.json(), submitted.json());
+    assert!(simulated.text().contains(words), "{}", simulated.text());
+}
+
+#[actix_web::test]
+async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let with = |arguments: usize, type_arguments: usize| {
+        let TransactionPayload::EntryFunction(mut call) = transfer.payload(&api.chain) else {
+            panic!("a transfer is a call");
+        };
+        call.args = vec![Bytes::new(); arguments];
+        call.type_args = vec![TypeTag::U8; type_arguments];
+        let signed = transfer.sign_payload(&api.chain, TransactionPayload::EntryFunction(call));
+        SignedTransaction {
+            authenticator: unsigned(&api, &transfer).authenticator,
+            ..signed
+        }
+    };
+    for (signed, words) in [
+        (with(129, 0), "129 arguments, a function has at most 128"),
+        (with(2, 33), "33 type arguments, a function has at most 32"),
+    ] {
+        let simulated = simulate(&api, &signed, "", "*/*").await;
+        same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
+    }
+    // As many as a call may have, and more than this function has: it is for the execution to reject them.
+    for signed in [with(128, 0), with(2, 32)] {
+        let simulated = only(&simulate(&api, &signed, "", "*/*").await);
+        assert_eq!(simulated["success"], false, "{simulated}");
+    }
+
+    // In JSON, arguments are converted by the declaration of the function, which has two.
+    let json = transfer.json(&api.chain);
+    for (pointer, value) in [
+        ("/payload/arguments", json!(vec!["0x1"; 129])),
+        ("/payload/type_arguments", json!(vec!["u8"; 33])),
+    ] {
+        let mut body = json.clone();
+        body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
+        *body.pointer_mut(pointer).unwrap() = value;
+        let simulated = api.client.post_json(PATH, &body, "application/json").await;
+        same_error(&simulated, &api.client.submit_json(&body).await, "arguments");
+    }
+    still_works(&api).await;
     api.stop().await;
 }
 
