@@ -21,6 +21,7 @@ use actix_web::{
 use ledger::{HashValue, SignedTransaction};
 use ledger_actors::{Clock, Lane, Lookup, NodeHandle, WaitConfig};
 use ledger_api::configure;
+use ledger_store::Snapshot;
 use std::{
     fmt::Debug,
     future::poll_fn,
@@ -266,6 +267,11 @@ fn commit_on_another_thread(handle: NodeHandle, transaction: SignedTransaction, 
             handle.wait_for_commit(awaited).await.unwrap().1,
             Lookup::Committed(_)
         ) {}
+        // A read waits until the store has applied the block, so that direct reads see it.
+        handle
+            .read(|snapshot: &Snapshot| Ok(snapshot.ledger_info().version))
+            .await
+            .unwrap();
     };
     thread::spawn(|| System::new().block_on(committed))
         .join()
