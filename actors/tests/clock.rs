@@ -90,7 +90,8 @@ async fn believed(handle: &NodeHandle) {
         .expect("the node continues");
 }
 
-fn is_refused(answer: Result<impl Sized, SubmitError>) -> Option<String> {
+/// Returns the words of a refusal for the clock.
+fn refusal_words(answer: Result<impl Sized, SubmitError>) -> Option<String> {
     match answer {
         Err(SubmitError::Unanswered(ReadError::Unwritable(cause @ Unwritable::Clock(_)))) => {
             Some(cause.to_string())
@@ -127,7 +128,7 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     let handle = node.handle();
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
-        let words = is_refused(handle.submit(missing.clone()).await).expect("refused for the clock");
+        let words = refusal_words(handle.submit(missing.clone()).await).expect("refused for the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
@@ -164,7 +165,7 @@ async fn an_operator_confirms_a_clock_that_is_far_ahead() {
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
     let refused = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let words = is_refused(node.handle().submit(refused.clone()).await).expect("refused for the clock");
+    let words = refusal_words(node.handle().submit(refused.clone()).await).expect("refused for the clock");
     node.stop().await.unwrap();
     // The words name the value.
     let (_, value) = words.split_once("sequencer.clock_confirmed_until_secs=").unwrap();
