@@ -8,6 +8,7 @@
 //! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
 //! | a client of a node | `client/`, `signing.rs` |
 //! | signals | `signals.rs` |
+//! | the log | `telemetry.rs`, `log_queue.rs` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
@@ -18,6 +19,7 @@ mod commands;
 mod config;
 mod faucet;
 mod guard;
+mod log_queue;
 mod output;
 mod signals;
 mod signing;
@@ -37,7 +39,10 @@ fn main() -> ExitCode {
         .map_err(|error| commands::Failure::fatal("installing a signal handler", &error))
         .and_then(|()| commands::execute(cli));
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            telemetry::flush();
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             failure.report();
             failure.exit_code()

@@ -1,12 +1,7 @@
 //! How a command fails, and with which exit code (design section 6).
 
-use crate::{client::ClientError, config::ConfigError};
-use std::{
-    error::Error,
-    fmt::Display,
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use crate::{client::ClientError, config::ConfigError, telemetry};
+use std::{error::Error, fmt::Display, process::ExitCode};
 
 /// What stopped a command.
 #[derive(Debug)]
@@ -41,14 +36,12 @@ impl Failure {
         }
     }
 
-    /// Prints the failure on standard error.
+    /// Writes the failure to standard error, as the last line of the process.
     pub fn report(&self) {
-        let mut stderr = io::stderr().lock();
-        // `eprintln!` would panic if standard error cannot be written. The exit code still reports the failure.
-        let _ = match self {
-            Self::Configuration(error) => writeln!(stderr, "ledger-node: configuration: {error}"),
-            Self::Fatal(text) => writeln!(stderr, "ledger-node: {text}"),
-        };
+        telemetry::write_last(&match self {
+            Self::Configuration(error) => format!("ledger-node: configuration: {error}"),
+            Self::Fatal(text) => format!("ledger-node: {text}"),
+        });
     }
 }
 

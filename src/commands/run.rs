@@ -24,7 +24,9 @@ use ledger::Genesis;
 pub fn execute(config: &Config) -> Result<(), Failure> {
     let configured = configured_genesis(config)?;
     let settings = config.settings();
-    telemetry::start(settings);
+    // Before there are threads, which inherit it.
+    let scheduled = schedule(&settings.process.scheduling);
+    telemetry::start(settings)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         chain_id = configured.genesis.chain_id,
@@ -32,8 +34,13 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
         sequencer = %settings.sequencer.mode,
         "starting"
     );
-    // Before there are threads, which take it over.
-    schedule(&settings.process.scheduling);
+    if let Err(error) = scheduled {
+        tracing::warn!(
+            %error,
+            "the system does not let the node's threads wait their turns, which costs throughput; \
+             process.scheduling = inherit does not ask"
+        );
+    }
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
     let connections = raise_descriptor_limit(settings, &configured.genesis)?;
@@ -93,6 +100,7 @@ fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
     // Before the line is printed, because its reader may expect the whole start in the log.
     tracing::info!("{ready}");
     let keys = genesis.development.then(|| development_words(genesis));
+    telemetry::flush();
     for text in keys.iter().chain([&ready]) {
         output::line(text).map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
     }

@@ -16,10 +16,11 @@
 //! | filters of the indices | 64 MiB |
 //! | a record of the block log | 32 MiB |
 //! | pages that a failed disk did not take | 256 MiB |
+//! | lines of the log that wait for standard error | 2 MiB twice: the lines that are being written, and those appended meanwhile |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
 use super::listener::worker_threads;
-use crate::config::Settings;
+use crate::{config::Settings, log_queue::QUEUE_BYTES_MAX};
 use ledger_store::{FILTER_BYTES_MAX, KEPT_BYTES_MAX, LOG_BYTES_MAX};
 
 const KIB: u64 = 1024;
@@ -43,6 +44,8 @@ const CONNECTION: u64 = 128 * KIB;
 const REQUEST: u64 = 32 * KIB;
 /// A transaction that was executed holds its write set, events and rows.
 const EXECUTED: u64 = 16;
+/// Lines of the log that are being written, and as many that wait.
+const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
 /// What no setting decides.
 const REST: u64 = 256 * MIB;
 
@@ -66,7 +69,13 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (settings.storage.cache_bytes, 1),
         (
             1,
-            LARGE_ANSWERS + COMPRESSORS + FILTER_BYTES_MAX + LOG_BYTES_MAX + KEPT_BYTES_MAX + REST,
+            LARGE_ANSWERS
+                + COMPRESSORS
+                + FILTER_BYTES_MAX
+                + LOG_BYTES_MAX
+                + KEPT_BYTES_MAX
+                + LOG_LINES
+                + REST,
         ),
     ];
     let sizes = products

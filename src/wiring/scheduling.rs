@@ -4,22 +4,22 @@
 //! the one that hands over for the one that it wakes, for each of them: both lose what they had in the cache, and the
 //! woken one finds a single thing to do. Under `SCHED_BATCH` (sched(7)) it waits its turn and finds many.
 
+use std::error::Error;
+
 /// Gives this thread, and all that it starts, the way that `process.scheduling` names. What started the process under
 /// another way than the system's usual one has decided that, and is not overruled.
 ///
-/// Where the system refuses, that is logged, and the node goes on in the usual way.
-pub fn schedule(process_scheduling: &str) {
+/// # Errors
+///
+/// Returns the error of the system if it refuses. The threads then have the system's usual policy.
+pub fn schedule(process_scheduling: &str) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
-    if process_scheduling == "batch"
-        && let Err(error) = batch()
-    {
-        tracing::warn!(
-            %error,
-            "the system does not let the node's threads wait their turns, which costs throughput; process.scheduling = inherit does not ask"
-        );
+    if process_scheduling == "batch" {
+        batch()?;
     }
     #[cfg(not(target_os = "linux"))]
     let _ = process_scheduling;
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]
@@ -44,7 +44,7 @@ mod tests {
         let threads = thread::spawn(move || {
             let this = Pid::current_thread();
             set_scheduler(this, before, SchedulerParams { priority: 0 }).unwrap();
-            schedule(process_scheduling);
+            schedule(process_scheduling).unwrap();
             let started = thread::spawn(move || get_scheduler(this).unwrap());
             [get_scheduler(this).unwrap(), started.join().unwrap()]
         });

@@ -75,8 +75,7 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
     assert_eq!(put_rules(&node, &[]).await.status, 200);
     node.submit_and_wait(&bob.transfer(&chain, 1, bob.address, 1))
         .await;
-    let log = node.log();
-    assert!(log.contains("submission filter changed"), "{log}");
+    node.logged("submission filter changed").await;
 }
 
 #[tokio::test]
@@ -217,11 +216,7 @@ async fn switches_come_from_the_configuration_and_are_turned_live() {
         "what is not named stays"
     );
     node.submit_and_wait(&transfer).await;
-    assert!(
-        node.log().contains("switches of the interface changed"),
-        "{}",
-        node.log()
-    );
+    node.logged("switches of the interface changed").await;
 
     for wrong in [
         json!({ "submission": false }),

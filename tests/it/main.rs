@@ -17,6 +17,7 @@ mod hostile_pool;
 mod http2;
 mod keep_alive;
 mod late_starts;
+mod log_reader;
 mod metrics;
 mod overload;
 mod pruned;

@@ -60,21 +60,28 @@ impl TestNode {
 
     /// Starts a node as [`TestNode::spawn`] does, or returns its exit status if it ends before it is ready.
     pub fn try_spawn(
+        command: Command,
+        directory: Arc<TempDir>,
+        settings: Vec<String>,
+    ) -> Result<Self, ExitStatus> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(log_file(&directory));
+        Self::try_spawn_logging_to(log.unwrap(), command, directory, settings)
+    }
+
+    /// Starts a node as [`TestNode::try_spawn`] does, with another standard error than the file that
+    /// [`TestNode::log`] reads.
+    pub fn try_spawn_logging_to(
+        log: impl Into<Stdio>,
         mut command: Command,
         directory: Arc<TempDir>,
         settings: Vec<String>,
     ) -> Result<Self, ExitStatus> {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(
-                File::options()
-                    .create(true)
-                    .append(true)
-                    .open(log_file(&directory))
-                    .unwrap(),
-            )
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        // The command holds the parent's end of a pipe.
+        drop(command);
         let mut greeting = Vec::new();
         let stdout = child.stdout.take().unwrap();
         for line in BufReader::new(stdout).lines() {
@@ -147,9 +154,19 @@ impl TestNode {
         self.child.id()
     }
 
-    /// What it logged.
+    /// Returns the log: complete after the start and after the end. The log line of a request may follow its
+    /// response; see [`TestNode::logged`].
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(&self.directory)).unwrap()
+    }
+
+    /// Returns the log once it contains `words`.
+    pub async fn logged(&self, words: &str) -> String {
+        until(&format!("{words:?} in the log"), || {
+            let log = self.log();
+            async move { log.contains(words).then_some(log) }
+        })
+        .await
     }
 
     /// Ends it as a power cut would.

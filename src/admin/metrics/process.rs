@@ -2,6 +2,7 @@
 //! that all programs have for this; where the kernel does not tell, they are missing.
 
 use super::family::Families;
+use crate::telemetry;
 
 /// Tells of it.
 pub fn tell(families: &mut Families) {
@@ -11,6 +12,12 @@ pub fn tell(families: &mut Families) {
             "Always 1; the version of the program is a label.",
         ))
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+    families
+        .counter((
+            "ledger_log_lost_lines_total",
+            "Lines of the log that were lost, as standard error was not read in time or could not be written.",
+        ))
+        .sample(&[], telemetry::lost_lines() as f64);
     #[cfg(target_os = "linux")]
     {
         // What cannot be read now may be read next time.

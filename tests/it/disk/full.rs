@@ -133,7 +133,8 @@ async fn check_stop_and_restart(
     repair: impl FnOnce(),
 ) {
     let words = "the ledger cannot be written any more";
-    assert_eq!(node.log().matches(words).count(), 1, "{}", node.log());
+    let log = node.logged(words).await;
+    assert_eq!(log.matches(words).count(), 1, "{log}");
     repair();
     assert_eq!(node.stop("TERM").code(), Some(1), "{}", node.log());
     let last = node.log().lines().last().unwrap_or_default().to_owned();

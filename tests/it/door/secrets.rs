@@ -46,7 +46,7 @@ async fn a_node_that_says_everything_says_no_secret() {
         format!("admin.token_file={}", token_file.display()),
         format!("chain.genesis={}", genesis_file.display()),
     ];
-    let node = certificate.start_node(&[ALL, &settings[0], &settings[1]]);
+    let mut node = certificate.start_node(&[ALL, &settings[0], &settings[1]]);
 
     let bearer = format!("Bearer {TOKEN}");
     for (method, route) in [
@@ -72,6 +72,7 @@ async fn a_node_that_says_everything_says_no_secret() {
     stream.read_to_string(&mut answered).await.unwrap();
     assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
 
+    assert!(node.stop("TERM").success());
     let log = node.log();
     let greeting = node.greeting.join("\n");
     assert!(log.contains("TRACE"), "the log was to say everything");

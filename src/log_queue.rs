@@ -1,0 +1,331 @@
+//! A bounded queue of log lines, written to standard error by a thread of its own.
+//!
+//! A write to standard error blocks while its reader does not read: a full pipe, a terminal that is
+//! stopped, a disk that hangs. The threads that log therefore only append to a buffer, and one thread
+//! writes. A line that finds the buffer full is lost and counted. Once standard error takes lines again,
+//! the log reports how many were lost.
+
+use std::{
+    io, mem,
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread::{self, ThreadId},
+    time::{Duration, Instant},
+};
+
+/// Maximum size of the lines that wait, in bytes: about 8,000 lines of requests.
+///
+/// Twice as much is in memory while the thread writes the lines that waited before.
+pub const QUEUE_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The queue. Its methods never wait for standard error, except [`Self::flush`], which has a timeout.
+#[derive(Debug)]
+pub struct LogQueue {
+    capacity_bytes: usize,
+    state: Mutex<State>,
+    /// Notified when a line is appended while the writer is idle.
+    appended: Condvar,
+    /// Notified when the writer has written a batch.
+    written: Condvar,
+    /// Lines that were lost. Only counted, never used to order anything, hence relaxed.
+    lost_lines: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The lines that wait.
+    lines: Vec<u8>,
+    /// Total size of all lines that were ever appended.
+    appended_bytes: u64,
+    /// Total size of the lines that were written, or failed to be written.
+    finished_bytes: u64,
+    /// Value of `appended_bytes` after the newest report of lost lines.
+    reported_bytes: u64,
+    /// Whether the writer waits for a line.
+    is_idle: bool,
+    /// The writer.
+    writer: Option<ThreadId>,
+}
+
+impl State {
+    fn append(&mut self, line: &[u8]) {
+        self.lines.extend_from_slice(line);
+        self.appended_bytes = self.appended_bytes.saturating_add(line.len() as u64);
+    }
+}
+
+impl LogQueue {
+    /// Creates an empty queue for at most this many bytes of waiting lines.
+    pub fn new(capacity_bytes: usize) -> Self {
+        Self {
+            capacity_bytes,
+            state: Mutex::new(State {
+                lines: Vec::with_capacity(capacity_bytes),
+                ..State::default()
+            }),
+            appended: Condvar::new(),
+            written: Condvar::new(),
+            lost_lines: AtomicU64::new(0),
+        }
+    }
+
+    /// Appends a line, or counts it as lost if the queue is full.
+    ///
+    /// The writer's own lines always fit: it logs one line per batch, the report of lost lines.
+    pub fn push(&self, line: &[u8]) {
+        let mut state = self.lock();
+        let size_bytes = state.lines.len().saturating_add(line.len());
+        if size_bytes > self.capacity_bytes && state.writer != Some(thread::current().id()) {
+            drop(state);
+            self.lost_lines.fetch_add(1, Relaxed);
+            return;
+        }
+        state.append(line);
+        self.wake_writer(state);
+    }
+
+    /// Appends a line even if the queue is full: the last line of the process, which names its error.
+    pub fn push_last(&self, line: &[u8]) {
+        let mut state = self.lock();
+        state.append(line);
+        self.wake_writer(state);
+    }
+
+    /// Number of lines that were lost, because the queue was full or standard error could not be written.
+    pub fn lost_lines(&self) -> u64 {
+        self.lost_lines.load(Relaxed)
+    }
+
+    /// Whether this is the thread that writes.
+    pub fn is_writer(&self) -> bool {
+        self.lock().writer == Some(thread::current().id())
+    }
+
+    /// Waits until all lines that were appended before the call are written, and the newest report of lost
+    /// lines. Returns whether they are.
+    pub fn flush(&self, timeout: Duration) -> bool {
+        let begun = Instant::now();
+        let mut state = self.lock();
+        let target_bytes = state.appended_bytes;
+        while state.finished_bytes < target_bytes.max(state.reported_bytes) {
+            let Some(remaining) = timeout.checked_sub(begun.elapsed()) else {
+                return false;
+            };
+            let waited = self.written.wait_timeout(state, remaining);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        true
+    }
+
+    /// Writes lines for as long as the process lives.
+    ///
+    /// `write` writes some of the bytes and returns how many; `report` logs the number of lines that were
+    /// lost since it was last called.
+    pub fn run_writer(
+        &self,
+        mut write: impl FnMut(&[u8]) -> io::Result<usize>,
+        mut report: impl FnMut(u64),
+    ) -> ! {
+        let mut batch = Vec::with_capacity(self.capacity_bytes);
+        let mut reported_lines = 0;
+        loop {
+            self.next_batch(&mut batch);
+            let mut is_reported = false;
+            match write_batch(&batch, &mut write) {
+                Ok(()) => {
+                    let lost_lines = self.lost_lines();
+                    if lost_lines > reported_lines {
+                        // Appended to the lines that filled the queue: the lost lines would have followed them.
+                        report(lost_lines.saturating_sub(reported_lines));
+                        reported_lines = lost_lines;
+                        is_reported = true;
+                    }
+                }
+                // No report: it would be lost as well, and reported again without end.
+                Err(lost_lines) => {
+                    self.lost_lines.fetch_add(lost_lines, Relaxed);
+                }
+            }
+            let mut state = self.lock();
+            if is_reported {
+                state.reported_bytes = state.appended_bytes;
+            }
+            state.finished_bytes = state.finished_bytes.saturating_add(batch.len() as u64);
+            drop(state);
+            self.written.notify_all();
+        }
+    }
+
+    /// Waits for lines and moves all of them to `batch`.
+    fn next_batch(&self, batch: &mut Vec<u8>) {
+        batch.clear();
+        let mut state = self.lock();
+        state.writer = Some(thread::current().id());
+        while state.lines.is_empty() {
+            state.is_idle = true;
+            state = self.appended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_idle = false;
+        mem::swap(&mut state.lines, batch);
+    }
+
+    fn wake_writer(&self, mut state: MutexGuard<'_, State>) {
+        let is_idle = mem::take(&mut state.is_idle);
+        drop(state);
+        if is_idle {
+            self.appended.notify_one();
+        }
+    }
+
+    /// A panic must not silence the log, so a poisoned lock is used: its state is whole between two statements.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes all lines of a batch.
+///
+/// # Errors
+///
+/// Returns the number of lines that were not written completely.
+fn write_batch(mut rest: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<usize>) -> Result<(), u64> {
+    let lines = |rest: &[u8]| rest.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    while !rest.is_empty() {
+        match write(rest) {
+            Ok(0) => return Err(lines(rest)),
+            Ok(written_bytes) => rest = rest.get(written_bytes..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Err(lines(rest)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, mpsc};
+
+    const LINE: &[u8] = b"0123456\n";
+    /// Longer than any test takes.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    /// A queue for two lines, with a writer whose sink takes one write for each permit.
+    fn queue() -> (
+        Arc<LogQueue>,
+        mpsc::Sender<io::Result<()>>,
+        mpsc::Receiver<Vec<u8>>,
+    ) {
+        let queue = Arc::new(LogQueue::new(2 * LINE.len()));
+        let (permit, permits) = mpsc::channel::<io::Result<()>>();
+        let (sink, written) = mpsc::channel();
+        let writer = Arc::clone(&queue);
+        // It ends with the process, as in the node.
+        thread::spawn(move || {
+            let reported = Arc::clone(&writer);
+            writer.run_writer(
+                |bytes| {
+                    // The test has ended.
+                    let Ok(outcome) = permits.recv() else {
+                        loop {
+                            thread::park();
+                        }
+                    };
+                    outcome?;
+                    let _ = sink.send(bytes.to_vec());
+                    Ok(bytes.len())
+                },
+                |lines| reported.push(format!("lost {lines}\n").as_bytes()),
+            )
+        });
+        (queue, permit, written)
+    }
+
+    /// Pushes a line, and returns once the writer has taken it and waits for its permit.
+    fn occupy_writer(queue: &LogQueue) {
+        queue.push(LINE);
+        while !queue.lock().lines.is_empty() {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn counts_lines_beyond_its_capacity_and_reports_them_in_their_place() {
+        let (queue, permit, written) = queue();
+        occupy_writer(&queue);
+        for _ in 0..5 {
+            queue.push(LINE);
+        }
+        assert_eq!(queue.lost_lines(), 3, "two lines fit");
+        permit.send(Ok(())).unwrap();
+        permit.send(Ok(())).unwrap();
+        assert_eq!(written.recv().unwrap(), LINE);
+        assert_eq!(written.recv().unwrap(), [LINE, LINE, b"lost 3\n"].concat());
+        assert!(queue.flush(PATIENCE));
+        queue.push(LINE);
+        permit.send(Ok(())).unwrap();
+        assert!(queue.flush(PATIENCE));
+        assert_eq!(queue.lost_lines(), 3, "there is room again");
+    }
+
+    #[test]
+    fn flush_ends_with_the_last_line_or_the_timeout() {
+        let (queue, permit, written) = queue();
+        assert!(queue.flush(Duration::ZERO), "there is nothing to write");
+        occupy_writer(&queue);
+        assert!(!queue.flush(Duration::from_millis(1)), "no write is permitted");
+        permit.send(Ok(())).unwrap();
+        assert!(queue.flush(PATIENCE));
+        assert_eq!(written.try_recv().unwrap(), LINE);
+    }
+
+    #[test]
+    fn keeps_the_last_line_although_it_is_full() {
+        let (queue, permit, written) = queue();
+        occupy_writer(&queue);
+        for _ in 0..3 {
+            queue.push(LINE);
+        }
+        queue.push_last(b"fatal\n");
+        for _ in 0..3 {
+            permit.send(Ok(())).unwrap();
+        }
+        assert!(queue.flush(PATIENCE));
+        let text: Vec<u8> = written.try_iter().flatten().collect();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("fatal\n"), "{text}");
+    }
+
+    #[test]
+    fn counts_lines_that_cannot_be_written_and_reports_them_after_the_next_one() {
+        let (queue, permit, written) = queue();
+        permit.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
+        queue.push(&[LINE, LINE].concat());
+        assert!(queue.flush(PATIENCE));
+        assert_eq!(queue.lost_lines(), 2);
+        permit.send(Ok(())).unwrap();
+        permit.send(Ok(())).unwrap();
+        queue.push(LINE);
+        assert_eq!(written.recv().unwrap(), LINE);
+        assert_eq!(written.recv().unwrap(), b"lost 2\n");
+    }
+
+    #[test]
+    fn writes_the_rest_of_a_line_after_a_short_or_interrupted_write() {
+        let mut written = Vec::new();
+        let mut is_interrupted = false;
+        let outcome = write_batch(LINE, &mut |bytes| {
+            is_interrupted = !is_interrupted;
+            if is_interrupted {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            written.push(bytes[0]);
+            Ok(1)
+        });
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(written, LINE);
+        assert_eq!(write_batch(&[LINE, LINE].concat(), &mut |_| Ok(0)), Err(2));
+    }
+}
