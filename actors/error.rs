@@ -145,7 +145,9 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// A thread could not be started.
-    #[error("a thread could not be started: {0}")]
+    #[error(
+        "a thread could not be started: {0}; raise the limit on processes (`ulimit -u`, `pids.max` of the cgroup)"
+    )]
     Thread(#[source] std::io::Error),
 }
 

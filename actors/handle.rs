@@ -29,6 +29,7 @@ use crate::{
     },
     meters::{MeterStatus, Meters, Woken},
     pruner::{self, Pruner},
+    renderers::Renderers,
     sequencer::{self, Sequencer},
     signatures::SignatureChecks,
     storage::{
@@ -67,7 +68,7 @@ struct Parts {
     direct: DirectReads,
     /// Read by every submission, so never behind a lock.
     filter: ArcSwap<SubmissionFilter>,
-    signatures: SignatureChecks,
+    queues: RequestQueues,
     failure: Failure,
     /// Whether the pool had no room for the transaction that asked last: then the next ones ask for room
     /// first. Only a hint, hence relaxed.
@@ -85,6 +86,13 @@ pub(crate) struct Mailboxes {
     pub(crate) meters: Arc<Meters>,
 }
 
+/// Queues of the threads that work for requests before or after an actor does.
+#[derive(Debug)]
+pub(crate) struct RequestQueues {
+    pub(crate) signatures: SignatureChecks,
+    pub(crate) renderers: Renderers,
+}
+
 impl NodeHandle {
     pub(crate) fn new(
         chain: Chain,
@@ -92,7 +100,7 @@ impl NodeHandle {
         clock: LedgerClock,
         mailboxes: Mailboxes,
         direct: DirectReads,
-        signatures: SignatureChecks,
+        queues: RequestQueues,
         failure: Failure,
     ) -> Self {
         let filter = ArcSwap::from_pointee(config.filter.clone());
@@ -104,7 +112,7 @@ impl NodeHandle {
             mailboxes,
             direct,
             filter,
-            signatures,
+            queues,
             failure,
             pool_was_full: AtomicBool::new(false),
         };
@@ -298,6 +306,22 @@ impl NodeHandle {
         }
     }
 
+    /// Runs work that takes milliseconds on a renderer thread, so that it does not delay the other requests
+    /// of this thread.
+    ///
+    /// `work` is dropped without being run if the returned future is dropped before a thread takes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ReadError::Overloaded`] if too much work waits for the threads, and
+    /// [`ReadError::Stopping`] if the node is stopping.
+    pub async fn render<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ReadError> {
+        self.parts.queues.renderers.run(work).await
+    }
+
     /// The node stops: nothing is read on the threads of those who ask.
     pub(crate) fn close(&self) {
         self.parts.direct.close();
@@ -338,7 +362,7 @@ impl NodeHandle {
 
     /// The numbers of the lanes in which transactions wait for the check of their signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
-        self.parts.signatures.status()
+        self.parts.queues.signatures.status()
     }
 
     /// Which submissions are let in.

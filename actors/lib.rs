@@ -11,7 +11,8 @@
 //!
 //! Before any actor is asked, [`NodeHandle::check_signatures`] has signatures checked on threads of their
 //! own (`signatures/`), and [`NodeHandle::check_filter`] tells which submissions the operator does not let
-//! in (`filter/`).
+//! in (`filter/`). [`NodeHandle::render`] runs work that takes milliseconds on threads that exist from the
+//! start (`renderers.rs`).
 //!
 //! The [`Head`] is one immutable value in a cell. The committer puts each new one there; only its lower end
 //! is raised by the writer thread, before snapshots show that versions are gone. Neither undoes the other.
@@ -49,6 +50,7 @@ mod mempool;
 mod meters;
 mod node;
 mod pruner;
+mod renderers;
 mod sequencer;
 mod signatures;
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
 //! | `store-writer` | commits and prunes | the storage's write queue; the disk |
 //! | `store-reader`, several | queries | the storage's read queue; the disk |
+//! | `renderer`, several | rendering and compression of large responses | their queue |
 
 use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
@@ -18,10 +19,11 @@ use crate::{
         messages::{Connect, Finish, Listeners},
     },
     failure::Failure,
-    handle::Mailboxes,
+    handle::{Mailboxes, RequestQueues},
     mempool::{self, Mempool, Pending, Pool, Restored, RestoredFile, messages::Close},
     meters::Meters,
     pruner::{self, Pruner},
+    renderers::{self, Renderers, RenderersGuard},
     sequencer::{
         self, Engine, Sequencer,
         messages::{Start, Stop},
@@ -55,6 +57,7 @@ pub struct Node {
     restored_file: Option<RestoredFile>,
     arbiters: Arbiters,
     signatures: Lifeline,
+    renderers: RenderersGuard,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -130,6 +133,9 @@ impl Node {
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
+        let meter = &mailboxes.meters.renderers;
+        let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
+        threads.extend(renderers::spawn(&jobs, &wiring.failure, meter).map_err(StartError::Thread)?);
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });
@@ -145,7 +151,10 @@ impl Node {
                 clock,
                 mailboxes.clone(),
                 direct,
-                checks,
+                RequestQueues {
+                    signatures: checks,
+                    renderers,
+                },
                 failure.clone(),
             ),
             mailboxes,
@@ -154,6 +163,7 @@ impl Node {
             restored_file,
             arbiters,
             signatures,
+            renderers: renderers_guard,
             threads,
         })
     }
@@ -200,10 +210,11 @@ impl Node {
             restored_file,
             arbiters,
             signatures,
+            renderers,
             threads,
         } = self;
         handle.close();
-        drop((handle, mailboxes, signatures));
+        drop((handle, mailboxes, signatures, renderers));
         // With the actors go the queues of the threads, which then end by themselves.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
         for thread in threads {

@@ -58,6 +58,7 @@ impl NodeHandle {
         lane: Lane,
     ) -> Result<CheckedTransaction, SubmitError> {
         self.parts
+            .queues
             .signatures
             .check(&self.parts.chain, transaction, lane)
             .await

@@ -23,6 +23,7 @@ pub(crate) use waits::{WaitMeter, Woken};
 pub(crate) use work::WorkMeter;
 pub use work::WorkStatus;
 
+use crate::renderers;
 use ledger_store::Syncs;
 use std::{
     sync::{Arc, OnceLock},
@@ -36,6 +37,7 @@ pub(crate) struct Meters {
     pub(crate) executor: Arc<WorkMeter>,
     pub(crate) writer: Arc<WorkMeter>,
     pub(crate) readers: Arc<WorkMeter>,
+    pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) waits: WaitMeter,
     /// The store's own, once the writer has it.
@@ -50,6 +52,7 @@ impl Meters {
             executor: Arc::new(WorkMeter::new("executor", 1)),
             writer: Arc::new(WorkMeter::new("store-writer", 1)),
             readers: Arc::new(WorkMeter::new("store-reader", readers)),
+            renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             waits: WaitMeter::default(),
             syncs: OnceLock::new(),
@@ -60,7 +63,7 @@ impl Meters {
     pub(crate) fn status(&self) -> MeterStatus {
         MeterStatus {
             pool: self.pool.status(),
-            work: [&self.executor, &self.writer, &self.readers].map(|meter| meter.status()),
+            work: [&self.executor, &self.writer, &self.readers, &self.renderers].map(|meter| meter.status()),
             commit: self.commit.status(),
             waits: self.waits.status(),
             syncs: self.syncs.get().map_or(0, Syncs::count),
@@ -74,8 +77,8 @@ impl Meters {
 pub struct MeterStatus {
     /// The pool.
     pub pool: PoolStatus,
-    /// The threads behind queues: executor, writer, readers.
-    pub work: [WorkStatus; 3],
+    /// The threads behind queues: executor, writer, readers, renderers.
+    pub work: [WorkStatus; 4],
     /// What became durable, and what was pruned.
     pub commit: CommitStatus,
     /// The clients that wait for transactions.

@@ -46,7 +46,7 @@ impl WorkMeter {
         self.busy.record(ended, took);
     }
 
-    pub(super) fn status(&self) -> WorkStatus {
+    pub(crate) fn status(&self) -> WorkStatus {
         WorkStatus {
             thread: self.thread,
             threads: self.threads,

@@ -11,15 +11,16 @@ use crate::{
     clock::LedgerClock,
     committer::HeadCell,
     failure::Failure,
-    handle::Mailboxes,
+    handle::{Mailboxes, RequestQueues},
     mempool::{self, saved},
     node::Wiring,
+    renderers::Renderers,
     sequencer::messages::Start,
     signatures::{SignatureChecks, SignatureQueues},
     worker::Worker,
 };
 use ledger_store::{Store, StoreError, StoreReader};
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 /// A node that runs.
 pub(super) struct NodeUnderTest {
@@ -103,6 +104,8 @@ impl StartUp<'_> {
             scheduler.add(reading(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
+        // Only HTTP renders.
+        let (renderers, ..) = Renderers::new(Arc::clone(&mailboxes.meters.renderers));
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });
@@ -113,7 +116,10 @@ impl StartUp<'_> {
             clock.clone(),
             mailboxes.clone(),
             direct,
-            checks,
+            RequestQueues {
+                signatures: checks,
+                renderers,
+            },
             failure.clone(),
         );
         let (handle, telling) = handle.for_thread();

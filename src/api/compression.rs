@@ -1,9 +1,9 @@
-//! Answers that are compressed where the client takes it and it pays.
+//! Compression of responses, where the client accepts it and it pays.
 //!
-//! The bodies are whole in memory, so they are compressed in one piece, on a thread for work that takes long
-//! where they are large. The server's own middleware would hold the state of a compressor, up to some
-//! megabytes, for every answer that is being sent; here a bounded number is alive at once, and who finds none
-//! gets the answer as it is.
+//! A body is whole in memory, so it is compressed in one piece, on a renderer thread of the node if it is
+//! large. The middleware of actix-web would hold the state of a compressor, up to some megabytes, for every
+//! response that is being sent. Here a bounded number of compressors exists at a time, and a response that
+//! finds none is sent uncompressed.
 //!
 //! Measured on one core of the machine of `benches/README.md`:
 //!
@@ -24,34 +24,40 @@ use actix_web::{
         StatusCode,
         header::{self, AcceptEncoding, Encoding, Header, HeaderValue, Preference, Quality, QualityItem},
     },
-    web,
 };
 use bytes::Bytes;
 use std::{
     io::{self, Write as _},
     sync::Arc,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The smallest body that is compressed. Above it are pages, modules and the like, of which a third or less
 /// remains. Below it is what clients wait for while they submit: one transaction fits into a few packets
 /// anyway, and compressing it would cost as much as the rest of its request or more.
 const BYTES_MIN: usize = 8 * 1024;
 
-/// Larger bodies are compressed on another thread: they take a worker from its other requests for longer than
-/// the way there and back.
+/// Largest body, in bytes, that an HTTP worker compresses itself. A larger one would delay its other requests
+/// for longer than the way to a renderer thread and back takes.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1024;
 
-/// How many compressors are alive at once. Each holds up to about 4 MB beside its input and output.
+/// Maximum number of compressors at a time. Each holds up to about 4 MB beside its input and output.
 const AT_ONCE_MAX: usize = 8;
 
-/// The places of compressors.
+/// Limits how many responses are compressed at a time.
 #[derive(Debug)]
 pub(crate) struct Compressors(Arc<Semaphore>);
 
 impl Default for Compressors {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(AT_ONCE_MAX)))
+    }
+}
+
+impl Compressors {
+    /// Acquires the permit of one compressor, or returns `None` if none is left.
+    fn acquire(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0).try_acquire_owned().ok()
     }
 }
 
@@ -160,7 +166,7 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
         Ok(body) => body,
         Err(body) => return ServiceResponse::new(request, response.set_body(body)),
     };
-    let body = match compressed(state.compressors(), coding, body.clone()).await {
+    let body = match compressed(state, coding, body.clone()).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response.headers_mut().insert(header::CONTENT_ENCODING, name);
@@ -185,20 +191,25 @@ fn pays(response: &ServiceResponse) -> bool {
         && matches!(response.response().body().size(), BodySize::Sized(bytes) if bytes >= BYTES_MIN as u64)
 }
 
-/// The compressed body; `None` where it is no smaller, or too many are being compressed.
-async fn compressed(compressors: &Compressors, coding: Coding, body: Bytes) -> Option<Vec<u8>> {
-    let place = Arc::clone(&compressors.0).try_acquire_owned().ok()?;
-    let length = body.len();
-    let encode = move || {
-        let _place = place;
-        coding.encode(&body).ok()
+/// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being compressed.
+async fn compressed(state: &ApiState, coding: Coding, body: Bytes) -> Option<Vec<u8>> {
+    let permit = state.compressors().acquire()?;
+    let is_large = body.len() > IN_PLACE_BYTES_MAX;
+    let compress = move || {
+        let _permit = permit;
+        smaller(coding, &body)
     };
-    let smaller = if length > IN_PLACE_BYTES_MAX {
-        web::block(encode).await.ok()?
+    if is_large {
+        state.node().render(compress).await.ok()?
     } else {
-        encode()
-    };
-    smaller.filter(|smaller| smaller.len() < length)
+        compress()
+    }
+}
+
+/// Returns the body in this coding, or `None` if that is no smaller.
+fn smaller(coding: Coding, body: &[u8]) -> Option<Vec<u8>> {
+    let encoded = coding.encode(body).ok()?;
+    (encoded.len() < body.len()).then_some(encoded)
 }
 
 #[cfg(test)]
@@ -255,37 +266,35 @@ mod tests {
         plain
     }
 
-    #[actix_web::test]
-    async fn what_is_compressed_is_the_body_on_either_thread() {
+    #[test]
+    fn compresses_bodies_of_every_size_without_loss() {
         for length in [BYTES_MIN, IN_PLACE_BYTES_MAX, IN_PLACE_BYTES_MAX + 1, 3 << 20] {
             let body: Bytes = (0..length).map(|place| (place / 7 % 251) as u8).collect();
             for coding in Coding::ALL {
-                let smaller = compressed(&Compressors::default(), coding, body.clone()).await;
-                let smaller = smaller.expect("it repeats itself");
+                let smaller = smaller(coding, &body).expect("it repeats itself");
                 assert_eq!(decoded(coding, &smaller), body, "{length} bytes, {coding:?}");
             }
         }
     }
 
-    #[actix_web::test]
-    async fn a_body_that_does_not_shrink_and_one_too_many_stay_as_they_are() {
-        let compressors = Compressors::default();
+    #[test]
+    fn keeps_a_body_that_does_not_shrink() {
         let mut state = 1u64;
-        let noise: Bytes = (0..BYTES_MIN)
+        let noise: Vec<u8> = (0..BYTES_MIN)
             .map(|_| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (state >> 56) as u8
             })
             .collect();
-        assert_eq!(compressed(&compressors, Coding::Zstd, noise).await, None);
+        assert_eq!(smaller(Coding::Zstd, &noise), None);
+    }
 
-        let zeros = Bytes::from(vec![0; BYTES_MIN]);
-        let all = Arc::clone(&compressors.0)
-            .acquire_many_owned(AT_ONCE_MAX as u32)
-            .await
-            .unwrap();
-        assert_eq!(compressed(&compressors, Coding::Zstd, zeros.clone()).await, None);
-        drop(all);
-        assert!(compressed(&compressors, Coding::Zstd, zeros).await.is_some());
+    #[test]
+    fn refuses_more_compressors_than_there_are_until_one_is_dropped() {
+        let compressors = Compressors::default();
+        let mut permits: Vec<_> = (0..AT_ONCE_MAX).map(|_| compressors.acquire().unwrap()).collect();
+        assert!(compressors.acquire().is_none());
+        permits.pop();
+        assert!(compressors.acquire().is_some());
     }
 }

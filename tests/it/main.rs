@@ -1,5 +1,10 @@
 //! End to end: the real binary, over HTTP. One test binary, so that it is linked once.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the lint protects threads of the node; a test may use the blocking pool"
+)]
+
 mod account_cli;
 mod admin;
 mod bench;
@@ -24,6 +29,8 @@ mod pruned;
 mod run;
 mod second_signature;
 mod signals;
+#[cfg(target_os = "linux")]
+mod threads;
 mod tls;
 mod upgrades;
 

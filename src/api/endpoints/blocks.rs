@@ -164,7 +164,10 @@ where
     };
     let place = found.place.take();
     let first_version = found.block.first_version;
-    let answer = large::render(place, move || render(&chain, format, ledger_info, &found)).await?;
+    let answer = large::render(call.node(), place, move || {
+        render(&chain, format, ledger_info, &found)
+    })
+    .await?;
     call.keep(subject, first_version, &answer);
     Ok(answer)
 }

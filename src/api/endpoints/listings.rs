@@ -122,7 +122,7 @@ impl Listing {
             place,
         } = self;
         let (chain, format) = (call.chain().clone(), call.format());
-        large::render(place, move || match format {
+        large::render(call.node(), place, move || match format {
             Format::Json => {
                 let committed = transactions.iter().map(|listed| CommittedJson {
                     version: listed.stored.version,

@@ -53,7 +53,7 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
         place,
     } = page;
     let (chain, format) = (call.chain().clone(), call.format());
-    let answer = large::render(place, move || match format {
+    let answer = large::render(call.node(), place, move || match format {
         Format::Json => {
             let views = resources.into_iter();
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));

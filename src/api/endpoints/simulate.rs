@@ -38,7 +38,10 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
         .large_answers()
         .place_for(size_bytes(&simulated.executed))?;
     let (chain, format) = (call.chain().clone(), call.format());
-    large::render(place, move || render(&chain, format, ledger_info, &simulated)).await
+    large::render(call.node(), place, move || {
+        render(&chain, format, ledger_info, &simulated)
+    })
+    .await
 }
 
 /// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so

@@ -59,7 +59,7 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
     }
     let place = call.state.large_answers().place_for(bytes.len())?;
     let chain = call.chain().clone();
-    large::render(place, move || {
+    large::render(call.node(), place, move || {
         let shown = match value_type {
             Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
             None => ValueJson::Hex(bytes),

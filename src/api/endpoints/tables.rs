@@ -110,7 +110,7 @@ async fn render(
     }
     let place = call.state.large_answers().place_for(bytes.len())?;
     let chain = call.chain().clone();
-    large::render(place, move || {
+    large::render(call.node(), place, move || {
         let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
         Answer::json(ledger_info, &value)
     })

@@ -165,7 +165,10 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
             let size_bytes = size_bytes(&shown.transaction);
             let place = call.state.large_answers().place_for(size_bytes)?;
             let chain = call.chain().clone();
-            large::render(place, move || shown.answer(&chain, ledger_info, size_bytes)).await
+            large::render(call.node(), place, move || {
+                shown.answer(&chain, ledger_info, size_bytes)
+            })
+            .await
         }
         Found::Bcs(committed) => {
             let size_bytes = match (committed.logged(), committed.rows()) {
@@ -177,7 +180,10 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
                 }
             };
             let place = call.state.large_answers().place_for(size_bytes)?;
-            large::render(place, move || answer_bcs(ledger_info, &committed, size_bytes)).await
+            large::render(call.node(), place, move || {
+                answer_bcs(ledger_info, &committed, size_bytes)
+            })
+            .await
         }
     }
 }

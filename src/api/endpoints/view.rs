@@ -38,7 +38,10 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
     let place = call.state.large_answers().place_for(size_bytes)?;
     let (chain, format) = (call.chain().clone(), call.format());
-    large::render(place, move || render(&chain, format, ledger_info, &viewed)).await
+    large::render(call.node(), place, move || {
+        render(&chain, format, ledger_info, &viewed)
+    })
+    .await
 }
 
 /// # Errors
