@@ -7,7 +7,7 @@ use super::{
     workload::{Random, Workload},
 };
 use crate::{Snapshot, Store, StoreError};
-use std::{fs, path::Path};
+use std::{fs, ops::Range, path::Path};
 
 /// How many files are damaged.
 const CASES: u64 = 60;
@@ -100,5 +100,52 @@ fn a_file_cut_anywhere_is_refused_or_changes_no_answer() {
         if let Ok(answers) = open_file(&whole[..length]) {
             assert!(answers == right, "a wrong answer after a cut to {length}");
         }
+    }
+}
+
+/// Offset of redb's flags in the file.
+const FLAGS: usize = 9;
+/// The flag for the second of the two commit slots being the newest.
+const SECOND_SLOT_IS_NEWEST: u8 = 1;
+/// The flag for a file that was not closed.
+const NEEDS_REPAIR: u8 = 2;
+/// The flag for a newest commit that was synced before the flags named it, so that no repair goes back behind it.
+const TWO_PHASE_COMMIT: u8 = 4;
+/// Offsets of the two commit slots.
+const SLOTS: [usize; 2] = [64, 192];
+/// The bytes of a slot that say whether it has a root of the tables and of the system's tables.
+const HAS_ROOTS: Range<usize> = 1..3;
+/// The offset of the slots' page number of the root.
+const ROOT_PAGE: Range<usize> = 8..16;
+/// The bits of a page number that count pages within the first region.
+const PAGE_INDEX: u64 = (1 << 20) - 1;
+const PAGE_BYTES: usize = 4096;
+/// The bytes that say how many pages precede those that page numbers count, beside the page of the slots.
+const REGION_HEADER_PAGES: Range<usize> = 16..20;
+
+/// redb up to 4.5 repaired such a file by going back to a commit slot that fails its checksum. That one says that
+/// there are no tables, so that the ledger was opened as an empty one.
+#[test]
+fn refuses_a_file_with_damage_in_its_newest_commit_and_in_the_one_before() {
+    let mut file = ledger(&mut Workload::new(4));
+    let newest = usize::from(file[FLAGS] & SECOND_SLOT_IS_NEWEST);
+    let [newest, before] = [SLOTS[newest], SLOTS[1 - newest]];
+    let number = |bytes: Range<usize>| {
+        let bytes = file[bytes].iter().rev();
+        bytes.fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let root = number(newest + ROOT_PAGE.start..newest + ROOT_PAGE.end) & PAGE_INDEX;
+    let root = (1 + number(REGION_HEADER_PAGES) + root) as usize * PAGE_BYTES;
+    file[FLAGS] = (file[FLAGS] | NEEDS_REPAIR) & !TWO_PHASE_COMMIT;
+    file[root..root + PAGE_BYTES].fill(0xFF);
+    file[before + HAS_ROOTS.start..before + HAS_ROOTS.end].fill(0);
+    for check_bytes_max in [u64::MAX, 0] {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("ledger.redb"), &file).unwrap();
+        let opened = Store::open_checked(directory.path(), &OPTIONS, check_bytes_max);
+        let error = opened.map(|store| store.height()).expect_err("it is damaged");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+        let words = format!("{} is damaged: ", directory.path().display());
+        assert!(error.to_string().contains(&words), "{error}");
     }
 }

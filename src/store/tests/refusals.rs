@@ -120,17 +120,18 @@ fn another_format() {
 }
 
 #[test]
-fn a_directory_in_use_until_its_last_reader_is_gone() {
+fn a_directory_is_in_use_until_its_writer_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let (store, workload) = initialized(directory.path());
     assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
     let (writer, reader) = store.split();
     assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
-    drop(writer);
     let snapshot = reader.snapshot().unwrap();
-    drop(reader);
     workload.check(&snapshot, &workload.info(0, 0)).unwrap();
-    drop(snapshot);
+    // The writer keeps the database open for its readers.
+    drop(writer);
+    let closed = workload.check(&snapshot, &workload.info(0, 0)).unwrap_err();
+    assert!(format!("{closed:?}").contains("DatabaseClosed"), "{closed:?}");
     Store::open(directory.path(), &OPTIONS).unwrap();
 }
 
