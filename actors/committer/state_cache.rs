@@ -188,6 +188,23 @@ mod tests {
     }
 
     #[test]
+    fn keeps_the_newest_of_several_writes_that_are_not_durable() {
+        let mut cache = StateCache::with_generation_bytes(200);
+        for height in 1..50 {
+            cache.apply(&block_writing(height, &[(key(0), value(height))]));
+            // Reads that fill generations, so that each write moves to the older one.
+            for n in 1..=100 {
+                cache.note_read(key(n), value(n));
+                assert_eq!(cache.get(&key(0)), Some(value(height)), "after {n} reads");
+            }
+            // The next write finds the entry in either generation.
+            for n in 0..height % 4 {
+                cache.note_read(key(200 + n), value(n));
+            }
+        }
+    }
+
+    #[test]
     fn an_older_generation_never_hides_a_newer_value() {
         let mut cache = StateCache::with_generation_bytes(200);
         for height in 1..50 {
