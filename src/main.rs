@@ -7,7 +7,7 @@
 //! | how the crates are put together into a node | `wiring/` |
 //! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
 //! | a client of a node | `client/`, `signing.rs` |
-//! | signals | `signals.rs` |
+//! | signals, the limit on open files | `signals.rs`, `open_files.rs` |
 //! | the log | `telemetry.rs`, `log_queue.rs` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
@@ -20,6 +20,7 @@ mod config;
 mod faucet;
 mod guard;
 mod log_queue;
+mod open_files;
 mod output;
 mod signals;
 mod signing;

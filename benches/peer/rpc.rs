@@ -1,9 +1,6 @@
 //! Calls of JSON-RPC over HTTP.
 
-use crate::{
-    answer::{Answer, NoAnswer},
-    connection::Connection,
-};
+use crate::{answer::Answer, connection::Connection};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,7 +51,7 @@ pub fn number(value: &Value) -> Option<u64> {
 pub async fn all(connection: &mut Connection, host: &str, calls: Vec<Value>) -> Result<Vec<Value>, String> {
     let request = request(host, &Value::Array(calls));
     let answer = connection.ask(&request).await;
-    let answer = answer.map_err(|NoAnswer| format!("no answer from {host}"))?;
+    let answer = answer.map_err(|error| format!("{host}: {error}"))?;
     let outcomes: Vec<Outcome> =
         serde_json::from_slice(&answer.body).map_err(|error| format!("{host} answered no list: {error}"))?;
     let results = outcomes.into_iter().map(|outcome| match outcome.error {

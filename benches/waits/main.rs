@@ -138,7 +138,7 @@ async fn fund(arguments: &Arguments, requests: &Requests) -> Result<(), String> 
     let mut faucet = Connection::new(arguments.faucet.clone());
     for request in requests.fundings() {
         let answer = faucet.ask(&request).await;
-        let answer = answer.map_err(|_| "the faucet does not answer".to_owned())?;
+        let answer = answer.map_err(|error| format!("the faucet: {error}"))?;
         if !answer.status.is_success() {
             let body = String::from_utf8_lossy(&answer.body);
             return Err(format!("the faucet answers {}: {body}", answer.status));

@@ -1,7 +1,7 @@
 //! How a command fails, and with which exit code (design section 6).
 
 use crate::{client::ClientError, config::ConfigError, telemetry};
-use std::{error::Error, fmt::Display, process::ExitCode};
+use std::{error::Error, fmt::Display, io, process::ExitCode};
 
 /// What stopped a command.
 #[derive(Debug)]

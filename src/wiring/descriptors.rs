@@ -7,9 +7,8 @@ use super::{
     listener::worker_threads,
     listeners::{SIDE_CONNECTIONS_MAX, side_listeners},
 };
-use crate::{commands::Failure, config::Settings};
+use crate::{commands::Failure, config::Settings, open_files::raise_limit};
 use ledger::Genesis;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors of a tokio runtime: its epoll instance and a duplicate of it, its waker, and its end of the pipe
 /// for signals.
@@ -110,7 +109,7 @@ impl Demand {
 pub fn raise_descriptor_limit(settings: &Settings, genesis: &Genesis) -> Result<ConnectionLimits, Failure> {
     let demand = Demand::of(settings, side_listeners(settings, genesis));
     let wanted = u64::try_from(demand.total()).unwrap_or(u64::MAX);
-    let available = raise_to(wanted);
+    let available = raise_limit(wanted);
     let limits = usize::try_from(available)
         .ok()
         .map_or_else(|| demand.fit(usize::MAX), |available| demand.fit(available));
@@ -131,28 +130,6 @@ pub fn raise_descriptor_limit(settings: &Settings, genesis: &Genesis) -> Result<
         );
     }
     Ok(limits)
-}
-
-/// Raises the soft limit on open files to `wanted` or to the hard limit. Returns the soft limit that holds then.
-fn raise_to(wanted: u64) -> u64 {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let soft = current.unwrap_or(u64::MAX);
-    let raised = maximum.map_or(wanted, |maximum| wanted.min(maximum));
-    if soft >= raised {
-        return soft;
-    }
-    let limit = Rlimit {
-        current: Some(raised),
-        maximum,
-    };
-    match setrlimit(Resource::Nofile, limit) {
-        Ok(()) => raised,
-        // Some systems have a limit of their own below the hard one; the number of connections follows it.
-        Err(error) => {
-            tracing::debug!(%error, raised, "the limit on open files stays");
-            soft
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::answer::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
 use bytes::BytesMut;
 use rustix::io::Errno;
 use std::{
+    fmt,
     io::{self, ErrorKind},
     time::Duration,
 };
@@ -35,6 +36,15 @@ pub enum AskError {
     NoAnswer,
     /// This machine could not make the connection: its descriptors, ports or memory ran out.
     Local(io::Error),
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAnswer => f.write_str("no answer came"),
+            Self::Local(error) => write!(f, "this machine could not make the connection: {error}"),
+        }
+    }
 }
 
 impl From<NoAnswer> for AskError {

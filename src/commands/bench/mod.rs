@@ -5,7 +5,7 @@
 //! | what is to be done, and how far it is | `plan.rs`, `load.rs`, `progress.rs` |
 //! | accounts and how they are funded | `accounts.rs` |
 //! | transfers and requests as bytes, signed before or while running | `form.rs`, `prepared.rs` |
-//! | the threads, and what one connection does | `driver.rs`, `worker.rs`, `waiting.rs` |
+//! | the threads, and what one connection does | `driver.rs`, `worker.rs`, `waiting.rs`, `descriptors.rs` |
 //! | a lean HTTP/1.1 connection | `target.rs`, `connection.rs`, `answer.rs` |
 //! | counting on the ledger, and what it costs | `meter.rs`, `process.rs` |
 //! | latencies and errors, and how they are printed | `tally.rs`, `quantiles.rs`, `report.rs` |
@@ -13,6 +13,7 @@
 mod accounts;
 mod answer;
 mod connection;
+mod descriptors;
 mod driver;
 mod form;
 mod load;
@@ -32,13 +33,14 @@ mod worker;
 use super::Failure;
 use crate::{client::NodeClient, output};
 use accounts::fund;
+use descriptors::allow_connections;
 use driver::Driver;
 use form::Form;
 use load::Load;
 use meter::Meter;
 use plan::Plan;
 use prepared::sign_all;
-use process::{NodeUsage, allow_connections};
+use process::NodeUsage;
 use report::Report;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use target::Target;

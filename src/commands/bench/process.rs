@@ -1,51 +1,11 @@
 //! What this process and the node's use of the machine: a figure of a node means little where the load
 //! generator takes the processor from it, or cannot go any faster itself.
 
-use crate::commands::Failure;
 use rustix::{
     param::{clock_ticks_per_second, page_size},
-    process::{Resource, Rlimit, getrlimit, setrlimit},
     time::{ClockId, clock_gettime},
 };
 use std::{fs, time::Duration};
-
-/// Descriptors of a run beside those of its connections: standard streams, the connection of the meter, and
-/// whatever the parent left open.
-const OTHER_DESCRIPTORS: u64 = 64;
-/// Descriptors of the runtime of a thread.
-const DESCRIPTORS_PER_THREAD: u64 = 8;
-
-/// Raises the soft limit of open files as far as the connections need it and the hard limit allows it.
-///
-/// # Errors
-///
-/// Returns [`Failure::Fatal`] if the hard limit is lower than what is needed.
-pub fn allow_connections(connections: usize, threads: usize) -> Result<(), Failure> {
-    let of_threads = DESCRIPTORS_PER_THREAD.saturating_mul(threads as u64);
-    let needed = (connections as u64)
-        .saturating_add(of_threads)
-        .saturating_add(OTHER_DESCRIPTORS);
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= needed) {
-        return Ok(());
-    }
-    if let Some(maximum) = limit.maximum.filter(|maximum| *maximum < needed) {
-        return Err(Failure::Fatal(format!(
-            "--connections {connections} take {needed} file descriptors, and this process may have {maximum}: raise \
-             the hard limit (ulimit -Hn), or use fewer connections"
-        )));
-    }
-    let raised = Rlimit {
-        current: Some(needed),
-        maximum: limit.maximum,
-    };
-    setrlimit(Resource::Nofile, raised).map_err(|error| {
-        Failure::fatal(
-            format!("--connections {connections}: raising the limit of open files to {needed}"),
-            &error,
-        )
-    })
-}
 
 /// What was used up to a moment.
 #[derive(Debug, Clone, Copy, Default)]

@@ -237,7 +237,7 @@ impl Fixture {
         let block = good(&self.api.client.get(&path).await);
         let of_block = ["last_version", "block_timestamp", "block_height"].map(|name| &block[name]);
         let expected = [version, timestamp_usecs, height].map(|number| number.to_string());
-        assert_eq!(of_block, expected.each_ref().map(|text| text.as_str()), "{what}");
+        assert_eq!(of_block, expected.each_ref().map(String::as_str), "{what}");
         version
     }
 }
