@@ -3,7 +3,7 @@
 //! A write to standard error blocks while its reader does not read: a full pipe, a terminal that is
 //! stopped, a disk that hangs. The threads that log therefore only append to a buffer, and one thread
 //! writes. A line that finds the buffer full is lost and counted. Once standard error takes lines again,
-//! the log reports how many were lost.
+//! the log reports how many were lost. `docs/decisions/log-queue.md` compares this with a library.
 
 use std::{
     io, mem,

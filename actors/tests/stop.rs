@@ -6,7 +6,7 @@
 mod wallet;
 
 use ledger_actors::{Node, NodeConfig};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, thread::available_parallelism};
 use wallet::development;
 
 fn threads() -> BTreeMap<String, usize> {
@@ -35,6 +35,8 @@ fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap
 #[actix::test]
 async fn a_stop_joins_every_thread() {
     let before = threads();
+    // One per core, between 2 and 8.
+    let renderers = available_parallelism().unwrap().get().clamp(2, 8);
     let directory = tempfile::tempdir().unwrap();
     for actor_threads in 1..=3 {
         let (chain, store) = development(directory.path());
@@ -52,6 +54,7 @@ async fn a_stop_joins_every_thread() {
             ("executor\n", 1),
             ("store-writer\n", 1),
             ("store-reader\n", 2),
+            ("renderer\n", renderers),
         ] {
             *expected.entry(name.to_owned()).or_default() += count;
         }
