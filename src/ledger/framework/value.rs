@@ -17,11 +17,14 @@ fn error(text: impl Into<String>) -> FormError {
 }
 
 impl Framework {
-    /// The BCS form of a JSON value.
+    /// Returns the BCS form of a JSON value.
     ///
     /// # Errors
-    /// When the type is not declared or the JSON is not a value of it.
+    ///
+    /// Returns [`FormError`] if the type or a type in it is not declared, or if the JSON is not a value of it.
     pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, FormError> {
+        // The writer does not reach the types of elements that an empty vector or option lacks.
+        self.layout(tag)?;
         let mut writer = Writer {
             framework: self,
             bytes: Vec::new(),

@@ -172,6 +172,22 @@ fn values_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn rejects_empty_values_of_undeclared_elements() {
+    let framework = framework();
+    for (type_name, value) in [
+        ("vector<0x1::string::Nothing>", json!([])),
+        ("0x1::option::Option<0x1::string::Nothing>", json!({"vec": []})),
+        (
+            "0x1::simple_map::SimpleMap<0x1::string::Nothing, vector<u8>>",
+            json!({"data": []}),
+        ),
+    ] {
+        let error = framework.value_from_json(&tag(type_name), &value).unwrap_err();
+        assert_eq!(error.to_string(), "type 0x1::string::Nothing is not declared");
+    }
+}
+
+#[test]
 fn values_nest_no_deeper_than_their_bound() {
     let framework = framework();
     let nested = |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
