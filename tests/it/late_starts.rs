@@ -113,6 +113,26 @@ impl Saved {
         assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
     }
 
+    /// Starts the node under limits, each a name and a command, from the lowest to the highest.
+    ///
+    /// The lowest must end the start, the highest must not, and no start may lose a transaction or panic.
+    async fn check_starts(&self, starts: impl Iterator<Item = (String, Command)>) {
+        let mut outcomes = Vec::new();
+        for (limit, command) in starts {
+            outcomes.push(self.try_start(command, &limit).await);
+        }
+        assert!(
+            outcomes.contains(&false) && outcomes.contains(&true),
+            "{outcomes:?}"
+        );
+        assert!(
+            outcomes.is_sorted(),
+            "a start under a higher limit failed: {outcomes:?}"
+        );
+        assert!(!self.log().contains("panicked"), "{}", self.log());
+        self.check_executed().await;
+    }
+
     /// Checks that the transactions are executed once their predecessor is there.
     async fn check_executed(&self) {
         let node = self.spawn(self.command()).unwrap();
@@ -151,22 +171,12 @@ async fn keeps_the_mempool_where_standard_output_is_full() {
 #[tokio::test]
 async fn keeps_the_mempool_where_descriptors_run_out() {
     let saved = Saved::new(None).await;
-    let mut outcomes = Vec::new();
-    for open_files_max in (16..=136).step_by(8) {
+    let starts = (16..=136).step_by(8).map(|open_files_max| {
         let limit = format!("-n {open_files_max}");
         let command = TestNode::limited(&limit, &saved.command());
-        outcomes.push(saved.try_start(command, &limit).await);
-    }
-    assert!(
-        outcomes.contains(&false) && outcomes.contains(&true),
-        "{outcomes:?}"
-    );
-    assert!(
-        outcomes.is_sorted(),
-        "a start with more descriptors failed: {outcomes:?}"
-    );
-    assert!(!saved.log().contains("panicked"), "{}", saved.log());
-    saved.check_executed().await;
+        (limit, command)
+    });
+    saved.check_starts(starts).await;
 }
 
 /// Returns a user that no process runs as, or `None` without the right to run processes as others.
@@ -204,22 +214,12 @@ async fn keeps_the_mempool_where_threads_run_out() {
         return;
     };
     let saved = Saved::new(Some(user)).await;
-    let mut outcomes = Vec::new();
-    for threads_max in (2..=26).step_by(2) {
+    let starts = (2..=26).step_by(2).map(|threads_max| {
         let limit = format!("--nproc={threads_max}:{threads_max}");
         let command = TestNode::wrapped(&["prlimit", &limit], &saved.command());
-        outcomes.push(saved.try_start(command, &limit).await);
-    }
-    assert!(
-        outcomes.contains(&false) && outcomes.contains(&true),
-        "{outcomes:?}"
-    );
-    assert!(
-        outcomes.is_sorted(),
-        "a start with more threads failed: {outcomes:?}"
-    );
-    assert!(!saved.log().contains("panicked"), "{}", saved.log());
-    saved.check_executed().await;
+        (limit, command)
+    });
+    saved.check_starts(starts).await;
 }
 
 /// Returns the number that `name` has in the only warning of a log.
