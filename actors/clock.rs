@@ -27,8 +27,16 @@ pub struct ClockReading {
 }
 
 /// A source of clock readings. Cheap to clone.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> ClockReading + Send + Sync>);
+#[derive(Clone, Default)]
+pub struct Clock(Source);
+
+#[derive(Clone, Default)]
+enum Source {
+    /// The clocks of the system, each read only if it is needed.
+    #[default]
+    System,
+    Replaced(Arc<dyn Fn() -> ClockReading + Send + Sync>),
+}
 
 impl Clock {
     /// Creates a clock from `now_usecs`, which returns microseconds since the Unix epoch.
@@ -47,39 +55,52 @@ impl Clock {
 
     /// Creates a clock whose two readings differ as `read` decides.
     pub fn from_readings(read: impl Fn() -> ClockReading + Send + Sync + 'static) -> Self {
-        Self(Arc::new(read))
+        Self(Source::Replaced(Arc::new(read)))
     }
 
     /// Reads both clocks.
     pub fn read(&self) -> ClockReading {
-        (self.0)()
+        match &self.0 {
+            Source::System => {
+                // First, because a thread that loses its core between the two readings then sees a
+                // wall clock that is ahead for a moment, which is ignored, and not one that is behind.
+                let elapsed_usecs = system_elapsed_usecs();
+                ClockReading {
+                    wall_usecs: system_wall_usecs(),
+                    elapsed_usecs,
+                }
+            }
+            Source::Replaced(read) => read(),
+        }
     }
 
     /// Returns the wall clock in microseconds since the Unix epoch.
     pub fn now_usecs(&self) -> u64 {
-        self.read().wall_usecs
+        match &self.0 {
+            Source::System => system_wall_usecs(),
+            Source::Replaced(read) => read().wall_usecs,
+        }
     }
 
     /// Returns the wall clock in seconds since the Unix epoch.
     pub fn now_secs(&self) -> u64 {
         self.now_usecs() / 1_000_000
     }
+
+    /// Returns elapsed time in microseconds: for intervals, because no step of the wall clock
+    /// changes it.
+    pub fn elapsed_usecs(&self) -> u64 {
+        match &self.0 {
+            Source::System => system_elapsed_usecs(),
+            Source::Replaced(read) => read().elapsed_usecs,
+        }
+    }
 }
 
-impl Default for Clock {
-    /// Creates the clock of the system. A wall clock that is set before 1970 reads 0.
-    fn default() -> Self {
-        Self::from_readings(|| {
-            // First, because a thread that loses its core between the two readings then sees a wall
-            // clock that is ahead for a moment, which is ignored, and not one that is behind.
-            let elapsed_usecs = system_elapsed_usecs();
-            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            ClockReading {
-                wall_usecs: u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX),
-                elapsed_usecs,
-            }
-        })
-    }
+/// Returns the time since the Unix epoch in microseconds; 0 if the clock is set before it.
+fn system_wall_usecs() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns the time since the machine was started, in microseconds, including suspended time.

@@ -70,11 +70,6 @@ impl LedgerClock {
         self.now_usecs() / 1_000_000
     }
 
-    /// Returns elapsed time in microseconds: for intervals, whatever the wall clock does.
-    pub(crate) fn elapsed_usecs(&self) -> u64 {
-        self.source.read().elapsed_usecs
-    }
-
     /// Reads the clock and takes the reading into account, as [`Self::observe_at`] does.
     pub(crate) fn observe(&self) -> u64 {
         self.observe_at(self.source.read())

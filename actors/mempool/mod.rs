@@ -109,11 +109,17 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// Follows every change of the pool: removes expired transactions, gives the sequencer a batch if it waits for
-    /// one, blocks may be made and a transaction is ready, and tells the committer which transactions left.
+    /// Observes the clock and follows a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
-        self.pool.expire(now_usecs / 1_000_000);
+        self.after_change_at(now_usecs / 1_000_000);
+    }
+
+    /// Follows every change of the pool: removes transactions that have expired at `now_secs`, Unix time, replies to
+    /// the sequencer with a batch if it waits for one, blocks may be made and a transaction is ready, and sends the
+    /// committer the removed transactions.
+    fn after_change_at(&mut self, now_secs: u64) {
+        self.pool.expire(now_secs);
         if self.pool.has_ready()
             && !self.is_closed
             && !self.is_paused
@@ -154,7 +160,7 @@ impl Handler<Submit> for Mempool {
         if submit.reply.is_closed() || self.is_closed {
             return;
         }
-        let now_secs = self.clock.now_secs();
+        let now_secs = self.clock.observe() / 1_000_000;
         let sender = submit.transaction.raw().sender;
         let pending = Pending {
             transaction: submit.transaction,
@@ -168,7 +174,7 @@ impl Handler<Submit> for Mempool {
         };
         // A client that went away meanwhile finds its transaction by hash.
         let _ = submit.reply.send(outcome);
-        self.after_change();
+        self.after_change_at(now_secs);
     }
 }
 

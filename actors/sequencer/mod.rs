@@ -86,7 +86,7 @@ impl Sequencer {
         Self {
             engine,
             config,
-            last_block_elapsed_usecs: clock.elapsed_usecs(),
+            last_block_elapsed_usecs: clock.source().elapsed_usecs(),
             clock,
             mempool,
             committer,
@@ -118,7 +118,7 @@ impl Sequencer {
         let reading = self.clock.source().read();
         let block = self.engine.order(transactions, self.clock.observe_at(reading));
         self.clock.record_block(block.timestamp_usecs, reading);
-        self.last_block_elapsed_usecs = self.clock.elapsed_usecs();
+        self.last_block_elapsed_usecs = reading.elapsed_usecs;
         self.in_flight += 1;
         self.committer.tell(Execute(block));
     }
@@ -128,6 +128,7 @@ impl Sequencer {
     fn beat(&mut self) {
         let idle_usecs = self
             .clock
+            .source()
             .elapsed_usecs()
             .saturating_sub(self.last_block_elapsed_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
