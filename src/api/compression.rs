@@ -153,7 +153,7 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
         return response;
     }
     // Also without `Accept-Encoding`: another client may get the response in another coding.
-    vary::add(response.headers_mut(), "accept-encoding");
+    vary::add_accept_encoding(response.headers_mut());
     let coding = AcceptEncoding::parse(response.request())
         .ok()
         .and_then(|accepted| Coding::negotiated(&accepted));

@@ -27,7 +27,7 @@ use actix_web::{
     },
     http::header::{ORIGIN, RETRY_AFTER},
 };
-use futures::future::{FutureExt as _, LocalBoxFuture, ready};
+use futures::future::{Either, FutureExt as _, LocalBoxFuture, TryFutureExt as _, ready};
 use matchit::Router;
 use std::{rc::Rc, sync::Arc};
 
@@ -37,12 +37,25 @@ type Served = Result<ServiceResponse, Error>;
 /// What all routes are below.
 pub(crate) const ROOT: &str = "/v1";
 
-/// A path with its parameters in braces, and what is answered there.
+/// A route with its counters.
+struct MeteredRoute {
+    route: Route,
+    meter: Row,
+}
+
+/// The routes of one path.
 struct Path {
-    /// Below [`ROOT`].
+    /// Below [`ROOT`], with its parameters in braces.
     pattern: &'static str,
     /// One for each method.
-    routes: Vec<(Route, Row)>,
+    routes: Vec<Rc<MeteredRoute>>,
+}
+
+/// The path and the route of a request, as far as the table has them.
+struct Target {
+    path: Option<Rc<Path>>,
+    /// The route of the path that has the request's method.
+    route: Option<Rc<MeteredRoute>>,
 }
 
 impl Path {
@@ -51,7 +64,7 @@ impl Path {
         let names: Vec<_> = self
             .routes
             .iter()
-            .map(|(route, _)| route.method().as_str())
+            .map(|metered| metered.route.method().as_str())
             .collect();
         names.join(", ")
     }
@@ -61,21 +74,23 @@ impl Path {
 ///
 /// # Panics
 /// When two patterns of the table fit the same paths.
-fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Path> {
+fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Rc<Path>> {
     let mut paths: Vec<Path> = Vec::new();
     for route in table {
-        let row = meters.row(route.method(), route.path());
-        match paths.iter_mut().find(|path| path.pattern == route.path()) {
-            Some(path) => path.routes.push((route, row)),
+        let meter = meters.row(route.method(), route.path());
+        let pattern = route.path();
+        let metered = Rc::new(MeteredRoute { route, meter });
+        match paths.iter_mut().find(|path| path.pattern == pattern) {
+            Some(path) => path.routes.push(metered),
             None => paths.push(Path {
-                pattern: route.path(),
-                routes: vec![(route, row)],
+                pattern,
+                routes: vec![metered],
             }),
         }
     }
     let mut router = Router::new();
     for path in paths {
-        let inserted = router.insert(format!("{ROOT}{}", path.pattern), path);
+        let inserted = router.insert(format!("{ROOT}{}", path.pattern), Rc::new(path));
         inserted.expect("each path fits one pattern");
     }
     router
@@ -84,25 +99,28 @@ fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Path> {
 /// The routes of a listener, on one thread.
 struct Dispatch {
     state: Rc<ApiState>,
-    paths: Router<Path>,
+    paths: Router<Rc<Path>>,
 }
 
 impl Dispatch {
-    /// What is at the path of a request, and what its method is answered by there.
-    fn find(&self, request: &ServiceRequest) -> (Option<&Path>, Option<&(Route, Row)>) {
-        let path = self
-            .paths
-            .at(request.match_info().as_str())
-            .ok()
-            .map(|found| found.value);
+    /// Returns the path and the route of a request.
+    fn find(&self, request: &ServiceRequest) -> Target {
+        let path = self.paths.at(request.match_info().as_str()).ok();
+        let path = path.map(|found| Rc::clone(found.value));
         let mut routes = path.iter().flat_map(|path| &path.routes);
-        let route = routes.find(|(route, _)| route.method() == request.method());
-        (path, route)
+        let route = routes.find(|metered| metered.route.method() == request.method());
+        Target {
+            route: route.cloned(),
+            path,
+        }
     }
 
-    /// Serves a request with `serve` within its trace span, adds `Vary` to the response, and counts
-    /// it in the route's meter. Responds with 404 if the path is not below [`ROOT`].
-    fn trace<S, B>(&self, request: ServiceRequest, serve: &S) -> LocalBoxFuture<'static, Served>
+    /// Serves a request within its trace span, adds `Vary` to the response, and counts it in the
+    /// route's meter. Responds with 404 if the path is not below [`ROOT`].
+    ///
+    /// Requests of web pages, which have an `Origin`, are served by `pages`, which answers their
+    /// preflight requests.
+    fn trace<S, B>(self: &Rc<Self>, request: ServiceRequest, pages: &S) -> LocalBoxFuture<'static, Served>
     where
         S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
         B: MessageBody + 'static,
@@ -113,48 +131,56 @@ impl Dispatch {
             return ready(Ok(request.into_response(problem.response()))).boxed_local();
         }
         let visit = Visit::begin(request.headers());
-        let (path, route) = self.find(&request);
-        let (pattern, row) = (path.map(|path| path.pattern), route.map(|(_, row)| *row));
+        let target = self.find(&request);
+        let pattern = target.path.as_ref().map(|path| path.pattern);
+        let route = target.route.as_deref();
+        let meter = route.map(|metered| metered.meter);
         // An operation that does not always answer is refused in a form that the operator has
         // turned off.
-        let depends_on_accept = route.is_some_and(|(route, _)| !route.operation().always_answers);
-        let vary_names = vary::names(depends_on_accept, request.headers().contains_key(ORIGIN));
-        let answered = serve.call(request);
-        let state = Rc::clone(&self.state);
+        let depends_on_accept = route.is_some_and(|metered| !metered.route.operation().always_answers);
+        let has_origin = request.headers().contains_key(ORIGIN);
+        let vary_names = vary::names(depends_on_accept, has_origin);
+        let (dispatch, state) = (Rc::clone(self), Rc::clone(&self.state));
+        let answered = if has_origin {
+            let answered = pages.call(request);
+            Either::Left(answered.map_ok(ServiceResponse::map_into_boxed_body))
+        } else {
+            Either::Right(async move { dispatch.serve(request, target).await })
+        };
         let traced = async move {
-            let mut response = visit.within(answered).await?.map_into_boxed_body();
+            let mut response = visit.within(answered).await?;
             if let Some(names) = vary_names {
                 vary::add(response.headers_mut(), names);
             }
             let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
-            state.route_meters().answered(row, response.status(), took);
+            state.route_meters().answered(meter, response.status(), took);
             Ok(response)
         };
         traced.boxed_local()
     }
 
     /// Serves a request that takes a place.
-    async fn serve(&self, request: ServiceRequest) -> Served {
+    async fn serve(&self, request: ServiceRequest, target: Target) -> Served {
         let places = match admission::places(&self.state, &request) {
             Ok(places) => places,
             Err(refused) => return Ok(request.into_response(refused.response())),
         };
-        let answered = self.answer(request).await;
+        let answered = self.answer(request, target).await;
         let answered = compression::compress(&self.state, answered).await;
         // Last: a request keeps its places until its answer was sent in whatever form.
         Ok(admission::hold(&self.state, answered, places))
     }
 
-    async fn answer(&self, request: ServiceRequest) -> ServiceResponse {
-        let (path, route) = self.find(&request);
-        let Some(path) = path else {
+    async fn answer(&self, request: ServiceRequest, target: Target) -> ServiceResponse {
+        let Some(path) = target.path else {
             let problem = no_route(request.path());
             return request.into_response(problem.response());
         };
-        let Some((route, _)) = route else {
+        let Some(metered) = target.route else {
             let problem = Problem::MethodNotAllowed(path.allowed());
             return request.into_response(problem.response());
         };
+        let route = &metered.route;
         let (request, mut payload) = request.into_parts();
         if route.operation().request.is_empty() {
             // What comes although nothing is read of it is thrown away, and not kept until the answer.
@@ -231,11 +257,12 @@ pub(crate) fn dispatch(
             let serving = Rc::clone(&dispatch);
             let serve = fn_service::<_, _, _, _, _, ()>(move |request| {
                 let dispatch = Rc::clone(&serving);
-                async move { dispatch.serve(request).await }.boxed_local()
+                let target = dispatch.find(&request);
+                async move { dispatch.serve(request, target).await }.boxed_local()
             });
-            // Around admission: what a browser asks before its request takes no place.
-            let serve = Rc::new(cors(exposed).new_transform(serve).await?);
-            Ok(fn_service(move |request| dispatch.trace(request, &*serve)))
+            // Around admission: a browser's preflight request takes no place.
+            let pages = Rc::new(cors(exposed).new_transform(serve).await?);
+            Ok(fn_service(move |request| dispatch.trace(request, &*pages)))
         }
     })
 }
