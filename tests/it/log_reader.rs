@@ -24,7 +24,7 @@ const PIPELINES_MAX: usize = 500;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A request whose line in the log is long.
-fn request() -> String {
+pub(crate) fn request() -> String {
     let client = "client".repeat(30);
     let trace = format!("00-{}-{}-01", "a".repeat(32), "b".repeat(16));
     format!(
@@ -33,7 +33,7 @@ fn request() -> String {
 }
 
 /// Starts a node with a pipe as standard error, which is not read yet.
-fn unread_node() -> (TestNode, PipeReader) {
+pub(crate) fn unread_node() -> (TestNode, PipeReader) {
     let directory = Arc::new(TempDir::new().unwrap());
     let settings = SETTINGS.map(str::to_owned).to_vec();
     let command = TestNode::command(directory.path(), &settings);
@@ -46,7 +46,7 @@ fn unread_node() -> (TestNode, PipeReader) {
 }
 
 /// How many lines of the log were lost.
-async fn lost_lines(node: &TestNode) -> u64 {
+pub(crate) async fn lost_lines(node: &TestNode) -> u64 {
     let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
     let sample = metrics
         .lines()

@@ -7,6 +7,8 @@
 
 mod account_cli;
 mod admin;
+#[cfg(target_os = "linux")]
+mod attacks;
 mod bench;
 mod clock;
 mod config;

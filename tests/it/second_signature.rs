@@ -7,7 +7,7 @@ use ledger::{
 };
 
 /// The same transaction with its signature in the other form, which gives it another hash.
-fn in_other_form(signed: &SignedTransaction) -> SignedTransaction {
+pub(crate) fn in_other_form(signed: &SignedTransaction) -> SignedTransaction {
     let TransactionAuthenticator::Ed25519 {
         public_key,
         signature,

@@ -24,7 +24,7 @@ const ACCOUNTS: usize = 1_000;
 const LARGE: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
 /// A response of more than 64 KiB, which is compressed on another thread than the HTTP worker.
-const COMPRESSED: &str = "/v1/accounts/0x1/modules";
+pub(crate) const COMPRESSED: &str = "/v1/accounts/0x1/modules";
 
 /// Requests that are sent at the same time: more than there may be large responses at a time.
 const AT_ONCE: usize = 24;
@@ -85,17 +85,10 @@ fn bound_command(directory: &Path, settings: &[String]) -> Command {
 }
 
 /// Starts a node that may start no thread once it answers; `None` without the right.
-async fn started_node() -> Option<TestNode> {
+pub(crate) async fn node_without_threads(directory: Arc<TempDir>, settings: Vec<String>) -> Option<TestNode> {
     if !may_change_user() {
         return None;
     }
-    let directory = Arc::new(TempDir::new().unwrap());
-    let genesis = directory.path().join("genesis.toml");
-    let accounts =
-        (1..=ACCOUNTS).map(|number| format!("[[accounts]]\naddress = \"0xabc{number:04}\"\nbalance = 1\n"));
-    let text = format!("chain_id = 77\n{}", accounts.collect::<String>());
-    fs::write(&genesis, text).unwrap();
-    let settings = vec![format!("chain.genesis={}", genesis.display())];
     let command = bound_command(directory.path(), &settings);
     let node = TestNode::spawn(command, directory, settings);
     assert_eq!(node.get("/v1").await.status, 200);
@@ -103,6 +96,18 @@ async fn started_node() -> Option<TestNode> {
     let limited = prlimit().arg("--pid").arg(node.process_id().to_string()).status();
     assert!(limited.unwrap().success());
     Some(node)
+}
+
+/// Starts a node that may start no thread and whose genesis transaction makes a large response.
+async fn started_node() -> Option<TestNode> {
+    let directory = Arc::new(TempDir::new().unwrap());
+    let genesis = directory.path().join("genesis.toml");
+    let accounts =
+        (1..=ACCOUNTS).map(|number| format!("[[accounts]]\naddress = \"0xabc{number:04}\"\nbalance = 1\n"));
+    let text = format!("chain_id = 77\n{}", accounts.collect::<String>());
+    fs::write(&genesis, text).unwrap();
+    let settings = vec![format!("chain.genesis={}", genesis.display())];
+    node_without_threads(directory, settings).await
 }
 
 /// The status of a GET, and how its response is coded; `None` when no response came.

@@ -24,7 +24,7 @@ pub use client::Client;
 pub use http::{Answer, Http};
 pub use http2::{Http2, Http2Answer, Http2Stream};
 pub use node::TestNode;
-pub use raw::Raw;
+pub use raw::{Raw, RawAnswer};
 pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate, authority, tls_settings};
 
 use std::{

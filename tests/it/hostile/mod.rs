@@ -90,7 +90,7 @@ pub(crate) async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
 }
 
 /// Waits until the node has no connections but these.
-async fn until_open(node: &TestNode, count: u64) {
+pub(crate) async fn until_open(node: &TestNode, count: u64) {
     until("the connections to end", || async {
         (counted(node, "open").await <= count).then_some(())
     })

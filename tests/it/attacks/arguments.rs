@@ -1,0 +1,39 @@
+//! Calls with more arguments than any function has, submitted and simulated.
+
+use super::{
+    attacker::{ATTACKER_SEED, Attacker, Preparation, prepared},
+    requests::{Connections, Requests, SMALL_PER_SECOND},
+};
+use crate::kit::{Account, TestNode};
+use ledger::{EntryFunction, SignedTransaction};
+use std::sync::Arc;
+
+/// One more than a call may have.
+const ARGUMENTS: usize = 129;
+const MEDIA_TYPE: &str = "application/x.node.signed_transaction+bcs";
+
+/// Submissions and simulations of the call.
+pub fn too_many(attacker: Arc<Attacker>) -> Preparation {
+    let call = EntryFunction {
+        module: "0x1::coin".parse().unwrap(),
+        function: "transfer".parse().unwrap(),
+        type_args: vec![],
+        args: vec![Vec::new().into(); ARGUMENTS],
+    };
+    let signed = Account::from_seed(ATTACKER_SEED).call(&attacker.chain, 0, call);
+    // A transaction with a valid signature is not simulated.
+    let mut unsigned = signed.clone();
+    unsigned.raw.sequence_number += 1;
+    let post = |path, transaction: &SignedTransaction| {
+        TestNode::post_bytes(path, MEDIA_TYPE, &bcs::to_bytes(transaction).unwrap())
+    };
+    let requests = Requests {
+        per_second: SMALL_PER_SECOND,
+        connections: Connections::Kept,
+        requests: vec![
+            post("/v1/transactions", &signed),
+            post("/v1/transactions/simulate", &unsigned),
+        ],
+    };
+    prepared(requests.send(attacker))
+}

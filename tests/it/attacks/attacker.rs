@@ -1,0 +1,138 @@
+//! An attack that runs: its rate, its end, and what it sent and received.
+
+use super::target::Target;
+use crate::kit::ChainFacts;
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use rustix::time::{ClockId, clock_gettime};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// Seed of the first account of an attack; the bench derives its accounts in another way.
+pub const ATTACKER_SEED: u64 = 1_000;
+/// Seed of the first client after an attack.
+pub const CLIENT_SEED: u64 = 2_000;
+
+/// A prepared attack.
+pub struct Assault(BoxFuture<'static, ()>);
+
+impl Assault {
+    pub fn new(attack: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(attack.boxed())
+    }
+
+    /// Attacks until [`Attacker::end`] is called.
+    pub async fn run(self) {
+        self.0.await;
+    }
+}
+
+/// The preparation of an attack, which returns it.
+pub type Preparation = BoxFuture<'static, Assault>;
+
+/// Returns the preparation of an attack that needs none.
+pub fn prepared(attack: impl Future<Output = ()> + Send + 'static) -> Preparation {
+    ready(Assault::new(attack)).boxed()
+}
+
+/// Counts of what an attack sent and of the responses by kind.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub sent: u64,
+    pub responses: BTreeMap<String, u64>,
+}
+
+/// One run of an attack.
+pub struct Attacker {
+    pub target: Arc<Target>,
+    pub chain: ChainFacts,
+    /// Number of the round, for accounts that no other round has.
+    pub round: u64,
+    is_over: watch::Sender<bool>,
+    tally: Mutex<Tally>,
+}
+
+impl Attacker {
+    pub async fn new(target: &Arc<Target>, round: u64) -> Arc<Self> {
+        Arc::new(Self {
+            target: Arc::clone(target),
+            chain: target.chain().await,
+            round,
+            is_over: watch::Sender::new(false),
+            tally: Mutex::default(),
+        })
+    }
+
+    /// Ends the attack.
+    pub fn end(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    /// Waits for the end of the attack.
+    pub async fn ended(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.is_over.subscribe().wait_for(|&is_over| is_over).await;
+    }
+
+    /// Counts something that was sent: a request, a connection, a signal.
+    pub fn count_sent(&self) {
+        self.tally.lock().unwrap().sent += 1;
+    }
+
+    /// Counts a response.
+    pub fn count(&self, response: impl Into<String>) {
+        self.count_many(response, 1);
+    }
+
+    /// Counts that many responses of one kind.
+    pub fn count_many(&self, response: impl Into<String>, number: u64) {
+        let mut tally = self.tally.lock().unwrap();
+        *tally.responses.entry(response.into()).or_default() += number;
+    }
+
+    pub fn tally(&self) -> Tally {
+        self.tally.lock().unwrap().clone()
+    }
+}
+
+/// A fixed rate, which all senders of an attack share.
+pub struct Pace {
+    attacker: Arc<Attacker>,
+    begun: Instant,
+    per_second: f64,
+    issued: AtomicU64,
+}
+
+impl Pace {
+    pub fn new(attacker: &Arc<Attacker>, per_second: f64) -> Arc<Self> {
+        Arc::new(Self {
+            attacker: Arc::clone(attacker),
+            begun: Instant::now(),
+            per_second,
+            issued: AtomicU64::new(0),
+        })
+    }
+
+    /// Waits for the next turn and returns its number; `None` once the attack has ended.
+    pub async fn next(&self) -> Option<u64> {
+        let number = self.issued.fetch_add(1, Relaxed);
+        let due = self.begun + Duration::from_secs_f64(number as f64 / self.per_second);
+        tokio::select! {
+            biased;
+            () = self.attacker.ended() => None,
+            () = tokio::time::sleep_until(due.into()) => Some(number),
+        }
+    }
+}
+
+/// Returns the processor time that this process has used.
+pub fn processor_time() -> Duration {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(used.tv_sec.try_into().unwrap(), used.tv_nsec.try_into().unwrap())
+}

@@ -1,0 +1,81 @@
+//! `ledger-node bench` as a process of its own.
+
+use crate::kit::{TestNode, binary};
+use serde_json::{Value, json};
+use std::process::{Child, Stdio};
+
+/// Connections of the bench.
+pub const CONNECTIONS: u64 = 64;
+/// Seconds of load before the measurement, during which the attack begins.
+const WARM_UP_SECS: &str = "1";
+/// Counts of the report that must be zero.
+const COUNTS: [&str; 6] = [
+    "failed",
+    "lost",
+    "false_not_found",
+    "waits_in_vain",
+    "uncommitted",
+    "unanswered",
+];
+
+/// A bench that runs.
+pub struct Bench(Child);
+
+/// The report of a bench.
+pub struct Report {
+    pub committed_per_second: f64,
+    /// Processor time of the node per committed transfer, in microseconds.
+    pub node_cpu_us: f64,
+    /// Counts and errors that must not be in a report.
+    pub faults: Vec<String>,
+}
+
+impl Bench {
+    /// Starts a bench whose clients await each of their transfers.
+    pub fn start(node: &TestNode, length_secs: u64) -> Self {
+        let mut command = binary();
+        command
+            .args(["bench", "--url", &node.api])
+            .args(["--faucet", node.faucet.as_ref().unwrap()])
+            .args(["--mode", "await", "--output", "json"])
+            .args(["--connections", &CONNECTIONS.to_string()])
+            .args(["--warm-up", WARM_UP_SECS])
+            .args(["--duration", &length_secs.to_string()])
+            .args(["--pid", &node.process_id().to_string()])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self(command.spawn().unwrap())
+    }
+
+    /// Waits for its end and returns its report.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it ends without a report.
+    pub async fn report(self) -> Report {
+        let output = tokio::task::spawn_blocking(|| self.0.wait_with_output().unwrap());
+        let output = output.await.unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("the bench ended with {}: {error}", output.status));
+        let mut faults = faults(&report);
+        if !output.status.success() {
+            faults.push(format!("{}: {error}", output.status));
+        }
+        Report {
+            committed_per_second: report["committed_per_second"].as_f64().unwrap(),
+            node_cpu_us: report["node"]["cpu_us_per_transfer"].as_f64().unwrap(),
+            faults,
+        }
+    }
+}
+
+/// Returns the counts and errors of a report that must not be in it.
+fn faults(report: &Value) -> Vec<String> {
+    let counts = COUNTS.iter().filter(|&&name| report[name] != 0);
+    let mut faults: Vec<_> = counts.map(|name| format!("{name}: {}", report[name])).collect();
+    if report["errors"] != json!({}) {
+        faults.push(format!("errors: {}", report["errors"]));
+    }
+    faults
+}

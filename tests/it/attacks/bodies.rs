@@ -1,0 +1,65 @@
+//! Chunked bodies with a small first chunk and large later ones.
+
+use super::{
+    attacker::{Attacker, Pace, Preparation, prepared},
+    requests::{ANSWER_MAX, kind},
+};
+use crate::kit::Raw;
+use std::{sync::Arc, time::Duration};
+use tokio::{task::JoinSet, time::timeout};
+
+/// Tasks that send, each with one body at a time.
+const SENDERS: usize = 32;
+/// Time between a body and its end, so that all senders hold bodies at the same time.
+const HELD: Duration = Duration::from_secs(1);
+/// Bodies per second: one per second of each sender.
+const PER_SECOND: f64 = 32.0;
+/// Bytes of each chunk.
+const CHUNKS: [usize; 3] = [1, 512 * 1024, 512 * 1024];
+const END: &[u8] = b"0\r\n\r\n";
+
+/// Returns a request whose body lacks its end.
+fn request_without_end() -> Vec<u8> {
+    let mut request = b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+        transfer-encoding: chunked\r\n\r\n"
+        .to_vec();
+    for chunk_bytes in CHUNKS {
+        request.extend(format!("{chunk_bytes:x}\r\n").into_bytes());
+        request.resize(request.len() + chunk_bytes, b' ');
+        request.extend_from_slice(b"\r\n");
+    }
+    request
+}
+
+/// Sends a body and returns the kind of the response. The end of the body is sent only if there is
+/// no response before.
+async fn send_body(attacker: &Attacker, request: &[u8]) -> Option<String> {
+    let mut connection = Raw::try_connect(&attacker.target).await?;
+    connection.send(request).await;
+    if let Ok(early) = timeout(HELD, connection.answer()).await {
+        return Some(kind(&early?));
+    }
+    connection.send(END).await;
+    let answer = timeout(ANSWER_MAX, connection.answer()).await;
+    Some(kind(&answer.ok()??))
+}
+
+/// Bodies that are held until the memory for bodies is exhausted.
+pub fn chunked(attacker: Arc<Attacker>) -> Preparation {
+    prepared(async move {
+        let pace = Pace::new(&attacker, PER_SECOND);
+        let request = Arc::new(request_without_end());
+        let mut senders = JoinSet::new();
+        for _ in 0..SENDERS {
+            let (attacker, pace, request) = (Arc::clone(&attacker), Arc::clone(&pace), Arc::clone(&request));
+            senders.spawn(async move {
+                while pace.next().await.is_some() {
+                    attacker.count_sent();
+                    let response = send_body(&attacker, &request).await;
+                    attacker.count(response.unwrap_or_else(|| "no response".to_owned()));
+                }
+            });
+        }
+        senders.join_all().await;
+    })
+}

@@ -1,0 +1,122 @@
+//! Connections that are held: idle ones, slow heads, and more than the limit on open files allows.
+
+use super::attacker::{Attacker, Pace, Preparation, prepared};
+use futures::future::{BoxFuture, FutureExt as _};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    task::JoinSet,
+    time::timeout,
+};
+
+/// Idle connections: a quarter of what the built-in settings allow of one address.
+const IDLE: usize = 5_000;
+/// Connections with a slow head.
+const SLOW: usize = 1_000;
+/// Connections above the limit on open files: three times the limit.
+const ABOVE_LIMIT: usize = 1_000;
+/// New connections per second: [`IDLE`] are open after the bench's warm-up and one second of its
+/// measurement.
+const OPENED_PER_SECOND: f64 = 2_500.0;
+/// Between two bytes of a slow head: ten bytes before the node ends it after 5 s, and 2,000 bytes
+/// per second in all.
+const BYTE_PAUSE: Duration = Duration::from_millis(500);
+/// Looks at the admin listener per second.
+const LOOKS_PER_SECOND: f64 = 10.0;
+/// Open files that the test process keeps for other purposes than held connections.
+const SPARE_FILES: u64 = 200;
+
+/// Raises this process's limit on open files and returns how many connections it can hold, at most
+/// `wanted`.
+fn allowed_connections(wanted: usize) -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // Without the right to raise it, fewer connections are held.
+    let _ = setrlimit(Resource::Nofile, raised);
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    wanted.min(files.saturating_sub(SPARE_FILES).try_into().unwrap())
+}
+
+/// Holds connections until the attack ends, and opens new ones for those that end.
+///
+/// `hold_one` holds a connection until the node ends it, and returns how it did.
+async fn hold(attacker: Arc<Attacker>, count: usize, hold_one: fn(TcpStream) -> BoxFuture<'static, String>) {
+    let pace = Pace::new(&attacker, OPENED_PER_SECOND);
+    let mut held = JoinSet::new();
+    for _ in 0..allowed_connections(count) {
+        let (attacker, pace) = (Arc::clone(&attacker), Arc::clone(&pace));
+        held.spawn(async move {
+            let authority = attacker.target.api.strip_prefix("http://").unwrap();
+            while pace.next().await.is_some() {
+                attacker.count_sent();
+                let response = match TcpStream::connect(authority).await {
+                    Ok(stream) => hold_one(stream).await,
+                    Err(error) => format!("not connected: {}", error.kind()),
+                };
+                attacker.count(response);
+            }
+        });
+    }
+    attacker.ended().await;
+    held.shutdown().await;
+}
+
+/// Waits until the node sends something or closes the connection.
+async fn response(stream: &mut TcpStream) -> String {
+    let mut head = [0; 12];
+    match stream.read(&mut head).await {
+        Ok(0) => "closed".to_owned(),
+        Ok(length) => String::from_utf8_lossy(&head[9.min(length)..length]).into_owned(),
+        Err(error) => error.kind().to_string(),
+    }
+}
+
+async fn hold_idle(mut stream: TcpStream) -> String {
+    response(&mut stream).await
+}
+
+async fn hold_slow(mut stream: TcpStream) -> String {
+    let head = b"GET /v1 HTTP/1.1\r\nhost: node\r\nx: ".iter();
+    for &byte in head.chain(std::iter::repeat(&b'y')) {
+        // A connection that the node has closed shows in the response.
+        let _ = stream.write_all(&[byte]).await;
+        if let Ok(response) = timeout(BYTE_PAUSE, response(&mut stream)).await {
+            return response;
+        }
+    }
+    unreachable!("the head has no end")
+}
+
+/// Connections that send nothing.
+pub fn idle(attacker: Arc<Attacker>) -> Preparation {
+    prepared(hold(attacker, IDLE, |stream| hold_idle(stream).boxed()))
+}
+
+/// Connections that send the head of a request byte by byte.
+pub fn slow_heads(attacker: Arc<Attacker>) -> Preparation {
+    prepared(hold(attacker, SLOW, |stream| hold_slow(stream).boxed()))
+}
+
+/// More connections than the node can accept, and looks at the admin listener beside them.
+pub fn above_limit(attacker: Arc<Attacker>) -> Preparation {
+    prepared(async move {
+        let held = hold(Arc::clone(&attacker), ABOVE_LIMIT, |stream| {
+            hold_idle(stream).boxed()
+        });
+        tokio::join!(held, look(&attacker));
+    })
+}
+
+async fn look(attacker: &Arc<Attacker>) {
+    let url = format!("{}/connections", attacker.target.admin);
+    let pace = Pace::new(attacker, LOOKS_PER_SECOND);
+    while pace.next().await.is_some() {
+        let answer = attacker.target.http.get(&url).await;
+        attacker.count(format!("admin {}", answer.status));
+    }
+}

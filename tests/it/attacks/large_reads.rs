@@ -1,0 +1,71 @@
+//! Large responses, which are rendered and compressed on other threads than the HTTP workers.
+
+use super::{
+    attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
+    requests::{Connections, Requests},
+};
+use crate::{kit::Account, threads::COMPRESSED};
+use futures::future::FutureExt as _;
+use ledger::EntryFunction;
+use std::sync::Arc;
+
+/// Large transactions. With all of them a page of transactions holds more than 256 KiB, and so is
+/// rendered on another thread.
+const LARGE_TRANSACTIONS: u64 = 8;
+/// Bytes of their argument: less than a transaction may have.
+const ARGUMENT_BYTES: usize = 60_000;
+/// Transactions of a page that has all of the large ones, if each has a block of its own with the
+/// block's two transactions.
+const PAGE: u64 = 3 * LARGE_TRANSACTIONS;
+/// Large GETs per second: each takes some milliseconds of the node.
+const PER_SECOND: f64 = 20.0;
+
+/// Commits large transactions and returns the version of the first one.
+async fn commit_large_transactions(attacker: &Attacker) -> u64 {
+    let target = &attacker.target;
+    let account = Account::from_seed(ATTACKER_SEED + attacker.round);
+    target.fund(&account, 1_000_000_000_000_000).await;
+    let mut hashes = Vec::new();
+    for sequence_number in 0..LARGE_TRANSACTIONS {
+        // No function fits, so that the call fails, but it is committed.
+        let call = EntryFunction {
+            module: "0x1::coin".parse().unwrap(),
+            function: "transfer".parse().unwrap(),
+            type_args: vec![],
+            args: vec![vec![1; ARGUMENT_BYTES].into()],
+        };
+        hashes.push(
+            target
+                .submit(&account.call(&attacker.chain, sequence_number, call))
+                .await,
+        );
+    }
+    let mut versions = Vec::new();
+    for hash in &hashes {
+        let committed = target.try_wait(hash).await.unwrap();
+        versions.push(committed["version"].as_str().unwrap().parse().unwrap());
+    }
+    versions[0]
+}
+
+/// GETs of large responses, as they are and compressed.
+pub fn large_reads(attacker: Arc<Attacker>) -> Preparation {
+    async move {
+        let first = commit_large_transactions(&attacker).await;
+        let page = format!("/v1/transactions?start={first}&limit={PAGE}");
+        let get = |path, coding| {
+            format!("GET {path} HTTP/1.1\r\nhost: node\r\naccept-encoding: {coding}\r\n\r\n").into_bytes()
+        };
+        let requests = Requests {
+            per_second: PER_SECOND,
+            connections: Connections::Kept,
+            requests: vec![
+                get(&page[..], "identity"),
+                get(&page, "zstd"),
+                get(COMPRESSED, "zstd"),
+            ],
+        };
+        Assault::new(requests.send(attacker))
+    }
+    .boxed()
+}

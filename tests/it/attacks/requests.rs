@@ -1,0 +1,158 @@
+//! Requests at a fixed rate, and the kinds of responses to them.
+
+use super::attacker::{Attacker, Pace, Preparation, prepared};
+use crate::{
+    kit::{Raw, RawAnswer},
+    log_reader,
+};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+use tokio::{task::JoinSet, time::timeout};
+
+/// Tasks that send, each with one request at a time: enough to keep the rate while a response takes
+/// 30 ms.
+const SENDERS: usize = 16;
+/// Maximum time for a response. A later one counts as none.
+pub const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// HTTP/1.0 requests per second: the health checks of a hundred load balancers. Each makes a
+/// connection, which costs the attacker as much as the node.
+const HTTP_1_0_PER_SECOND: f64 = 200.0;
+/// Requests per second that make lines in the log: they fill the pipe and the queue behind it in
+/// some seconds, beside the lines of the bench.
+const LOGGED_PER_SECOND: f64 = 1_000.0;
+/// Requests per second whose responses are small: a tenth of what the bench sends.
+pub const SMALL_PER_SECOND: f64 = 1_000.0;
+
+/// The connections of requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Connections {
+    /// One of each sender, for all of its requests.
+    Kept,
+    /// A new one for each request. What becomes of it after the response is part of the response.
+    New,
+}
+
+/// Requests that an attack sends in turns.
+pub struct Requests {
+    pub per_second: f64,
+    pub connections: Connections,
+    pub requests: Vec<Vec<u8>>,
+}
+
+impl Requests {
+    /// Sends them until the attack ends, and counts the responses.
+    pub async fn send(self, attacker: Arc<Attacker>) {
+        let pace = Pace::new(&attacker, self.per_second);
+        let this = Arc::new(self);
+        let mut senders = JoinSet::new();
+        for _ in 0..SENDERS {
+            let (this, pace, attacker) = (Arc::clone(&this), Arc::clone(&pace), Arc::clone(&attacker));
+            senders.spawn(async move { this.send_paced(&attacker, &pace).await });
+        }
+        senders.join_all().await;
+    }
+
+    async fn send_paced(&self, attacker: &Attacker, pace: &Pace) {
+        let mut kept = None;
+        while let Some(number) = pace.next().await {
+            let request = &self.requests[usize::try_from(number).unwrap() % self.requests.len()];
+            attacker.count_sent();
+            let exchange = timeout(ANSWER_MAX, self.exchange(attacker, request, &mut kept));
+            match exchange.await.ok().flatten() {
+                Some(response) => attacker.count(response),
+                None => {
+                    attacker.count("no response");
+                    kept = None;
+                }
+            }
+        }
+    }
+
+    /// Sends a request and returns the kind of its response, or `None` if there is none.
+    async fn exchange(&self, attacker: &Attacker, request: &[u8], kept: &mut Option<Raw>) -> Option<String> {
+        let mut connection = match kept.take() {
+            Some(connection) => connection,
+            None => Raw::try_connect(&attacker.target).await?,
+        };
+        let answer = connection.exchange(request).await?;
+        if self.connections == Connections::Kept {
+            *kept = Some(connection);
+            return Some(kind(&answer));
+        }
+        let version = answer.head.get(..8)?;
+        let end = if answer.head.contains("\r\nconnection: keep-alive") {
+            connection.exchange(request).await.map(|_| "kept")?
+        } else {
+            connection.answer().await.map_or("closed", |_| "answered twice")
+        };
+        Some(format!("{version} {}, {end}", kind(&answer)))
+    }
+}
+
+/// Returns the status of a response, and its error code if it has one.
+pub fn kind(answer: &RawAnswer) -> String {
+    let status = answer.status;
+    if status == 200 {
+        return status.to_string();
+    }
+    let json: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    if let Some(failures) = json["transaction_failures"].as_array() {
+        let code = failures
+            .first()
+            .and_then(|failure| failure["error"]["error_code"].as_str());
+        return format!("{status}, {} of {}", failures.len(), code.unwrap_or_default());
+    }
+    match json["error_code"].as_str() {
+        Some(code) => format!("{status} {code}"),
+        None => status.to_string(),
+    }
+}
+
+/// HTTP/1.0 requests of clients that close the connection and of clients that keep it.
+pub fn http_1_0(attacker: Arc<Attacker>) -> Preparation {
+    let get = |line| format!("GET /v1 HTTP/1.0\r\nhost: node\r\n{line}\r\n").into_bytes();
+    let requests = Requests {
+        per_second: HTTP_1_0_PER_SECOND,
+        connections: Connections::New,
+        requests: vec![get(""), get("connection: keep-alive\r\n")],
+    };
+    prepared(requests.send(attacker))
+}
+
+/// Requests that make lines in the log while its reader is paused.
+pub fn logged(attacker: Arc<Attacker>) -> Preparation {
+    let requests = Requests {
+        per_second: LOGGED_PER_SECOND,
+        connections: Connections::Kept,
+        requests: vec![log_reader::request().into_bytes()],
+    };
+    prepared(async move {
+        let target = Arc::clone(&attacker.target);
+        let lost_before = target.lost_lines().await;
+        target.pause_log(true);
+        requests.send(Arc::clone(&attacker)).await;
+        attacker.count_many("line of the log lost", target.lost_lines().await - lost_before);
+        target.pause_log(false);
+    })
+}
+
+/// GETs that ask for each format, for several, and for an unknown one, for which the response is
+/// JSON.
+pub fn varied_accept(attacker: Arc<Attacker>) -> Preparation {
+    let accepted = [
+        "application/json",
+        "application/x-bcs",
+        "*/*;q=0.1",
+        "application/x-bcs;q=0.5, application/json",
+        "text/html",
+    ];
+    let get = |accepted| {
+        format!("GET /v1/accounts/0x1 HTTP/1.1\r\nhost: node\r\naccept: {accepted}\r\n\r\n").into_bytes()
+    };
+    let requests = Requests {
+        per_second: SMALL_PER_SECOND,
+        connections: Connections::Kept,
+        requests: accepted.map(get).to_vec(),
+    };
+    prepared(requests.send(attacker))
+}

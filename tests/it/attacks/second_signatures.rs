@@ -1,0 +1,77 @@
+//! Pending transactions that are submitted again with another valid signature.
+
+use super::{
+    attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
+    requests::{Connections, Requests},
+};
+use crate::{
+    kit::{Account, TestNode},
+    second_signature::in_other_form,
+};
+use futures::future::FutureExt as _;
+use ledger::SignedTransaction;
+use std::sync::Arc;
+
+/// Number of pending transactions, which is also the maximum length of a batch.
+const PENDING: u64 = 10;
+/// Second signatures per second, alone or in batches: their checks take a few percent of a core.
+const PER_SECOND: f64 = 500.0;
+
+/// Pending transactions.
+struct Pending {
+    /// As they were submitted.
+    first: Vec<SignedTransaction>,
+    /// With other signatures.
+    second: Vec<SignedTransaction>,
+}
+
+/// Submits transactions that stay pending.
+async fn submit_pending(attacker: &Attacker) -> Pending {
+    let target = &attacker.target;
+    let account = Account::from_seed(ATTACKER_SEED + attacker.round);
+    target.fund(&account, 1_000_000_000).await;
+    let mut pending = Pending {
+        first: Vec::new(),
+        second: Vec::new(),
+    };
+    // They wait for a predecessor, which does not come.
+    for sequence_number in 1..=PENDING {
+        let first = account.transfer(&attacker.chain, sequence_number, account.address, 1);
+        target.submit(&first).await;
+        pending.second.push(in_other_form(&first));
+        pending.first.push(first);
+    }
+    pending
+}
+
+/// Submits second signatures one by one.
+pub fn alone(attacker: Arc<Attacker>) -> Preparation {
+    async move {
+        let pending = submit_pending(&attacker).await;
+        let requests = Requests {
+            per_second: PER_SECOND,
+            connections: Connections::Kept,
+            requests: pending.second.iter().map(TestNode::submission_bytes).collect(),
+        };
+        Assault::new(requests.send(attacker))
+    }
+    .boxed()
+}
+
+/// Submits second signatures in batches: alone, and after one of the first signatures, which the
+/// node accepts.
+pub fn in_batches(attacker: Arc<Attacker>) -> Preparation {
+    async move {
+        let pending = submit_pending(&attacker).await;
+        let requests = Requests {
+            per_second: PER_SECOND / PENDING as f64,
+            connections: Connections::Kept,
+            requests: vec![
+                TestNode::batch_bytes(&pending.second),
+                TestNode::batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),
+            ],
+        };
+        Assault::new(requests.send(attacker))
+    }
+    .boxed()
+}
