@@ -284,7 +284,7 @@ async fn reports_what_it_measured_until_the_node_was_gone() {
 #[tokio::test]
 async fn ends_with_its_duration_although_the_node_does_not_answer() {
     let node = TestNode::start(&[]);
-    let run = Running::begin(&node, &["--duration", "10", "--mode", "await"]).await;
+    let run = Running::begin(&node, &["--duration", "5", "--mode", "await"]).await;
     node.signal("STOP");
     let (report, error) = run.stopped();
     assert!(error.contains("did not answer within"), "{error}");
