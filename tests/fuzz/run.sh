@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzzer and runs each target for a time, two at once. Fails where one found something: the input
 # stands in the output, with the command that runs it again.
-# Usage: run.sh [TARGET...], all targets by default.
+# Usage: run.sh [TARGET...], all targets by default; run.sh --build only builds the fuzzer.
 #   FUZZ_SECS  how long each kind of outside input is fuzzed (60); the other targets a third of it
 #   FUZZ_JOBS  how many run at once (2)
 # What is found new is kept in the target directory (fuzz/found), for the next run there.
@@ -18,6 +18,9 @@ CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-../../target}")
 export CARGO_TARGET_DIR
 
 RUSTC_WRAPPER="$PWD/rustc.sh" cargo build --locked
+if [[ ${1:-} == --build ]]; then
+    exit
+fi
 
 targets=("$@")
 if ((${#targets[@]} == 0)); then
