@@ -8,7 +8,7 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use ledger_api::configure;
-use tokio::io::AsyncWriteExt as _;
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 /// More than what is small, for which a part of the memory is kept.
 const LARGE: usize = 100 * 1024;
@@ -53,6 +53,18 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
     api.stop().await;
 }
 
+/// Sends a request without the last byte of its body, which begins with `body`.
+async fn send_without_last_byte(api: &TestApi, body: &[u8]) -> TcpStream {
+    let mut connection = api.client.connect().await;
+    let head = format!(
+        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len() + 1
+    );
+    connection.write_all(head.as_bytes()).await.unwrap();
+    connection.write_all(body).await.unwrap();
+    connection
+}
+
 #[actix_web::test]
 async fn bodies_that_arrive_have_a_limit_in_all() {
     let mut settings = Settings::default();
@@ -66,13 +78,7 @@ async fn bodies_that_arrive_have_a_limit_in_all() {
     };
     assert_eq!(ask().await.status, 400, "alone it is read, and is no call");
 
-    let mut arriving = api.client.connect().await;
-    let head = format!(
-        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        LARGE + 1
-    );
-    arriving.write_all(head.as_bytes()).await.unwrap();
-    arriving.write_all(&large).await.unwrap();
+    let arriving = send_without_last_byte(&api, &large).await;
     let refused = loop {
         // Until the first has arrived.
         let answer = ask().await;
@@ -103,13 +109,7 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
     let ask = async || api.client.send("POST", "/v1/view", &DECLARED, Some(&large)).await;
-    let mut arriving = api.client.connect().await;
-    let head = format!(
-        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        LARGE + 1
-    );
-    arriving.write_all(head.as_bytes()).await.unwrap();
-    arriving.write_all(&large).await.unwrap();
+    let arriving = send_without_last_byte(&api, &large).await;
     // Until the server has read the first body.
     while ask().await.status != 503 {}
     for first_chunk_bytes in [1, LARGE / 2] {

@@ -1,13 +1,9 @@
 //! A pending transaction that is signed again: the second hash is rejected, and the answer names the first.
 
 use crate::kit::{
-    Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, now_secs, refused, signers,
-    still_works,
+    Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, refused, signers, still_works,
 };
-use ledger::{
-    HashValue, RawTransaction, SignedTransaction,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
-};
+use ledger::{HashValue, RawTransaction, SignedTransaction};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -18,17 +14,6 @@ fn hash(api: &TestApi, signed: &SignedTransaction) -> HashValue {
     signed.hash(api.chain.vendor())
 }
 
-async fn fund(api: &TestApi, signers: &[(&str, Signer)]) {
-    for (sequence_number, (_, signer)) in (0..).zip(signers) {
-        let funding = Transfer {
-            to: signer.address(),
-            amount: 1_000_000_000,
-            ..Transfer::new(0, sequence_number)
-        };
-        assert_eq!(api.commit(&funding).await["success"], true);
-    }
-}
-
 fn raw_transfer(api: &TestApi, signer: &Signer, sequence_number: u64) -> RawTransaction {
     let transfer = Transfer::new(0, sequence_number);
     transfer.raw(signer.address(), transfer.payload(&api.chain))
@@ -36,21 +21,8 @@ fn raw_transfer(api: &TestApi, signer: &Signer, sequence_number: u64) -> RawTran
 
 /// A transfer that a nonce protects.
 fn raw_orderless(api: &TestApi, signer: &Signer, nonce: u64) -> RawTransaction {
-    let transfer = Transfer {
-        expiration_timestamp_secs: now_secs() + 60,
-        ..Transfer::new(0, u64::MAX)
-    };
-    let TransactionPayload::EntryFunction(call) = transfer.payload(&api.chain) else {
-        panic!("a transfer is a call");
-    };
-    let payload = TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    });
-    transfer.raw(signer.address(), payload)
+    let transfer = Transfer::orderless(0);
+    transfer.raw(signer.address(), transfer.payload_with_nonce(&api.chain, nonce))
 }
 
 /// Asserts that the answer or the failure of a batch names the pending hash.
@@ -86,7 +58,7 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
 async fn rejects_another_signature_of_each_kind() {
     let api = TestApi::start(Settings::default()).await;
     let signers = signers();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     for (kind, signer) in &signers {
         let raw = raw_transfer(&api, signer, PARKED);
         let first = signer.sign_alone(&api.chain, raw.clone());

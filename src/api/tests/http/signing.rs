@@ -10,18 +10,6 @@ use ledger::{
 use ledger_api::submission_json;
 use serde_json::{Value, json};
 
-/// Gives an account of each signer enough for some transactions.
-async fn fund(api: &TestApi, signers: &[(&str, Signer)]) {
-    for (number, (_, signer)) in (0..).zip(signers) {
-        let funding = Transfer {
-            to: signer.address(),
-            amount: 1_000_000_000,
-            ..Transfer::new(0, number)
-        };
-        assert_eq!(api.commit(&funding).await["success"], true);
-    }
-}
-
 /// The first transfer of a signer, alone.
 fn transfer_of(api: &TestApi, signer: &Signer, sequence_number: u64) -> SignedTransaction {
     let transfer = Transfer::new(0, sequence_number);
@@ -46,7 +34,7 @@ async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
 async fn each_kind_of_key_signs_alone() {
     let api = TestApi::start(Settings::default()).await;
     let signers = signers();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     for (kind, signer) in &signers {
         let by_bcs = transfer_of(&api, signer, 0);
         let committed = api.commit_signed(&by_bcs).await;
@@ -68,7 +56,7 @@ async fn each_kind_of_key_signs_alone() {
 async fn the_one_object_of_the_reference_is_read() {
     let api = TestApi::start(Settings::default()).await;
     let signers = signers();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
         let mut body = json_of(&api, &signed);
@@ -89,7 +77,7 @@ async fn the_one_object_of_the_reference_is_read() {
 async fn each_kind_of_key_signs_beside_and_pays_for_each() {
     let api = TestApi::start(Settings::default()).await;
     let signers = signers();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     let transfer = Transfer::new(0, 0);
     for (number, (kind, sender)) in signers.iter().enumerate() {
         let other = |by: usize| &signers[(number + by) % signers.len()].1;
@@ -168,7 +156,7 @@ fn spoilt(api: &TestApi, signer: &Signer, signed: &SignedTransaction) -> SignedT
 async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
     let api = TestApi::start(Settings::default()).await;
     let signers = signers();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
         refused(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
@@ -214,7 +202,7 @@ async fn a_short_bitmap_is_kept() {
         .into_iter()
         .filter(|(_, signer)| matches!(signer, Signer::MultiKey { .. }))
         .collect();
-    fund(&api, &signers).await;
+    api.fund(&signers).await;
     let mut signed = transfer_of(&api, &signers[0].1, 0);
     let TransactionAuthenticator::SingleSender { sender } = &mut signed.authenticator else {
         panic!("{signed:?}");

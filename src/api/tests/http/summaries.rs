@@ -1,13 +1,8 @@
 //! Summaries of an account's transactions.
 
-use crate::kit::{
-    Settings, TestApi, Transfer, good, good_bcs, ledger_headers, now_secs, refused, still_works,
-};
+use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
 use actix_web::rt;
-use ledger::{
-    AccountAddress, HashValue, ReplayProtector, SignedTransaction,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
-};
+use ledger::{AccountAddress, HashValue, ReplayProtector, SignedTransaction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -121,21 +116,8 @@ async fn pages_by_version() {
 
 /// A transfer of the first account that a nonce protects.
 fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
-    let transfer = Transfer {
-        expiration_timestamp_secs: now_secs() + 60,
-        ..Transfer::new(0, u64::MAX)
-    };
-    let TransactionPayload::EntryFunction(call) = transfer.sign(&api.chain).raw.payload else {
-        panic!("a transfer is a call");
-    };
-    let payload = TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    });
-    transfer.sign_payload(&api.chain, payload)
+    let transfer = Transfer::orderless(0);
+    transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
 }
 
 #[actix_web::test]

@@ -1,10 +1,7 @@
 //! Ledgers to ask about: one with a history of every kind, and one whose first blocks are pruned.
 
-use crate::kit::{Settings, TestApi, Transfer, good, ledger_headers, now_secs};
-use ledger::{
-    AccountAddress, SignedTransaction,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
-};
+use crate::kit::{Settings, TestApi, Transfer, good, ledger_headers};
+use ledger::{AccountAddress, SignedTransaction};
 use ledger_actors::WaitConfig;
 use serde_json::{Value, json};
 
@@ -92,21 +89,8 @@ impl History {
 
 /// A transfer of 7 to `0xb0b` by a development account that a nonce protects.
 pub fn orderless(api: &TestApi, from: usize, nonce: u64) -> SignedTransaction {
-    let transfer = Transfer {
-        expiration_timestamp_secs: now_secs() + 60,
-        ..Transfer::new(from, u64::MAX)
-    };
-    let TransactionPayload::EntryFunction(call) = transfer.payload(&api.chain) else {
-        panic!("a transfer is a call");
-    };
-    let payload = TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    });
-    transfer.sign_payload(&api.chain, payload)
+    let transfer = Transfer::orderless(from);
+    transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
 }
 
 /// A transaction that stays pending: one with the number before it is missing.

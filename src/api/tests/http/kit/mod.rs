@@ -179,6 +179,19 @@ impl TestApi {
         assert_eq!(accepted.status, 202, "{}", accepted.text());
         self.client.wait(&signed.hash(self.chain.vendor())).await
     }
+
+    /// Commits a transfer to the account of each signer, enough for some transactions. The first
+    /// development account sends them with its first sequence numbers.
+    pub async fn fund(&self, signers: &[(&str, Signer)]) {
+        for (sequence_number, (_, signer)) in (0..).zip(signers) {
+            let funding = Transfer {
+                to: signer.address(),
+                amount: 1_000_000_000,
+                ..Transfer::new(0, sequence_number)
+            };
+            assert_eq!(self.commit(&funding).await["success"], true);
+        }
+    }
 }
 
 /// The seven headers of every success, as numbers.

@@ -3,7 +3,9 @@
 use ledger::{
     AccountAddress, Chain, EntryFunction, Genesis, ModuleId, RawTransaction, SignedTransaction,
     crypto::Ed25519PrivateKey,
-    transaction::{TransactionAuthenticator, TransactionPayload},
+    transaction::{
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+    },
 };
 use serde_json::{Value, json};
 use std::{
@@ -60,6 +62,15 @@ impl Transfer {
         }
     }
 
+    /// Returns a transfer of 7 to `0xb0b` that [`Transfer::payload_with_nonce`] completes. Its sequence
+    /// number has no meaning, and it expires while a nonce is valid.
+    pub fn orderless(from: usize) -> Self {
+        Self {
+            expiration_timestamp_secs: now_secs() + 50,
+            ..Self::new(from, u64::MAX)
+        }
+    }
+
     pub fn key(&self) -> Ed25519PrivateKey {
         Genesis::development_accounts()[self.from].private_key.clone()
     }
@@ -72,13 +83,28 @@ impl Transfer {
         self.sign_payload(chain, self.payload(chain))
     }
 
-    /// The call of the transfer.
+    /// Returns the payload with the call of the transfer.
     pub fn payload(&self, chain: &Chain) -> TransactionPayload {
+        TransactionPayload::EntryFunction(self.call(chain))
+    }
+
+    /// Returns the payload with the call of the transfer and a nonce against replay.
+    pub fn payload_with_nonce(&self, chain: &Chain, nonce: u64) -> TransactionPayload {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: TransactionExecutable::EntryFunction(self.call(chain)),
+            extra_config: ExtraConfig::V1 {
+                multisig_address: None,
+                replay_protection_nonce: Some(nonce),
+            },
+        })
+    }
+
+    fn call(&self, chain: &Chain) -> EntryFunction {
         let arguments = [
             bcs::to_bytes(&self.to).unwrap(),
             bcs::to_bytes(&self.amount).unwrap(),
         ];
-        let call = EntryFunction {
+        EntryFunction {
             module: ModuleId {
                 address: AccountAddress::ONE,
                 name: format!("{}_account", chain.vendor().lower()).parse().unwrap(),
@@ -86,8 +112,7 @@ impl Transfer {
             function: "transfer".parse().unwrap(),
             type_args: Vec::new(),
             args: arguments.into_iter().map(Into::into).collect(),
-        };
-        TransactionPayload::EntryFunction(call)
+        }
     }
 
     /// A call of another entry function by the same sender, its arguments in JSON.

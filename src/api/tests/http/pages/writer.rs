@@ -1,11 +1,8 @@
 //! Commits all the time.
 
-use crate::kit::{Client, TestApi, Transfer, now_secs};
+use crate::kit::{Client, TestApi, Transfer};
 use actix_web::rt;
-use ledger::{
-    Chain, SignedTransaction,
-    transaction::{ExtraConfig, InnerPayload, TransactionExecutable, TransactionPayload},
-};
+use ledger::{Chain, SignedTransaction};
 use std::{cell::Cell, rc::Rc};
 
 /// The development account that sends transfers with sequence numbers and with nonces in turn.
@@ -66,20 +63,6 @@ async fn write(client: &Client, chain: &Chain, round: u64) {
 
 /// A transfer of the mixed account that a nonce protects.
 fn orderless(chain: &Chain, nonce: u64) -> SignedTransaction {
-    // A nonce is valid for at most a minute.
-    let transfer = Transfer {
-        expiration_timestamp_secs: now_secs() + 50,
-        ..Transfer::new(MIXED, u64::MAX)
-    };
-    let TransactionPayload::EntryFunction(call) = transfer.payload(chain) else {
-        panic!("a transfer is a call");
-    };
-    let payload = TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    });
-    transfer.sign_payload(chain, payload)
+    let transfer = Transfer::orderless(MIXED);
+    transfer.sign_payload(chain, transfer.payload_with_nonce(chain, nonce))
 }
