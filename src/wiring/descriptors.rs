@@ -161,6 +161,16 @@ mod tests {
     }
 
     #[test]
+    fn gives_the_other_listeners_what_the_api_leaves() {
+        let demand = Demand {
+            api_connections: 10,
+            ..DEMAND
+        };
+        let limits = demand.fit(710).unwrap();
+        assert_eq!((limits.api, limits.side), (10, 300));
+    }
+
+    #[test]
     fn never_gives_more_than_is_available() {
         for api_connections in [1, 10, 500, 1_000_000] {
             for side_listeners in 1..=3 {

@@ -6,6 +6,9 @@ use std::{
     thread,
 };
 
+/// Name of a thread that is started to see whether the system allows it.
+const NAME: &str = "limit-check";
+
 /// Checks that the process can start `count` more threads, by starting them at the same time and ending them.
 ///
 /// actix-server panics if the system refuses a thread, and the process ends without an error message. This check
@@ -15,15 +18,26 @@ use std::{
 ///
 /// Returns the error of the system for the first thread that it refuses.
 pub fn check_thread_limit(count: usize) -> io::Result<()> {
+    with_threads(count, || ())
+}
+
+/// Starts `count` threads, calls `while_all_exist`, and ends them.
+///
+/// # Errors
+///
+/// Returns the error of the system for the first thread that it refuses. `while_all_exist` is not called then.
+fn with_threads(count: usize, while_all_exist: impl FnOnce()) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
         // The threads wait for the gate, so that all of them exist before the first one ends.
         let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..count {
-            thread::Builder::new().spawn_scoped(scope, || {
+            let named = thread::Builder::new().name(NAME.to_owned());
+            named.spawn_scoped(scope, || {
                 drop(gate.lock());
             })?;
         }
+        while_all_exist();
         Ok(())
     })
 }
@@ -36,5 +50,32 @@ mod tests {
     fn ends_the_threads_that_it_started() {
         check_thread_limit(20).unwrap();
         check_thread_limit(0).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn has_all_threads_at_the_same_time() {
+        use std::time::{Duration, Instant};
+
+        const COUNT: usize = 40;
+        /// Time for the threads to take their names.
+        const PATIENCE: Duration = Duration::from_secs(10);
+
+        let existing = || {
+            let process = procfs::process::Process::myself().unwrap();
+            let threads = process.tasks().unwrap().flatten();
+            // A thread may end while it is read.
+            let names = threads.filter_map(|thread| thread.stat().ok().map(|stat| stat.comm));
+            names.filter(|name| name == NAME).count()
+        };
+        with_threads(COUNT, || {
+            let deadline = Instant::now() + PATIENCE;
+            // Tests beside this one may start such threads too.
+            while existing() < COUNT {
+                assert!(Instant::now() < deadline, "{} of {COUNT} threads", existing());
+                thread::yield_now();
+            }
+        })
+        .unwrap();
     }
 }
