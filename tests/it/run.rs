@@ -38,6 +38,11 @@ async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
 #[tokio::test]
 async fn starts_with_the_largest_number_of_worker_threads() {
     let mut node = TestNode::start(&["api.workers=512"]);
+    #[cfg(target_os = "linux")]
+    {
+        let threads = node.scheduling_policies().len();
+        assert!(threads > 512, "{threads} threads after the ready line");
+    }
     assert_eq!(node.get("/v1").await.status, 200);
     assert!(node.stop("TERM").success());
 }

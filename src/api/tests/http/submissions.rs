@@ -226,28 +226,38 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
 #[actix_web::test]
 async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
     let api = TestApi::start(Settings::default()).await;
-    let good = Transfer::new(0, 0).json(&api.chain);
+    let transfer = Transfer::new(0, 0).json(&api.chain);
+    let mut arguments = transfer["payload"]["arguments"].as_array().unwrap().clone();
+    arguments.resize(ARGUMENTS_MAX + 1, json!("1"));
     for body in [
+        changed(&transfer, "/payload/arguments", json!(arguments)),
         changed(
-            &good,
-            "/payload/arguments",
-            json!(vec!["0xb0b"; ARGUMENTS_MAX + 1]),
-        ),
-        changed(
-            &good,
+            &transfer,
             "/payload/type_arguments",
             json!(vec!["u8"; TYPE_ARGUMENTS_MAX + 1]),
         ),
     ] {
         let answer = api.client.submit_json(&body).await;
         refused(&answer, (400, "invalid_input"), "a submission");
-        let call = json!({
-            "function": "0x1::coin::balance",
-            "type_arguments": body["payload"]["type_arguments"],
-            "arguments": body["payload"]["arguments"],
-        });
-        let answer = api.client.post_json("/v1/view", &call, "application/json").await;
-        refused(&answer, (400, "invalid_input"), "a view");
+    }
+    // The first ones fit the function.
+    let coin = "0x1::node_coin::NodeCoin";
+    let view = json!({
+        "function": "0x1::coin::balance",
+        "type_arguments": [coin],
+        "arguments": ["0xb0b"],
+    });
+    let post = async |call: &Value| api.client.post_json("/v1/view", call, "application/json").await;
+    assert_eq!(post(&view).await.status, 200);
+    for call in [
+        changed(&view, "/arguments", json!(vec!["0xb0b"; ARGUMENTS_MAX + 1])),
+        changed(
+            &view,
+            "/type_arguments",
+            json!(vec![coin; TYPE_ARGUMENTS_MAX + 1]),
+        ),
+    ] {
+        refused(&post(&call).await, (400, "invalid_input"), "a view");
     }
     still_works(&api).await;
     api.stop().await;
