@@ -112,7 +112,11 @@ mod tests {
     use crate::crypto::Ed25519PrivateKey;
 
     fn equation(message: &[u8]) -> Equation {
-        let key = Ed25519PrivateKey::from_seed(&[3; 32]);
+        equation_of(3, message)
+    }
+
+    fn equation_of(signer: u8, message: &[u8]) -> Equation {
+        let key = Ed25519PrivateKey::from_seed(&[signer; 32]);
         let equation = key.public_key().equation(&[message], &key.sign(message));
         equation.expect("the parts are in order")
     }
@@ -137,6 +141,20 @@ mod tests {
             for (before, after) in before.iter().zip(&after) {
                 assert_ne!(before, after, "{part}");
             }
+        }
+    }
+
+    /// A wrong sum would not change a verdict, as the equations are then checked one by one, which
+    /// is slower.
+    #[test]
+    fn sums_valid_equations_to_zero() {
+        for len in SUM_MIN..=SUM_MAX {
+            let signers = (0u8..3).cycle().zip(0u8..);
+            let equations: Vec<_> = signers
+                .take(len)
+                .map(|(signer, number)| equation_of(signer, &[number]))
+                .collect();
+            assert!(sum_is_zero(&equations), "{len} equations");
         }
     }
 }
