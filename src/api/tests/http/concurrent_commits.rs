@@ -163,10 +163,12 @@ impl Fixture {
         Self { api, seams }
     }
 
-    /// Sets the time of the request's thread, and how far each reading moves it.
+    /// Moves the time of the request's thread past the pause after a slow read, and sets how far each
+    /// reading moves it. Elapsed time never goes back, so that the times of tries add up.
     fn set_clock(&self, step_usecs: u64) {
-        let now_usecs = Clock::default().now_usecs();
-        *self.seams.request_clock.lock().unwrap() = (now_usecs, step_usecs);
+        let mut clock = self.seams.request_clock.lock().unwrap();
+        let after_pause_usecs = clock.0 + SLOW_USECS;
+        *clock = (after_pause_usecs.max(Clock::default().now_usecs()), step_usecs);
     }
 
     /// Responds to a request in the middle of which a transaction was committed. Also returns the
