@@ -207,8 +207,8 @@ pub enum FailureKind {
     Broken,
 }
 
-/// Why a pending transaction left the pool unexecuted. Displays as the words that stand at the end
-/// of the 404 of such a transaction (design section 8).
+/// The reason why a pending transaction left the pool without being executed. Its `Display` is the end
+/// of the message of the 404 of such a transaction (docs/interface.md#rule-18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeaveReason {
     /// Its own expiration, or the pool's time to live, has passed.

@@ -89,7 +89,7 @@ impl Committer {
         (committer, Jobs(queue))
     }
 
-    /// Tells everyone of durable blocks, in the order on which waiting rests (design section 3): the
+    /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
     fn announce(&mut self, blocks: &[Executed], logged: Vec<LoggedBlock>) {

@@ -1,9 +1,10 @@
-//! What a transaction should pay for a gas unit, from what recent blocks took
-//! (the algorithm: rest-behaviour section 3, last paragraph).
+//! Estimates of gas prices from recent blocks, by the algorithm of the reference node
+//! (docs/reference/reference-node.md#r11) with these differences:
 //!
-//! A block is known here when it is whole and durable, so that the newest one counts. Full is one for
-//! which transactions were left over, in the pool by its limits or in the block by its gas, or that has
-//! as many as a block may have.
+//! * The newest block counts, because only complete and durable blocks are recorded.
+//! * A block is full if it left ready transactions over, by the limits of a batch or by the gas of
+//!   the block, or if it has the maximum number of transactions.
+//! * Epochs make no difference, and neither do blocks that one contract fills.
 
 use ledger::HashValue;
 use serde::Serialize;

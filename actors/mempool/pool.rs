@@ -1,5 +1,9 @@
-//! The pool of pending transactions: order, limits, replacement, expiry
-//! (rest-behaviour section 7, design section 8).
+//! The pool of pending transactions: order, limits, replacement and expiry.
+//!
+//! The rules follow the reference node (docs/reference/reference-node.md#r33). Differences include:
+//! accounts take turns at equal gas prices, an account at its limit can fill its gap
+//! (docs/interface.md#rule-17), and the same transaction with another signature is rejected
+//! (docs/interface.md#rule-19).
 //!
 //! A transaction is identified by its sender and its sequence number or nonce. Several indices lie over
 //! the accounts; [`Pool::change`] is the one place where an account changes, so that those over accounts

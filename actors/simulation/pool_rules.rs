@@ -9,7 +9,10 @@ use super::{
 use crate::{LeaveReason, MempoolConfig, SubmitError};
 use ledger::{Discard, HashValue, ValidationStatus};
 
-/// How far ahead an orderless transaction may expire, in seconds (rest-behaviour section 7).
+/// Longest lifetime that the simulation gives an orderless transaction, in seconds.
+///
+/// Up to this lifetime, a rejection because of a late expiration is wrong. The ledger accepts up to
+/// 100 seconds, as the reference node does (docs/reference/reference-node.md#r34).
 const ORDERLESS_LIFETIME_SECS: u64 = 60;
 /// A transaction that offers so much gas is never refused for too little.
 const GAS_FOR_ANY_FORM: u64 = 1_000;

@@ -79,7 +79,7 @@ impl Call {
         params::query(&self.request, name)
     }
 
-    /// The query parameter `limit`, or how many things a listing gives without it (design section 8).
+    /// Returns the query parameter `limit`, or the default of the listing (docs/interface.md#rule-7).
     ///
     /// # Errors
     /// 400 when it is 0 or no number.

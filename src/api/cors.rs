@@ -1,9 +1,12 @@
-//! What web pages of other origins may ask and read (rest-behaviour section 1): everything. The interface
-//! is public and knows no callers, so there is nothing that a page could take in its visitor's name; that
-//! credentials are allowed only lets clients ask that always send them, as the SDKs do in browsers.
+//! CORS headers that let pages of every origin use the interface, as on the reference node
+//! (docs/reference/reference-node.md#r1).
 //!
-//! Programs that are no browsers name no origin. Their requests pass by: the headers would be a few hundred bytes for
-//! nothing, and a part of what a request costs.
+//! The interface is public and does not authenticate callers, so a page gains nothing from its
+//! visitor. Credentials are allowed because the SDKs always send them in browsers.
+//!
+//! Requests without an `Origin` header, which other programs send, bypass the middleware: the
+//! headers would add a few hundred bytes to each response, and their share to the cost of the
+//! request.
 
 use actix_cors::{Cors, CorsMiddleware};
 use actix_web::{

@@ -1,4 +1,4 @@
-//! Whether an answer is JSON or BCS (rest-behaviour section 5, "Accept handling").
+//! Format of a response, JSON or BCS (docs/reference/reference-node.md#r24).
 
 use actix_web::http::header::{ACCEPT, HeaderMap};
 

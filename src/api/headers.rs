@@ -1,5 +1,5 @@
-//! The ledger headers (interface section 2.10), their names made once from the chain's vendor word:
-//! seven on every successful answer, two where they apply.
+//! The ledger headers: seven on every successful response, two where they apply
+//! (docs/reference/rest-contract.md#s2-10). Their names are made once from the chain's vendor word.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger::{LedgerInfo, Vendor};

@@ -1,5 +1,5 @@
-//! Path and query parameters, each read as its declared type; what does not read is
-//! `web_framework_error` with the parameter's name (design section 8).
+//! Path and query parameters, each parsed as its declared type. A value that does not parse is
+//! `web_framework_error` with the parameter's name (docs/interface.md#rule-3).
 
 use crate::{dispatch::ROOT, error::Problem};
 use actix_web::{HttpRequest, web::Query};

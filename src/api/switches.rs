@@ -1,5 +1,5 @@
 //! The parts of the interface that an operator can turn off, when the node starts or while it runs
-//! (interface section 7, api_disabled).
+//! (`api_disabled`, docs/reference/rest-contract.md#s7).
 
 use crate::{error::Problem, format::Format};
 use serde::{Deserialize, Serialize};

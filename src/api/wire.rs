@@ -1,5 +1,7 @@
-//! The BCS bodies of answers (rest-behaviour section 5); the order of variants and fields is the
-//! wire's. What was stored is BCS already, and is put into answers as it stands.
+//! BCS bodies of responses (docs/reference/reference-node.md#r25). Variants and fields are in the
+//! order of their encoding. Stored rows are BCS already, and are copied into responses unchanged.
+//!
+//! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
 use ledger::{
     AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, ReplayProtector,

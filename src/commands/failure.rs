@@ -1,4 +1,4 @@
-//! How a command fails, and with which exit code (design section 6).
+//! Failures of commands, with their exit codes (docs/interface.md#rule-25).
 
 use crate::{client::ClientError, config::ConfigError, telemetry};
 use std::{error::Error, fmt::Display, io, process::ExitCode};

@@ -1,4 +1,4 @@
-//! Configuration: built-in values < files < environment < `--set` (design section 6).
+//! Configuration: built-in values < files < environment < `--set` (docs/interface.md#rule-24).
 
 mod declaration;
 mod error;

@@ -1,4 +1,4 @@
-//! How the faucet says no (rest-behaviour section 10).
+//! Errors of the faucet and their responses (docs/reference/reference-node.md#r35).
 
 use actix_web::{
     HttpResponse,

@@ -1,4 +1,4 @@
-//! Account addresses: 32 bytes, printed in hex (interface section 2.1).
+//! Account addresses: 32 bytes, printed in hexadecimal (docs/reference/rest-contract.md#s2-1).
 
 use crate::hex_text::{HexText, hex_text};
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl From<[u8; 32]> for AccountAddress {
 impl FromStr for AccountAddress {
     type Err = AddressError;
 
-    /// Reads an address with or without `0x`, of 1 to 64 digits (interface section 2.1).
+    /// Parses an address of 1 to 64 digits, with or without `0x` (docs/reference/rest-contract.md#s2-1).
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         if digits.is_empty() {

@@ -62,7 +62,7 @@ pub struct DiscardedTransaction {
     pub position: u32,
     /// Its hash.
     pub hash: HashValue,
-    /// The validation status that refused it (rest-behaviour section 2.2), or
+    /// Number of the validation status that rejects it (docs/reference/reference-node.md#r14), or
     /// [`DiscardedTransaction::LEFT_OUT`].
     pub status_code: u64,
 }
@@ -201,7 +201,7 @@ impl From<&ExecutedBlock> for BlockInfo {
     }
 }
 
-/// The facts about the ledger that every answer carries in its headers (interface section 2.10).
+/// The ledger metadata that every response has in its headers (docs/reference/rest-contract.md#s2-10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LedgerInfo {
     /// The chain id.

@@ -1,5 +1,6 @@
 //! The vendor word: the maker's name that the interface carries in headers, MIME types, hash
-//! domains and framework names (design section 5). It is a value of a chain, fixed at genesis.
+//! domains and framework names. It is a value of a chain, fixed at genesis
+//! (docs/interface.md#rule-23).
 
 use crate::hash::Seed;
 use serde::{Deserialize, Serialize};

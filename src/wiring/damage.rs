@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-/// Exit code of a fatal error (design section 6).
+/// Exit code of a fatal error (docs/interface.md#rule-25).
 const FATAL: i32 = 1;
 /// What stands in the path of every source file of the database, and of none of ours. Nothing but the ledger is
 /// kept in it.

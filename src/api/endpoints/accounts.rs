@@ -80,7 +80,8 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
 
 /// `GET /v1/accounts/{address}/balance/{asset_type}`
 ///
-/// A number, not text: the interface says so (section 4.8). 0 for what is unknown.
+/// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown account or asset
+/// (docs/interface.md#rule-11).
 pub(crate) async fn balance(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let AssetName(asset) = call.path("asset_type")?;

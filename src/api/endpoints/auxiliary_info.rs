@@ -1,4 +1,5 @@
-//! Where transactions stand in their blocks (rest-behaviour section 1).
+//! Indices of transactions in their blocks (docs/reference/reference-node.md#r5). This ledger has
+//! the index of every transaction, so none is `null`.
 
 use crate::{
     answer::Answer,
@@ -11,7 +12,7 @@ use ledger_store::{Snapshot, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// As for other lists of transactions (rest-behaviour section 3).
+/// Page size of all lists of transactions (docs/reference/reference-node.md#r4).
 const PAGE: PageSize = PageSize {
     default: 25,
     max: 100,

@@ -1,5 +1,8 @@
-//! Submitting several transactions in one request (rest-behaviour sections 0.e, 1 and 2.2). Each stands
-//! for itself: what is wrong with one does not hold up the others.
+//! Submission of several transactions in one request (docs/reference/reference-node.md#r7). A
+//! rejected transaction does not affect the others.
+//!
+//! Unlike on the reference node, a batch without an accepted transaction fails with the first
+//! server error, if there is one.
 
 use super::submit::{check, decode_failed, hand_over, let_in, to_its_end};
 use crate::{

@@ -1,4 +1,4 @@
-//! A block, with or without its transactions (interface section 4.2).
+//! A block, with or without its transactions (docs/reference/rest-contract.md#s4-2).
 
 use crate::{
     answer::Answer,
@@ -121,7 +121,9 @@ pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
     answer(&call, subject, move |snapshot| at_height(snapshot, height)).await
 }
 
-/// `GET /v1/blocks/by_version/{version}`: the block that holds a version (rest-behaviour section 1).
+/// `GET /v1/blocks/by_version/{version}`
+///
+/// Responds with the block that contains the version (docs/reference/reference-node.md#r6).
 pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
     let Decimal(version) = call.path("version")?;
     let subject = |with_transactions| Subject::BlockByVersion {

@@ -1,6 +1,6 @@
-//! What to sign: the signing message of a transaction that a client describes in JSON (interface
-//! section 4.1; rest-behaviour section 4). A client must trust the node that it asks, as the node could
-//! describe another transaction.
+//! Signing messages of transactions that a client describes in JSON
+//! (docs/reference/rest-contract.md#s4-1, docs/reference/reference-node.md#r9). A client must trust
+//! the node, because the node could encode another transaction.
 
 use crate::{
     answer::Answer,

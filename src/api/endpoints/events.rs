@@ -1,5 +1,5 @@
 //! Events of a stream, named by its creation number or by the handle that a resource holds
-//! (interface sections 4.3 and 4.4). Events of modules belong to no stream; transactions show them.
+//! (docs/reference/rest-contract.md#s4-3). Events of modules belong to no stream; transactions show them.
 
 use crate::{
     answer::Answer,

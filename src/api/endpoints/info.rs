@@ -1,4 +1,5 @@
-//! What this node is (rest-behaviour section 1): facts that do not change while it runs.
+//! Information about the node that does not change while it runs. The reference node has other
+//! members and no ledger headers (docs/reference/reference-node.md#r2).
 
 use super::index::NODE_ROLE;
 use crate::{answer::Answer, call::Call, error::ApiError};

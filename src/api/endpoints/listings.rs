@@ -1,5 +1,7 @@
-//! Listings of committed transactions: of the ledger by version, of an account by sequence number
-//! (rest-behaviour section 9). Neither has a cursor: the next page starts one after the last.
+//! Lists of committed transactions: of the ledger by version, of an account by sequence number
+//! (docs/reference/reference-node.md#r3). Neither has a cursor: the next page starts one after the
+//! last transaction. Unlike on the reference node, a pruned `start` is 410
+//! (docs/interface.md#rule-12).
 
 use crate::{
     answer::Answer,

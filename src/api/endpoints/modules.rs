@@ -90,7 +90,8 @@ pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
     Ok(call.answer(ledger_info, json, bcs)?.with_cursor(next))
 }
 
-/// Where a page begins: the state key of its first module, in hex (rest-behaviour section 5).
+/// The cursor of a page: the state key of its first module, in hexadecimal
+/// (docs/reference/reference-node.md#r30).
 struct Cursor(ModuleId);
 
 impl FromStr for Cursor {

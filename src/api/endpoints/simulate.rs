@@ -1,5 +1,7 @@
-//! Simulating a transaction: what it would do and cost right now (rest-behaviour section 1). It runs
-//! on a reader thread and leaves no trace, so that the filter of submissions does not ask who it is from.
+//! Simulation of a transaction at the newest version (docs/reference/reference-node.md#r8).
+//!
+//! A simulation runs on a reader thread and changes nothing, so the filter of submissions does not
+//! apply to it. The reference node has a filter of simulations.
 
 use super::submit::{bounded, signed_transaction};
 use crate::{

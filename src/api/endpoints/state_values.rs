@@ -1,4 +1,5 @@
-//! Values of the state by their key, whatever the key names (rest-behaviour section 1).
+//! State values by their state keys, of any kind (docs/reference/reference-node.md#r10). Unlike the
+//! reference node, this node also responds in JSON.
 
 use crate::{
     answer::Answer,

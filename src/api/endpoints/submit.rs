@@ -1,4 +1,4 @@
-//! Submitting a transaction, as JSON or as BCS (interface section 4.1).
+//! Submission of a transaction, as JSON or as BCS (docs/reference/rest-contract.md#s4-1).
 //!
 //! Whether the operator lets a transaction in costs little to tell and is told first. The signatures are
 //! checked before an actor is asked, on threads of their own.

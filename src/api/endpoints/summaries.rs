@@ -1,5 +1,5 @@
-//! Summaries of an account's committed transactions (interface section 4.6): those with a sequence
-//! number and orderless ones, ascending by version.
+//! Summaries of an account's committed transactions, with sequence numbers and orderless, ascending by
+//! version (docs/reference/rest-contract.md#s4-6).
 
 use crate::{
     answer::Answer,
@@ -44,7 +44,7 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
     )
 }
 
-/// Between which versions the summaries are asked for, both included (design section 8).
+/// Inclusive bounds of the versions of a page of summaries (docs/interface.md#rule-8).
 #[derive(Clone, Copy)]
 struct Bounds {
     start: Option<u64>,

@@ -1,4 +1,4 @@
-//! Items of tables, by the bytes of their key or by its JSON form (interface section 4.7).
+//! Items of tables, by the bytes of their key or by its JSON form (docs/reference/rest-contract.md#s4-7).
 
 use crate::{
     answer::Answer,
@@ -25,8 +25,9 @@ pub(crate) struct RawItemRequest {
 
 /// `POST /v1/tables/{table_handle}/raw_item`
 ///
-/// BCS is the bytes as they are stored. JSON is the value by the type that the table recorded when it
-/// was made, or the bytes in hex where it recorded none (design section 8).
+/// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the table
+/// recorded when it was created, or with the bytes in hexadecimal if none is recorded
+/// (docs/interface.md#rule-9).
 pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
     let handle: AccountAddress = call.path("table_handle")?;
     let RawItemRequest { key: HexBytes(key) } = call.json_body().await?;

@@ -1,9 +1,9 @@
-//! The body of every error answer, and the closed list of its codes (interface section 7).
+//! The body of every error response, and the closed list of its codes (docs/reference/rest-contract.md#s7).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-// Interface section 7. The comments of types with a schema stand in the document of the interface.
+// docs/reference/rest-contract.md#s7. The comments of types with a schema are part of the OpenAPI document.
 /// The body of every error answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorBody {
@@ -11,7 +11,8 @@ pub struct ErrorBody {
     pub message: String,
     /// What went wrong, for programs.
     pub error_code: ErrorCode,
-    // rest-behaviour section 2.2
+    // docs/reference/reference-node.md#r14 and docs/reference/reference-node.md#r15. Unlike on the
+    // reference node, absent if there is none (docs/interface.md#rule-2).
     /// The number of the validation status that refused a transaction, or of how a view ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vm_error_code: Option<u64>,

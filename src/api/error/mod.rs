@@ -1,5 +1,5 @@
-//! The one error table: every way a request can fail, with its status, `error_code` and message
-//! (interface section 7; rest-behaviour section 2; design sections 6 and 8).
+//! The error table: every failure of a request, with its status, `error_code` and message
+//! (docs/reference/rest-contract.md#s7, docs/reference/reference-node.md#r13, docs/interface.md).
 //!
 //! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers
 //! with it too; the faucet has the form of errors that its own clients know. Not in it, because
@@ -135,7 +135,7 @@ pub enum Problem {
     ViewFailed {
         /// How it ended.
         message: String,
-        /// The number of that end (rest-behaviour section 2.2).
+        /// Status code of the failure (docs/reference/reference-node.md#r15).
         vm_error_code: u64,
     },
     /// The pool holds a transaction with the same sender and sequence number or nonce that this one
@@ -276,7 +276,7 @@ impl Problem {
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
-            // The reference has 500 for the filter, as if the node had failed (design section 6).
+            // Unlike the reference node, which responds with 500 (docs/interface.md#rule-20).
             Self::RejectedByFilter(_) => (Status::FORBIDDEN, Code::RejectedByFilter),
             Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),

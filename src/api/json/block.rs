@@ -1,4 +1,4 @@
-//! A block (interface section 2.6).
+//! A block (docs/reference/rest-contract.md#s2-6).
 
 use super::{CommittedJson, Text, TransactionJson};
 use crate::tables::TableTypes;

@@ -1,5 +1,5 @@
 //! Events: inside a transaction, where they carry no version of their own, and in listings, where
-//! they do (interface section 2.7); and the handle of a stream.
+//! they do (docs/reference/rest-contract.md#s2-7); and the handle of a stream.
 
 use super::{Text, TypeName, ValueJson};
 use crate::decimal::Decimal;

@@ -1,8 +1,8 @@
-//! The JSON shapes of the interface (sections 2.2 to 2.7; rest-behaviour section 4), as typed
-//! views that borrow what they show.
+//! JSON forms of the values of the interface, as typed views that borrow their content
+//! (docs/reference/rest-contract.md#s2-2, docs/reference/reference-node.md#r18).
 //!
-//! Decided in design section 8: an optional field without a value is left out; `type` stands where
-//! it falls, as the order of members has no meaning.
+//! An optional member without a value is left out, and `type` may stand anywhere in an object
+//! (docs/interface.md#rule-2).
 
 mod block;
 mod by_name;

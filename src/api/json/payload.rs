@@ -1,5 +1,5 @@
-//! What a transaction does (interface section 2.2). The newer wire form is shown as the older one
-//! with the nonce beside it, as in the reference: JSON has one form of each call.
+//! Payloads of transactions (docs/reference/rest-contract.md#s2-2). The newer wire form has the JSON
+//! form of the older one, with the nonce beside it: JSON has one form of each call.
 
 use super::{
     Text, ValueJson,
@@ -156,8 +156,10 @@ impl Bytecode {
     }
 }
 
-/// Integers of 32 bits and less are numbers, larger ones text (rest-behaviour section 4). Those of
-/// 256 bits are shown as their little-endian bytes, as no script that carries them is executed.
+/// Returns the JSON form of a script argument (docs/reference/reference-node.md#r18).
+///
+/// Unlike on the reference node, an integer of 256 bits is its little-endian bytes in hexadecimal,
+/// because no script is executed.
 fn script_argument(argument: &ScriptArgument) -> Value {
     match argument {
         ScriptArgument::U8(value) => (*value).into(),

@@ -1,13 +1,13 @@
 //! The fields that a client signed, shown alike while the transaction is pending and after it is
-//! committed, and the pending transaction itself (interface section 2.5).
+//! committed, and the pending transaction itself (docs/reference/rest-contract.md#s2-5).
 
 use super::{Text, payload::PayloadJson, signature::SignatureJson};
 use ledger::{AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What an orderless transaction shows for a sequence number, whatever its client sent: the number
-/// has no meaning for it (rest-behaviour section 4).
+/// Sequence number in the JSON form of every orderless transaction
+/// (docs/reference/reference-node.md#r20). The number that the client sent has no meaning.
 const ORDERLESS_SEQUENCE_NUMBER: u64 = u64::MAX;
 
 /// The fields that a client signed, and how.

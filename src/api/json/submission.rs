@@ -1,5 +1,5 @@
-//! The JSON form of a submission (interface section 2.4). Members that are not in the interface
-//! are ignored, as in the reference. Nesting is bounded by serde_json, at 128.
+//! The JSON form of a submission (docs/reference/rest-contract.md#s2-4). Unknown members are ignored,
+//! as by the reference node. serde_json bounds nesting at 128.
 
 use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
 use crate::{body, decimal::Decimal, error::Problem};
@@ -151,7 +151,7 @@ impl TransactionRequest {
         let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
             None => (order.sequential(), self.sequence_number.0),
-            // Whatever the client wrote for it (rest-behaviour section 4).
+            // The sequence number in the body is ignored (docs/reference/reference-node.md#r20).
             Some(Decimal(nonce)) => (order.orderless(nonce), u64::MAX),
         };
         Ok(RawTransaction {

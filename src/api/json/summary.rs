@@ -1,4 +1,4 @@
-//! A transaction of an account in short (interface section 2.8).
+//! The summary of a transaction of an account (docs/reference/rest-contract.md#s2-8).
 
 use super::Text;
 use ledger::{AccountAddress, HashValue, ReplayProtector};
@@ -16,7 +16,8 @@ pub(crate) struct SummaryJson {
     replay_protector: ReplayProtectorJson,
 }
 
-// The reference writes a bare number (rest-behaviour section 0.a; design section 8).
+// An object, unlike the bare string of the reference node (docs/reference/reference-node.md#r22,
+// docs/interface.md#rule-6).
 /// What keeps the transaction from being committed twice: its sequence number or its nonce.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

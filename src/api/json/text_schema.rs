@@ -1,5 +1,5 @@
-//! What the interface writes as text, as JSON schemas (interface section 2.1): the form that is written
-//! is exact, the form that is read takes what the parsers take.
+//! JSON schemas of values that are strings in JSON (docs/reference/rest-contract.md#s2-1). The schema of a
+//! response is exact; the schema of a request accepts what the parsers accept.
 
 use super::{HexBytes, Text, hex_form::HexArray};
 use crate::decimal::Decimal;

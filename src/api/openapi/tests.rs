@@ -207,7 +207,7 @@ fn examples_fit_their_schemas() {
     assert!(count > 150, "{count}");
 }
 
-/// What the interface document says in section 7.
+/// The statuses and codes of docs/reference/rest-contract.md#s7.
 #[test]
 fn the_statuses_of_the_interface_are_declared() {
     let read: &[u16] = &[200, 400, 403, 404, 410, 500, 503];
@@ -273,7 +273,7 @@ fn an_undeclared_member_of_an_answer_fits_no_schema() {
     assert!(!validator(&document, &schema).is_valid(&other_code));
 }
 
-/// Design section 8: what has no value is left out.
+/// docs/interface.md#rule-2
 #[test]
 fn members_of_answers_that_may_be_left_out_are_never_null() {
     let document = document();

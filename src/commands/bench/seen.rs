@@ -12,7 +12,9 @@ struct SeenJson<'a> {
     success: Option<bool>,
 }
 
-/// A transaction in BCS (rest-behaviour section 5). All of it is read: the form has no lengths to skip by.
+/// A transaction in BCS (docs/reference/reference-node.md#r25).
+///
+/// All fields are decoded, because the form has no lengths that allow skipping one.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "what is read on the way, and is nowhere kept")]
 enum SeenBcs {

@@ -1,7 +1,9 @@
-//! Signatures under the chain's rules (design section 5): every kind accepts canonical encodings alone,
-//! so that nobody can turn a signature into another one of the same message, and no key for which
-//! anyone can sign. A set that signs with more keys than it must is the exception: without those that
-//! are too many its signature holds too. Such a transaction has several hashes, of which one runs.
+//! Signatures under the chain's rules (docs/interface.md#rule-22).
+//!
+//! Every kind accepts only canonical encodings, so that a signature cannot be changed into another one
+//! of the same message, and rejects keys for which anyone can sign. One exception: a multi-key
+//! signature with more signers than its threshold is also valid without the surplus signers. Such a
+//! transaction has several hashes, of which at most one is executed.
 //!
 //! | kind | key | signature | over |
 //! |---|---|---|---|

@@ -13,7 +13,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The most bytes of an assertion in its BCS form, as in the reference (rest-behaviour section 5).
+/// Maximum size of an assertion in BCS, in bytes.
+///
+/// The reference node has the same number, but does not count the bytes that BCS adds
+/// (docs/reference/reference-node.md#r29).
 pub const ASSERTION_BYTES_MAX: usize = 1_024;
 /// What the client data says it is for.
 const ASSERTION_TYPE: &str = "webauthn.get";

@@ -72,8 +72,11 @@ impl From<StateError> for Failure {
     }
 }
 
-/// The reference's numbers of the failures that are no [`MiscellaneousStatus`] (its class of execution
-/// errors, rest-behaviour section 2.2).
+/// Status codes of the other failures, as on the reference node
+/// (docs/reference/reference-node.md#r15).
+///
+/// The codes of [`MiscellaneousStatus`] differ from those of the reference node, except
+/// `CONSTRAINT_NOT_SATISFIED`.
 mod code {
     pub(super) const OUT_OF_GAS: u64 = 4002;
     pub(super) const RESOURCE_ALREADY_EXISTS: u64 = 4004;
@@ -83,10 +86,10 @@ mod code {
 }
 
 impl Failure {
-    /// The reference's number of the failure.
+    /// Returns the status code of the failure.
     ///
     /// # Errors
-    /// A state that cannot be read has none.
+    /// `StateError` if the failure is a state that could not be read. It has no code.
     pub(super) fn code(&self) -> Result<u64, StateError> {
         Ok(match self {
             Self::OutOfGas => code::OUT_OF_GAS,
@@ -150,7 +153,7 @@ impl Failure {
 }
 
 impl ExecutionStatus {
-    /// The interface's `vm_status` text (rest-behaviour section 4).
+    /// Returns the text of `vm_status` (docs/reference/reference-node.md#r17).
     pub fn vm_status(&self, chain: &Chain) -> String {
         match self {
             Self::Success => "Executed successfully".to_owned(),
@@ -213,7 +216,7 @@ mod tests {
     use crate::framework::Category;
 
     #[test]
-    fn failures_have_the_numbers_of_the_reference() {
+    fn returns_the_status_code_of_each_failure() {
         let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
         let abort = Failure::Abort {
             module: "coin",

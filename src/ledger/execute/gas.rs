@@ -32,7 +32,10 @@ const WRITE_PER_BYTE: u64 = 890;
 /// reference charges for the bytes alone.
 const EVENT: u64 = 1_000_000;
 
-/// The largest value of a slot or an event, in bytes (rest-behaviour section 3).
+/// Maximum size of the value of a slot or of an event, in bytes.
+///
+/// The reference node has the same limits, but counts the key of a slot too
+/// (docs/reference/reference-node.md#r32).
 const ITEM_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of all writes, and of all events, of a transaction.
 const ALL_BYTES_MAX: usize = 10 << 20;

@@ -1,4 +1,5 @@
-//! Why a transaction is refused before it may cost anything (rest-behaviour section 2.2).
+//! Validation statuses of transactions that are rejected before they pay anything
+//! (docs/reference/reference-node.md#r14).
 
 use std::fmt;
 

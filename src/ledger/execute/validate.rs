@@ -190,8 +190,8 @@ pub(super) fn validate_in_block(
     rules.check_after_replay()
 }
 
-/// The rules for one transaction; their order is the reference's (rest-behaviour section 2.2,
-/// framework-notes section 6).
+/// The rules for one transaction, in the order of the reference node
+/// (docs/reference/reference-node.md#r16, framework-notes section 6).
 struct Rules<'a> {
     chain: &'a Chain,
     facts: &'a TransactionFacts,

@@ -10,7 +10,7 @@ use crate::{
 };
 use bytes::Bytes;
 
-/// The most gas units that a view may use (rest-behaviour section 3).
+/// Maximum gas units of a view, as on the reference node (docs/reference/reference-node.md#r12).
 pub const VIEW_GAS_MAX: u64 = 2_000_000;
 
 /// What a view function gave.
@@ -41,8 +41,8 @@ pub enum ViewError {
 pub struct ViewFailure {
     /// The status that a transaction would have.
     pub status: ExecutionStatus,
-    /// The reference's number of the failure, which the status alone does not always tell
-    /// (rest-behaviour section 2.2).
+    /// Status code of the failure (docs/reference/reference-node.md#r15), which `status` does not
+    /// always determine.
     pub code: u64,
 }
 

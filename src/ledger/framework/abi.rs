@@ -1,4 +1,4 @@
-//! The ABI of a module as the interface's JSON (rest-behaviour section 4, "Module").
+//! Module ABIs in the JSON form of the interface (docs/reference/reference-node.md#r23).
 
 use super::{
     Framework, Function, StructDeclaration, declare::Constraints, function::Kind, signature::with_vendor,

@@ -1,4 +1,4 @@
-//! The balance of an account: interface section 4.8.
+//! The balance of an account (docs/reference/rest-contract.md#s4-8).
 
 use super::modules::{coin, primary_fungible_store};
 use crate::{
@@ -15,8 +15,8 @@ pub enum AssetType {
     Coin(StructTag),
 }
 
-/// The balance of `asset` that `owner` holds, of an asset in its primary store; 0 where there is no
-/// account or no such asset. A coin and its paired asset are one pot of money (design section 8).
+/// Returns the balance of `asset` that `owner` holds in its primary store, or 0 for an unknown account
+/// or asset. A coin and its paired asset are one balance (docs/interface.md#rule-11).
 ///
 /// # Errors
 /// When the state cannot be read, or holds a store that does not decode.

@@ -1,5 +1,5 @@
-//! Values of declared types as they are shown: from BCS straight into whatever a serialiser writes, JSON as a rule
-//! (rest-behaviour section 4, "Encoding rules").
+//! Serialization of BCS values of declared types, usually as JSON
+//! (docs/reference/reference-node.md#r18).
 //!
 //! Total and bounded: a value nests at most `VALUE_DEPTH_MAX` deep, and every element of a vector takes at least
 //! one byte of input, so that work follows the input's length. A value is walked once before anything is written,

@@ -1,5 +1,5 @@
-//! Values of declared types from JSON to BCS (rest-behaviour section 4, "Encoding rules"); `shown.rs` has the way
-//! back.
+//! Conversion of JSON into BCS values of declared types (docs/reference/reference-node.md#r18);
+//! `shown.rs` has the reverse.
 //!
 //! Total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and work follows the input's length.
 

@@ -1,5 +1,7 @@
-//! State keys in their storage encoding (rest-behaviour section 5): tag 0, BCS of an address and a
-//! path, whose first byte tells module, resource or resource group; tag 1, a table handle and a key.
+//! State keys in their storage encoding (docs/reference/reference-node.md#r30).
+//!
+//! A key is tag 0 with the BCS of an address and a path, or tag 1 with a table handle and a key.
+//! The first byte of a path distinguishes modules, resources and resource groups.
 
 use crate::{AccountAddress, HashValue, ModuleId, StructTag, Vendor};
 use bytes::Bytes;

@@ -163,8 +163,9 @@ fn type_tags() {
     }
 }
 
-/// The SDK of the vectors numbers signed integers one lower, where function types stand, so their
-/// indices are held against the reference's table alone (rest-behaviour section 5).
+/// The SDK that made the vectors numbers signed integers one lower, from the index of function
+/// types, so this test compares their indices with those of the reference node
+/// (docs/reference/reference-node.md#r27).
 #[test]
 fn signed_integer_types_come_after_the_function_type() {
     for (index, text) in (12..).zip(["i8", "i16", "i32", "i64", "i128", "i256"]) {

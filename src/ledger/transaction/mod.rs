@@ -1,5 +1,6 @@
-//! Transactions: what clients sign (`raw`, `payload`, `authenticator`) and what the ledger keeps
-//! (`committed`). BCS forms and variant indices are the reference's (rest-behaviour section 5).
+//! Transactions as clients sign them (`raw`, `payload`, `authenticator`) and as the ledger stores
+//! them (`committed`). BCS forms and variant indices are those of the reference node
+//! (docs/reference/reference-node.md#r26).
 
 mod authenticator;
 mod committed;

@@ -1,5 +1,5 @@
-//! Reads printed types: `0x1::coin::Coin<u8, vector<0x1::m::A>>`. White space between tokens is
-//! ignored (interface section 2.1), nesting is bounded, every error names the place.
+//! Parser of printed types: `0x1::coin::Coin<u8, vector<0x1::m::A>>`. White space between tokens is
+//! ignored (docs/reference/rest-contract.md#s2-1), nesting is bounded, every error has its position.
 
 use super::tag::{Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
 use crate::AccountAddress;

@@ -1,8 +1,9 @@
-//! The one GraphQL query that a node can answer by itself. Clients of this interface have a second source
-//! of data, an indexer with GraphQL, and wait until it has seen what they did (the TypeScript SDK does so
-//! whenever it funds an account; clients-and-peers section 1.5). They ask it how far it is. What the
-//! indexer derives from the ledger and this node also serves is as far as the ledger is; that is the
-//! answer, and everything else that an indexer has is refused.
+//! The GraphQL query `processor_status` of an indexer, the only one that a node can answer.
+//!
+//! Clients of this interface have a second source of data, an indexer with a GraphQL API, and wait
+//! until it has processed their transactions. The TypeScript SDK waits whenever it funds an account
+//! (docs/reference/reference-node.md#r36). The data of this node is as new as its ledger, so the
+//! response has the ledger version. Other queries are rejected.
 
 mod schema;
 mod timestamp;

@@ -1,5 +1,5 @@
-//! How a transaction was signed (interface section 2.3), written and read by the same types, so
-//! that what the node shows can be submitted again.
+//! Signatures of a transaction (docs/reference/rest-contract.md#s2-3). The same types write and read them, so
+//! that a client can submit again what the node returned.
 
 mod account;
 mod bitmap;

@@ -1,9 +1,9 @@
-//! The signature of a `single_sender`: one account's, of any kind.
+//! The signature of a `single_sender`: the signature of one account, of any kind.
 //!
-//! The reference writes the two unions of it into one object, where the outer `type` hides the inner
-//! one, and cannot read that back (rest-behaviour section 0.n). Here the inner signature stands under
-//! `sender`, as in the multi-agent form. What the reference writes is read too: the members of the
-//! kinds differ, so that they tell the kind.
+//! The reference node writes both unions into one object and cannot read that object
+//! (docs/reference/reference-node.md#r21). This node writes the inner signature as the member
+//! `sender`, as in the multi-agent form. It also reads the object of the reference node, because
+//! the members of an account's signature determine its kind.
 
 use super::account::AccountSignatureJson;
 use super::function::FunctionText;

@@ -6,7 +6,7 @@ use ledger::{AccountAddress, HashValue, ReplayProtector, SignedTransaction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The wire's form (rest-behaviour section 5).
+/// A transaction summary in BCS (docs/reference/reference-node.md#r25).
 #[derive(Deserialize)]
 enum IndexedSummary {
     V1 {

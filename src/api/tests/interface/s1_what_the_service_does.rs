@@ -1,4 +1,4 @@
-//! Section 1: what the service does, each use once from end to end.
+//! docs/reference/rest-contract.md#s1: what the service does, each use once from end to end.
 
 use crate::{
     chain::{History, Pruned, STORE, parked},

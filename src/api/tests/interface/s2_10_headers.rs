@@ -1,4 +1,4 @@
-//! Section 2.10: the ledger headers.
+//! docs/reference/rest-contract.md#s2-10: the ledger headers.
 
 use crate::{
     chain::{History, NEWEST, Pruned},

@@ -1,4 +1,4 @@
-//! Section 2.1: the scalar types that records and parameters share.
+//! docs/reference/rest-contract.md#s2-1: the scalar types that records and parameters share.
 
 use crate::{
     chain::{History, RECORD_KEY},

@@ -1,4 +1,4 @@
-//! Section 2.2: the variants of a payload, told apart by `type`.
+//! docs/reference/rest-contract.md#s2-2: the variants of a payload, told apart by `type`.
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},

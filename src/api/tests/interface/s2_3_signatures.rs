@@ -1,4 +1,4 @@
-//! Section 2.3: the variants of a signature, told apart by `type`.
+//! docs/reference/rest-contract.md#s2-3: the variants of a signature, told apart by `type`.
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},

@@ -1,4 +1,4 @@
-//! Section 2.4: the body of a submission in JSON.
+//! docs/reference/rest-contract.md#s2-4: the body of a submission in JSON.
 
 use crate::{
     chain::orderless,

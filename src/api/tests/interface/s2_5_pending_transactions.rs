@@ -1,4 +1,4 @@
-//! Section 2.5: a pending transaction.
+//! docs/reference/rest-contract.md#s2-5: a pending transaction.
 
 use crate::{
     chain::{impatient, orderless, parked},

@@ -1,4 +1,4 @@
-//! Section 2.6: a block.
+//! docs/reference/rest-contract.md#s2-6: a block.
 
 use crate::{
     chain::{History, NEWEST},

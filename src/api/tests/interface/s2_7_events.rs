@@ -1,4 +1,4 @@
-//! Section 2.7: an event.
+//! docs/reference/rest-contract.md#s2-7: an event.
 
 use crate::{
     chain::{History, STORE},

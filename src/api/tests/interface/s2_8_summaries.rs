@@ -1,4 +1,4 @@
-//! Section 2.8: a transaction in short.
+//! docs/reference/rest-contract.md#s2-8: a transaction in short.
 
 use crate::{
     chain::History,

@@ -1,4 +1,4 @@
-//! Section 2.9: balances and values of table items.
+//! docs/reference/rest-contract.md#s2-9: balances and values of table items.
 
 use crate::{
     chain::{History, RECORD_KEY},

@@ -1,4 +1,4 @@
-//! Section 3: the states of a transaction and what moves it.
+//! docs/reference/rest-contract.md#s3: the states of a transaction and what moves it.
 
 use crate::{
     chain::{impatient, parked},

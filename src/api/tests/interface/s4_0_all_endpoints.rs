@@ -1,4 +1,4 @@
-//! Section 4, what it says of all endpoints.
+//! docs/reference/rest-contract.md#s4: what it says of all endpoints.
 
 use crate::{
     chain::History,

@@ -1,5 +1,5 @@
-//! Section 4.1: `POST /transactions`. Each refusal of validation, with its `vm_error_code`, is caused in
-//! `tests/http/validation.rs`, which has a table of its own.
+//! docs/reference/rest-contract.md#s4-1: `POST /transactions`. `tests/http/validation.rs` causes each
+//! rejection of validation, with its `vm_error_code`.
 
 use crate::{
     chain::{orderless, parked},

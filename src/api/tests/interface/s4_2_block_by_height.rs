@@ -1,4 +1,4 @@
-//! Section 4.2: `GET /blocks/by_height/{block_height}`.
+//! docs/reference/rest-contract.md#s4-2: `GET /blocks/by_height/{block_height}`.
 
 use crate::{
     chain::{History, Pruned},

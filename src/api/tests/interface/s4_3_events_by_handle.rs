@@ -1,4 +1,5 @@
-//! Section 4.3: `GET /accounts/{address}/events/{event_handle}/{field_name}`.
+//! docs/reference/rest-contract.md#s4-3:
+//! `GET /accounts/{address}/events/{event_handle}/{field_name}`.
 
 use crate::{
     chain::{History, Pruned, STORE},

@@ -1,4 +1,4 @@
-//! Section 4.4: `GET /accounts/{address}/events/{creation_number}`.
+//! docs/reference/rest-contract.md#s4-4: `GET /accounts/{address}/events/{creation_number}`.
 
 use crate::{
     chain::{History, Pruned, STORE},

@@ -1,4 +1,4 @@
-//! Section 4.5: `GET /transactions/wait_by_hash/{txn_hash}`.
+//! docs/reference/rest-contract.md#s4-5: `GET /transactions/wait_by_hash/{txn_hash}`.
 
 use crate::{
     chain::{History, Pruned, parked},

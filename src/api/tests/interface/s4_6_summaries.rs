@@ -1,4 +1,4 @@
-//! Section 4.6: `GET /accounts/{address}/transaction_summaries`.
+//! docs/reference/rest-contract.md#s4-6: `GET /accounts/{address}/transaction_summaries`.
 
 use crate::{
     chain::{History, Pruned},

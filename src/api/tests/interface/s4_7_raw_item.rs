@@ -1,4 +1,4 @@
-//! Section 4.7: `POST /tables/{table_handle}/raw_item`.
+//! docs/reference/rest-contract.md#s4-7: `POST /tables/{table_handle}/raw_item`.
 
 use crate::{
     chain::{History, Pruned, RECORD_KEY},

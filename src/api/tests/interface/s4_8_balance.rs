@@ -1,4 +1,4 @@
-//! Section 4.8: `GET /accounts/{address}/balance/{asset_type}`.
+//! docs/reference/rest-contract.md#s4-8: `GET /accounts/{address}/balance/{asset_type}`.
 
 use crate::{
     chain::{History, Pruned},

@@ -1,4 +1,4 @@
-//! Section 5: who calls is not asked; who signs is.
+//! docs/reference/rest-contract.md#s5: callers are not authenticated, signers are.
 
 use crate::{
     chain::History,

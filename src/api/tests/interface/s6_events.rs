@@ -1,4 +1,4 @@
-//! Section 6: events and their streams.
+//! docs/reference/rest-contract.md#s6: events and their streams.
 
 use crate::{
     chain::{History, STORE},

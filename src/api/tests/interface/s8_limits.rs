@@ -1,4 +1,4 @@
-//! Section 8: limits.
+//! docs/reference/rest-contract.md#s8: limits.
 
 use crate::{
     chain::{Pruned, STORE, parked},

@@ -1,4 +1,4 @@
-//! Section 9: versions of the interface and of the ledger.
+//! docs/reference/rest-contract.md#s9: versions of the interface and of the ledger.
 
 use crate::{
     chain::{History, NEWEST},

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The error codes of the interface (section 7).
+/// The published error codes (docs/reference/rest-contract.md#s7).
 const ERROR_CODES: [&str; 22] = [
     "account_not_found",
     "resource_not_found",
@@ -128,7 +128,7 @@ fn each_error_code_of_the_interface_is_caused_by_a_test_but_one() {
     assert!(listed.any(|error_code| error_code == "account_not_found"));
 }
 
-/// The statuses that the interface declares for its own endpoints (section 7), by route.
+/// The published statuses of each published route (docs/reference/rest-contract.md#s7).
 const STATUSES: [(&str, &[u16]); 8] = [
     ("POST /transactions", &[202, 400, 403, 404, 413, 500, 503, 507]),
     ("GET /blocks/by_height/{block_height}", READ),

@@ -1,4 +1,4 @@
-//! What each signer of a transaction signs (rest-behaviour section 5).
+//! Signing messages of the signers of a transaction (docs/reference/reference-node.md#r31).
 
 use super::TransactionAuthenticator;
 use crate::{AccountAddress, RawTransaction, Vendor, transaction::SignedTransaction};

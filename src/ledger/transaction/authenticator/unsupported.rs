@@ -1,9 +1,10 @@
-//! Kinds of signatures that this ledger reads but does not check: keyless ones, whose proofs need an
-//! identity provider's keys, hash-based ones, and accounts that authenticate by code of their own.
+//! Kinds of signatures that this ledger decodes and does not verify: keyless signatures, whose
+//! proofs need the keys of an identity provider, hash-based signatures, and accounts that
+//! authenticate by their own code.
 //!
-//! They have their real layouts (the reference's types; rest-behaviour section 5), so that a
-//! transaction that carries one is refused by the name of its kind and not as bytes that cannot be
-//! read. Nothing in them is looked at, and none is larger in memory than a small multiple of its bytes.
+//! They have the layouts of the reference node (docs/reference/reference-node.md#r28), so a
+//! transaction with one is rejected with the name of its kind and not as undecodable bytes. Their
+//! content is not read, and none is larger in memory than a small multiple of its bytes.
 
 use crate::{
     AccountAddress, Identifier, ModuleId,

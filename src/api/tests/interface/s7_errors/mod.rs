@@ -1,5 +1,5 @@
-//! Section 7: errors. What follows from a route's own rules is in the module of its section and in
-//! `companions`; here is what holds for every route, and each code once by its status.
+//! docs/reference/rest-contract.md#s7: errors of every route, and each code once by its status. Errors
+//! of one route are in the module of its section and in `companions`.
 
 mod bare;
 mod body;

@@ -1,5 +1,5 @@
 //! `0x1::coin`: stores of coins, with a stream of deposits and one of withdrawals each, and what a coin
-//! is. A coin and its paired fungible asset are one pot of money per account (design section 8): it lies
+//! is. A coin and its paired fungible asset are one balance per account (docs/interface.md#rule-11): it lies
 //! in the coin store, and everything that names the asset comes here.
 
 mod info;
