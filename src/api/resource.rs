@@ -1,5 +1,5 @@
-//! Where a resource lies in the state: in a slot of its own, or as a member of a resource group, whose
-//! members at one address share a slot (framework-notes section 5).
+//! Reads of resources, which have a slot of their own or, as members of a resource group, share a slot
+//! with the other members at their address (docs/reference/framework.md#f9).
 
 use bytes::Bytes;
 use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, StructTag, state::group_members};

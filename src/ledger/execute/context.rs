@@ -15,7 +15,7 @@ use crate::{
 };
 use bytes::Bytes;
 
-/// The last byte of what is hashed to an address that no one else can make (framework-notes section 1).
+/// The last byte of the hash input of a unique address (docs/reference/framework.md#f2).
 const UNIQUE_ADDRESS_SCHEME: u8 = 0xfb;
 
 const USECS_PER_SEC: u64 = 1_000_000;

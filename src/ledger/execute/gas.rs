@@ -1,6 +1,5 @@
-//! The gas meter: what work, reading, writing, emitting and storage cost (framework-notes section 4,
-//! gas schedule), and the limits of what one transaction may do. Counted in internal units, charged in
-//! whole gas units.
+//! The gas meter: prices of work, reads, writes, events and storage (docs/reference/framework.md#f15),
+//! and the limits of one transaction. It counts internal units and charges whole gas units.
 
 use super::{
     Failure, MiscellaneousStatus,

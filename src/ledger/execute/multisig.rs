@@ -54,7 +54,8 @@ impl<'a> MultisigCall<'a> {
     }
 }
 
-/// The status of a payload that is refused before it may cost anything (framework-notes section 6).
+/// Returns the validation status of an abort of the prologue, or `None` if it has none
+/// (docs/reference/framework.md#f11).
 fn status_of(error: &ErrorConstant) -> Option<Status> {
     Some(match *error {
         EACCOUNT_NOT_MULTISIG => Status::AccountNotMultisig,

@@ -1,5 +1,5 @@
-//! What keeps an orderless transaction, which has no sequence number, from running twice: its nonce, which
-//! the ledger remembers until no block can take the transaction any more (framework-notes section 6).
+//! Replay protection of orderless transactions by their nonces, which the ledger remembers until no
+//! block can contain the transaction any more (docs/reference/framework.md#f12).
 
 use super::{Context, Discard, Failure, ValidationStatus as Status, change_set::decode_resource};
 use crate::{

@@ -1,8 +1,8 @@
-//! The fee for storage: a deposit for each slot, which grows with the slot and is given back when the
-//! slot is deleted (framework-notes section 7).
+//! Storage fees: a deposit per slot, which grows with the slot and is refunded when the slot is deleted
+//! (docs/reference/framework.md#f14).
 //!
-//! The deposit follows from the slot's size alone, so nothing beside the slot has to be kept. A slot
-//! that shrank gave nothing back, so a deletion never gives back more than was paid.
+//! Unlike on the reference node, the deposit follows from the size of the slot alone, so it is not
+//! stored. A slot that shrinks gets no refund, so a deletion never refunds more than was paid.
 
 /// For a slot, in the coin's smallest unit.
 pub(super) const PER_SLOT: u64 = 400_000;

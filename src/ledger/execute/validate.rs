@@ -191,7 +191,7 @@ pub(super) fn validate_in_block(
 }
 
 /// The rules for one transaction, in the order of the reference node
-/// (docs/reference/reference-node.md#r16, framework-notes section 6).
+/// (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11).
 struct Rules<'a> {
     chain: &'a Chain,
     facts: &'a TransactionFacts,

@@ -193,7 +193,7 @@ impl Genesis {
             height: 0,
             block_hash: header.hash(chain.vendor()),
             version: 0,
-            // Genesis ends epoch 0 (framework-notes section 4).
+            // Genesis ends epoch 0 (docs/reference/framework.md#f6).
             epoch: 1,
             timestamp_usecs: 0,
             accumulator,

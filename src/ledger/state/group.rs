@@ -1,4 +1,5 @@
-//! The slot of a resource group: its members at one address, by their types (framework-notes section 5).
+//! The slot of a resource group: its members at one address, by their types
+//! (docs/reference/framework.md#f9).
 
 use crate::StructTag;
 use bytes::Bytes;

@@ -17,7 +17,7 @@ pub const EOUT_OF_GAS: ErrorConstant = ErrorConstant::new(
 move_structs! {
     module "transaction_fee";
 
-    /// What a transaction was charged (framework-notes section 7).
+    /// The charges of a transaction (docs/reference/framework.md#f13).
     FeeStatement as "FeeStatement" has ["drop", "store"] event true {
         /// All of it, in gas units.
         total_charge_gas_units: u64,

@@ -22,7 +22,7 @@ pub(super) fn module() -> ModuleDeclaration {
         is_event: false,
         type_parameters: vec![],
         is_group_member: false,
-        // A struct without fields has one hidden byte (framework-notes section 5).
+        // A struct without fields has one hidden byte (docs/reference/framework.md#f8).
         fields: vec![(
             "dummy_field",
             <bool as crate::framework::declare::MoveType>::signature(),

@@ -34,8 +34,8 @@ move_structs! {
     }
 }
 
-/// The parts of a coin's type; none where the type is no struct. The struct's name has its type
-/// arguments with it (framework-notes section 5).
+/// Returns the parts of a coin's type, or `None` if the type is not a struct. The name of the struct
+/// includes its type arguments (docs/reference/framework.md#f7).
 pub fn type_info_of(coin: &TypeTag) -> Option<TypeInfo> {
     let TypeTag::Struct(tag) = coin else {
         return None;
@@ -123,11 +123,11 @@ pub(super) fn create(
     })
 }
 
-/// Makes the paired asset of the chain's coin, described by `info`, at `0xa` (framework-notes section 4).
-/// Nobody hears of it: there is no one before genesis.
+/// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6). Genesis
+/// emits no event for it.
 ///
 /// # Errors
-/// When the state cannot be read.
+/// [`Failure::State`] if the state cannot be read.
 pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), Failure> {
     let metadata = AccountAddress::NATIVE_ASSET;
     object::create_at(context, metadata, AccountAddress::ONE, false)?;

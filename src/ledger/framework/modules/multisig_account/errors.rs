@@ -1,5 +1,5 @@
-//! Why functions of multisig accounts abort, and why a payload is refused before it runs: those whose
-//! reason is above 2000 are also turned into validation statuses (framework-notes section 6).
+//! Abort codes of multisig accounts. Codes with a reason above 2000 are raised by the prologue and
+//! become validation statuses (docs/reference/framework.md#f11).
 
 use crate::framework::abort::{Category, ErrorConstant};
 

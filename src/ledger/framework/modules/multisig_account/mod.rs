@@ -1,10 +1,10 @@
-//! `0x1::multisig_account`: accounts that act when enough of their owners want it
-//! (framework-notes section 1).
+//! `0x1::multisig_account`: accounts that act on the approval of enough owners
+//! (docs/reference/framework.md#f4).
 //!
-//! Owners propose transactions and vote on them; a proposal is executed by a multisig payload, whose
-//! rules and bookkeeping are in `execution`, or dropped by a call when enough owners reject it. Either
-//! happens in the order of the proposals' numbers. What changes the account itself is a function that
-//! the account must sign, that is, an executed proposal.
+//! Owners propose transactions and vote on them. A multisig payload executes a proposal (`execution`
+//! has the rules), and a call removes one that enough owners reject, both in the order of the proposals'
+//! numbers. Functions that change the account itself require its signature: they run as executed
+//! proposals.
 
 mod creation;
 mod errors;
