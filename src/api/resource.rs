@@ -1,5 +1,5 @@
-//! Reads of resources, which have a slot of their own or, as members of a resource group, share a slot
-//! with the other members at their address (docs/reference/framework.md#f9).
+//! Reads of resources. A resource has a slot of its own or, as a member of a resource group, shares
+//! one with the other members at its address (docs/reference/framework.md#f9).
 
 use bytes::Bytes;
 use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, StructTag, state::group_members};

@@ -1,5 +1,9 @@
-//! The gas meter: prices of work, reads, writes, events and storage (docs/reference/framework.md#f15),
-//! and the limits of one transaction. It counts internal units and charges whole gas units.
+//! The gas meter and the limits of one transaction. It counts internal units and charges whole gas
+//! units.
+//!
+//! Transactions, reads, writes and event bytes have the prices of the reference node
+//! (docs/reference/framework.md#f15). The prices of work, of an event and of further signatures are
+//! our own, and the bytes of a transaction have no IO price.
 
 use super::{
     Failure, MiscellaneousStatus,

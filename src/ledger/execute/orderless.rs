@@ -1,5 +1,7 @@
 //! Replay protection of orderless transactions by their nonces, which the ledger remembers until no
 //! block can contain the transaction any more (docs/reference/framework.md#f12).
+//!
+//! The number of buckets differs from the reference node's, and a bucket has a maximum size.
 
 use super::{Context, Discard, Failure, ValidationStatus as Status, change_set::decode_resource};
 use crate::{

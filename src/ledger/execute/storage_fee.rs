@@ -1,8 +1,10 @@
-//! Storage fees: a deposit per slot, which grows with the slot and is refunded when the slot is deleted
-//! (docs/reference/framework.md#f14).
+//! Storage fees: a deposit per slot, which grows with the slot and is refunded when the slot is
+//! deleted (docs/reference/framework.md#f14).
 //!
 //! Unlike on the reference node, the deposit follows from the size of the slot alone, so it is not
-//! stored. A slot that shrinks gets no refund, so a deletion never refunds more than was paid.
+//! stored. A slot that shrinks gets no refund, so a deletion never refunds more than was paid. A
+//! slot that shrinks and grows again pays for the growth again, and a deletion refunds the deposit
+//! of the last size.
 
 /// For a slot, in the coin's smallest unit.
 pub(super) const PER_SLOT: u64 = 400_000;

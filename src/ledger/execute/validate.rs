@@ -191,7 +191,8 @@ pub(super) fn validate_in_block(
 }
 
 /// The rules for one transaction, in the order of the reference node
-/// (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11).
+/// (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11). A transaction cannot
+/// request higher limits here.
 struct Rules<'a> {
     chain: &'a Chain,
     facts: &'a TransactionFacts,

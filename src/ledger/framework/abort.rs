@@ -1,4 +1,5 @@
-//! Abort codes: `category << 16 | reason`, with a name and a description (docs/reference/framework.md#f10).
+//! Abort codes: `category << 16 | reason`, with a name and a description
+//! (docs/reference/framework.md#f10).
 
 /// The category of an abort, the upper half of its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

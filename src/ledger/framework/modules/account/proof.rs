@@ -1,5 +1,5 @@
-//! Proofs of possession of a key: the key signs a challenge that names its type, so that a signature
-//! for one purpose is invalid for any other (docs/reference/framework.md#f3).
+//! Proofs of possession of a key: the key signs a challenge that names its type, so a signature for
+//! one purpose is invalid for any other (docs/reference/framework.md#f3).
 
 use super::{Account, errors};
 use crate::{

@@ -8,7 +8,8 @@ use crate::{
     framework::modules::multisig_account::MultisigAccount,
 };
 
-/// The last byte of the hash input of a resource account's address (docs/reference/framework.md#f2).
+/// The last byte of the hash input of a resource account's address
+/// (docs/reference/framework.md#f2).
 const RESOURCE_ACCOUNT_SCHEME: u8 = 0xff;
 
 /// The key of an account that no signature speaks for.

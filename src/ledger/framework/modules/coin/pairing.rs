@@ -34,8 +34,9 @@ move_structs! {
     }
 }
 
-/// Returns the parts of a coin's type, or `None` if the type is not a struct. The name of the struct
-/// includes its type arguments (docs/reference/framework.md#f7).
+/// Returns the parts of a coin's type, or `None` if the type is not a struct.
+///
+/// The name of the struct includes its type arguments (docs/reference/framework.md#f7).
 pub fn type_info_of(coin: &TypeTag) -> Option<TypeInfo> {
     let TypeTag::Struct(tag) = coin else {
         return None;
@@ -123,8 +124,10 @@ pub(super) fn create(
     })
 }
 
-/// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6). Genesis
-/// emits no event for it.
+/// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6).
+///
+/// Genesis emits no event for it. Unlike on the reference node, the asset has no supply and no
+/// references of its own, because coin and asset are one balance (docs/interface.md#rule-11).
 ///
 /// # Errors
 /// [`Failure::State`] if the state cannot be read.

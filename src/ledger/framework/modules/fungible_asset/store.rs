@@ -1,8 +1,8 @@
 //! Stores of fungible assets, and transfers between them.
 //!
-//! An amount of 0 moves nothing and emits no event, but all checks apply
-//! (docs/reference/framework.md#f5). The sum of an asset's stores is its supply: only [`mint_to`] and
-//! [`burn_from`] change either, and both change both.
+//! An amount of 0 moves nothing and emits no event (docs/reference/framework.md#f5), but all checks
+//! apply. The sum of an asset's stores is its supply: only [`mint_to`] and [`burn_from`] change
+//! either, and both change both.
 
 use super::{
     EBALANCE_IS_NOT_ZERO, EFUNGIBLE_ASSET_AND_STORE_MISMATCH, EFUNGIBLE_STORE_EXISTENCE,

@@ -1,5 +1,5 @@
-//! Abort codes of multisig accounts. Codes with a reason above 2000 are raised by the prologue and
-//! become validation statuses (docs/reference/framework.md#f11).
+//! Abort codes of multisig accounts. If the prologue aborts with a reason above 2000, the
+//! transaction gets a validation status instead (docs/reference/framework.md#f11).
 
 use crate::framework::abort::{Category, ErrorConstant};
 

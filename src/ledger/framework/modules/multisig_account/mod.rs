@@ -2,9 +2,9 @@
 //! (docs/reference/framework.md#f4).
 //!
 //! Owners propose transactions and vote on them. A multisig payload executes a proposal (`execution`
-//! has the rules), and a call removes one that enough owners reject, both in the order of the proposals'
-//! numbers. Functions that change the account itself require its signature: they run as executed
-//! proposals.
+//! has the rules), and a call removes one that enough owners reject. Both resolve proposals in the
+//! order of their numbers. Functions that change the account itself require its signature: they run
+//! as executed proposals.
 
 mod creation;
 mod errors;
