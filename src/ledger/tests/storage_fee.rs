@@ -60,13 +60,29 @@ fn a_slot_pays_for_its_room_and_gives_it_back() {
     assert_eq!(balance(&chain), before - charge + fee);
 }
 
-#[test]
-fn where_gas_may_be_free_room_is_free_and_nothing_is_given_back() {
+/// Returns a chain whose minimum gas price is 0.
+fn chain_with_free_gas() -> MemoryChain {
     let parameters = Parameters {
         gas_unit_price_min: 0,
         ..Parameters::default()
     };
-    let mut chain = MemoryChain::new(&Genesis::development(4, Vendor::default(), parameters));
+    MemoryChain::new(&Genesis::development(4, Vendor::default(), parameters))
+}
+
+#[test]
+fn executes_a_transaction_of_an_account_without_coins_where_gas_is_free() {
+    let mut chain = chain_with_free_gas();
+    let key = Ed25519PrivateKey::from_seed(&[9; 32]);
+    let mut raw = chain.raw(&key, chain.call("0x1::registry::initialize", &[], vec![]));
+    raw.gas_unit_price = 0;
+    let transaction = chain.sign(&key, raw);
+    let executed = &chain.execute(vec![transaction]).transactions[1];
+    assert!(executed.info.v0().status.is_success(), "{:?}", executed.info);
+}
+
+#[test]
+fn where_gas_may_be_free_room_is_free_and_nothing_is_given_back() {
+    let mut chain = chain_with_free_gas();
     run(&mut chain, 0, "0x1::registry::initialize", vec![]);
     for _ in 0..3 {
         let before = balance(&chain);
