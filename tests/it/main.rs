@@ -17,6 +17,7 @@ mod disk;
 mod door;
 mod faucet;
 mod filter;
+mod golden;
 mod graphql;
 mod hostile;
 mod hostile_bodies;

@@ -12,21 +12,21 @@ use std::{
 /// What names, types, labels and meanings are held against.
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
-/// One answer of `GET /metrics`.
-struct Scrape {
+/// One response of `GET /metrics`.
+pub struct Scrape {
     text: String,
 }
 
-/// A family as it describes itself, and the names of its labels.
+/// A metric family: its type, its help text and the names of its labels.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Family {
-    kind: String,
+pub struct Family {
+    pub kind: String,
     help: String,
-    labels: BTreeSet<String>,
+    pub labels: BTreeSet<String>,
 }
 
 impl Scrape {
-    async fn of(node: &TestNode) -> Self {
+    pub async fn of(node: &TestNode) -> Self {
         let answer = node.http.get(&format!("{}/metrics", node.admin)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4");
@@ -53,8 +53,8 @@ impl Scrape {
         wanted.map(|(_, _, value)| value).sum()
     }
 
-    /// The families by name.
-    fn families(&self) -> BTreeMap<String, Family> {
+    /// Returns the families by name.
+    pub fn families(&self) -> BTreeMap<String, Family> {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
@@ -119,8 +119,9 @@ fn row(name: &str, family: &Family) -> String {
     )
 }
 
-/// A node that has committed a transfer, and its two accounts.
-async fn node_at_work(settings: &[&str]) -> (TestNode, Account, Account) {
+/// Starts a node that has committed a transfer. Returns it with the accounts of the sender and the
+/// recipient.
+pub async fn node_at_work(settings: &[&str]) -> (TestNode, Account, Account) {
     let node = TestNode::start(settings);
     let (alice, bob) = (Account::from_seed(1), Account::from_seed(2));
     node.fund(&alice, 1_000_000_000).await;

@@ -8,6 +8,7 @@ use ledger::ValidationStatus;
 use ledger_actors::{ReadError, SubmitError};
 use rows::{left, rows};
 use serde_json::{Value, json};
+use std::{env, fs, path::Path};
 
 async fn answer(problem: &Problem) -> (u16, Value) {
     let response = problem.response();
@@ -29,8 +30,29 @@ async fn every_row_has_its_status_code_and_message() {
 }
 
 #[test]
+fn status_code_and_message_of_every_row_are_the_golden_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/surface/errors.txt");
+    let mut lines: Vec<_> = rows()
+        .into_iter()
+        .map(|(problem, ..)| {
+            let (status, code) = problem.row();
+            format!(
+                "{} {} {problem}\n",
+                status.as_u16(),
+                json!(code).as_str().unwrap()
+            )
+        })
+        .collect();
+    lines.sort();
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, lines.concat()).unwrap();
+    }
+    assert_eq!(lines.concat(), fs::read_to_string(&path).unwrap());
+}
+
+#[test]
 fn every_code_of_the_interface_but_one_can_be_raised() {
-    // Section 7 of the interface, in its order.
+    // docs/reference/rest-contract.md#s7, in its order.
     let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
         version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
         state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \

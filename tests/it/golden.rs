@@ -1,0 +1,131 @@
+//! Golden files of what users and operators rely on: `tests/golden/surface/`.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test it golden::` writes them anew. A change of one is listed in the
+//! changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
+
+use crate::{
+    kit::{TestNode, binary},
+    metrics::{Scrape, node_at_work},
+};
+use serde_json::Value;
+use std::{collections::BTreeSet, env, fs, path::Path};
+
+/// Compares a text with the golden file of this name.
+fn compare(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/surface")
+        .join(name);
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    let different = golden
+        .lines()
+        .zip(text.lines())
+        .find(|(golden, line)| golden != line);
+    assert!(
+        golden == text,
+        "{} differs; first different lines: {different:#?}",
+        path.display()
+    );
+}
+
+#[test]
+fn help_texts_are_the_golden_file() {
+    const COMMANDS: [&str; 9] = [
+        "",
+        "run",
+        "config",
+        "account",
+        "account new",
+        "account fund",
+        "account transfer",
+        "account show",
+        "bench",
+    ];
+    let mut text = String::new();
+    for command in COMMANDS {
+        let output = binary()
+            .args(command.split_whitespace())
+            .arg("--help")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}");
+        text += &format!("$ ledger-node {command} --help\n");
+        text += &String::from_utf8(output.stdout).unwrap();
+    }
+    compare("help.txt", &text);
+}
+
+#[tokio::test]
+async fn the_openapi_document_is_the_golden_file() {
+    let node = TestNode::start(&[]);
+    // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
+    compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
+}
+
+// Metrics of the process are read on Linux only.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn names_labels_and_types_of_metrics_are_the_golden_file() {
+    let (node, ..) = node_at_work(&[]).await;
+    let families = Scrape::of(&node).await.families();
+    let lines = families.iter().map(|(name, family)| {
+        let labels: Vec<_> = family.labels.iter().map(String::as_str).collect();
+        format!("{} {name}{{{}}}\n", family.kind, labels.join(","))
+    });
+    compare("metrics.txt", &lines.collect::<String>());
+}
+
+#[tokio::test]
+async fn keys_and_types_of_admin_json_are_the_golden_file() {
+    const PATHS: [&str; 7] = [
+        "/actors",
+        "/actors/mempool",
+        "/connections",
+        "/filter",
+        "/signatures",
+        "/storage",
+        "/switches",
+    ];
+    let (node, ..) = node_at_work(&["filter.rules=allow all"]).await;
+    let mut text = String::new();
+    for path in PATHS {
+        let response = node.http.get(&format!("{}{path}", node.admin)).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text);
+        let mut keys = BTreeSet::new();
+        add_keys(&response.json, String::new(), &mut keys);
+        text += &format!("GET {path}\n");
+        text.extend(keys.iter().map(|key| format!("  {key}\n")));
+    }
+    compare("admin.txt", &text);
+}
+
+/// Adds the path and the type of each value. All elements of an array have one path.
+fn add_keys(value: &Value, path: String, keys: &mut BTreeSet<String>) {
+    let kind = match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                // Counts by kind of message have the kinds that occurred as keys.
+                let name = if path.ends_with(".handled_by_kind") {
+                    "*"
+                } else {
+                    name
+                };
+                add_keys(value, format!("{path}.{name}"), keys);
+            }
+            return;
+        }
+        Value::Array(elements) => {
+            for value in elements {
+                add_keys(value, format!("{path}[]"), keys);
+            }
+            return;
+        }
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+    };
+    keys.insert(format!("{path} {kind}"));
+}

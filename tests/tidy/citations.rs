@@ -1,0 +1,167 @@
+//! Citations of documents: each leads to a file of the repository, and to an anchor of it.
+//!
+//! A citation is a path from the root of the repository, or from the directory of the citing file, with
+//! or without an anchor: `docs/interface.md#rule-12`.
+
+use super::root;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Extensions of files whose text is searched.
+const CITING: [&str; 10] = ["css", "html", "js", "md", "mjs", "py", "rs", "sh", "toml", "ts"];
+
+/// Directories without text of our own.
+const SKIPPED: [&str; 4] = ["corpus", "node_modules", "proptest-regressions", "target"];
+
+/// Names of documents that were once cited by section and are not in the repository.
+const OLD_FORMS: [&str; 6] = [
+    "rest-behaviour",
+    "rest-interface",
+    "framework-notes",
+    "clients-and-peers",
+    "design section",
+    "interface section",
+];
+
+#[test]
+fn citations_lead_to_a_document_and_an_anchor() {
+    let mut anchors = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for path in citing_files() {
+        let text = fs::read_to_string(&path).unwrap();
+        // In code, a path that begins with `..` is one that the program opens.
+        let is_document = path.extension().is_some_and(|end| end == "md");
+        for (number, line) in text.lines().enumerate() {
+            for citation in citations(line) {
+                if !is_document && citation.starts_with("..") {
+                    continue;
+                }
+                if !leads_to_an_anchor(citation, &path, &mut anchors) {
+                    let name = path.strip_prefix(root()).unwrap().display();
+                    wrong.push(format!("{name}:{}: {citation}", number + 1));
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "citations that lead nowhere:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn no_document_outside_of_the_repository_is_cited() {
+    let mut wrong = Vec::new();
+    for path in citing_files()
+        .into_iter()
+        .filter(|path| !path.starts_with(root().join("tests/tidy")))
+    {
+        // A citation may be broken over two lines of a comment.
+        let text = fs::read_to_string(&path).unwrap();
+        let words: Vec<_> = text
+            .split_whitespace()
+            .filter(|word| !word.starts_with("//"))
+            .collect();
+        let text = words.join(" ").to_lowercase();
+        wrong.extend(
+            OLD_FORMS
+                .iter()
+                .filter(|form| text.contains(**form))
+                .map(|form| format!("{}: {form}", path.strip_prefix(root()).unwrap().display())),
+        );
+    }
+    assert!(
+        wrong.is_empty(),
+        "citations of documents elsewhere:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// Returns the files of the repository that may cite documents.
+fn citing_files() -> Vec<PathBuf> {
+    let mut files = vec![root().join(".ci/run")];
+    let mut directories = vec![root().to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                if !name.starts_with('.') && !SKIPPED.contains(&name) {
+                    directories.push(path);
+                }
+            } else if path
+                .extension()
+                .is_some_and(|end| CITING.iter().any(|citing| end == *citing))
+            {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Returns the words of a line that are paths of documents.
+fn citations(line: &str) -> impl Iterator<Item = &str> {
+    let is_part = |character: char| character.is_alphanumeric() || "_./#-".contains(character);
+    let words = line.split(move |character| !is_part(character));
+    let words = words.map(|word| word.trim_end_matches('.'));
+    words.filter(|word| {
+        let path = word.split('#').next().unwrap();
+        // Two slashes are the rest of an address of another host.
+        path.len() > ".md".len() && path.ends_with(".md") && !path.starts_with("//")
+    })
+}
+
+/// Returns whether a citation in a file leads to a document and, if it names one, to an anchor of it.
+fn leads_to_an_anchor(
+    citation: &str,
+    citing: &Path,
+    anchors: &mut BTreeMap<PathBuf, BTreeSet<String>>,
+) -> bool {
+    let (path, anchor) = citation.split_once('#').unwrap_or((citation, ""));
+    let candidates = [citing.parent().unwrap().join(path), root().join(path)];
+    let Some(document) = candidates.into_iter().find(|candidate| candidate.is_file()) else {
+        return false;
+    };
+    let read = |document: &PathBuf| anchors_of(&fs::read_to_string(document).unwrap());
+    let known = anchors.entry(document.clone()).or_insert_with(|| read(&document));
+    anchor.is_empty() || known.contains(anchor)
+}
+
+/// Returns the anchors of a Markdown document: of its headings, and those set by `<a id="...">`.
+fn anchors_of(document: &str) -> BTreeSet<String> {
+    let headings = document.lines().filter(|line| line.starts_with('#'));
+    let slugs = headings.map(|heading| {
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|character| character.is_alphanumeric() || "_- ".contains(*character));
+        kept.map(|character| if character == ' ' { '-' } else { character })
+            .collect()
+    });
+    let set = document
+        .split("<a id=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().to_owned());
+    slugs.chain(set).collect()
+}
+
+#[test]
+fn reads_the_citations_of_a_line() {
+    let line =
+        "[rule](docs/interface.md#rule-3), see `docs/promises.md`. https://host.example/x.md or a.mdx, .md";
+    let found: Vec<_> = citations(line).collect();
+    assert_eq!(found, ["docs/interface.md#rule-3", "docs/promises.md"]);
+}
+
+#[test]
+fn anchors_are_those_of_headings_and_of_ids() {
+    let document = "# Interface rules\n<a id=\"f1\"></a>\n### F1. What `x_y` does\ntext # no heading";
+    let expected = ["f1", "f1-what-x_y-does", "interface-rules"].map(str::to_owned);
+    assert_eq!(anchors_of(document), BTreeSet::from(expected));
+}
