@@ -99,7 +99,9 @@ impl Clock {
 
 /// Returns the time since the Unix epoch in microseconds; 0 if the clock is set before it.
 fn system_wall_usecs() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
 }
 

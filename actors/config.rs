@@ -221,7 +221,10 @@ impl NodeConfig {
                 self.mempool.capacity_transactions,
             ),
             ("mempool.capacity_bytes", self.mempool.capacity_bytes),
-            ("mempool.capacity_per_account", self.mempool.capacity_per_account),
+            (
+                "mempool.capacity_per_account",
+                self.mempool.capacity_per_account,
+            ),
             (
                 "mempool.capacity_per_account_orderless",
                 self.mempool.capacity_per_account_orderless,
@@ -236,11 +239,20 @@ impl NodeConfig {
                 self.sequencer.blocks_in_flight_max,
             ),
             ("storage.readers", self.storage.readers),
-            ("storage.read_queue_capacity", self.storage.read_queue_capacity),
+            (
+                "storage.read_queue_capacity",
+                self.storage.read_queue_capacity,
+            ),
             ("actors.threads", self.actors.threads),
             ("actors.mempool.mailbox_capacity", self.mailboxes.mempool),
-            ("actors.sequencer.mailbox_capacity", self.mailboxes.sequencer),
-            ("actors.committer.mailbox_capacity", self.mailboxes.committer),
+            (
+                "actors.sequencer.mailbox_capacity",
+                self.mailboxes.sequencer,
+            ),
+            (
+                "actors.committer.mailbox_capacity",
+                self.mailboxes.committer,
+            ),
             ("actors.storage.mailbox_capacity", self.mailboxes.storage),
             ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
         ];
@@ -256,7 +268,11 @@ impl NodeConfig {
             .iter()
             .find(|(_, value)| *value == 0)
             .map(|(key, _)| *key);
-        let zero = zero.or_else(|| wide.iter().find(|(_, value)| *value == 0).map(|(key, _)| *key));
+        let zero = zero.or_else(|| {
+            wide.iter()
+                .find(|(_, value)| *value == 0)
+                .map(|(key, _)| *key)
+        });
         zero.map_or(Ok(()), |key| Err(StartError::ZeroSetting { key }))
     }
 }

@@ -79,10 +79,14 @@ pub enum Unwritable {
     Failed(Arc<str>),
     /// A read failed, again and again. The database then reads and writes no more until the next start, but for
     /// what it has in memory.
-    #[error("the ledger can be neither read nor written: {0}; restart the node when its disk is well again")]
+    #[error(
+        "the ledger can be neither read nor written: {0}; restart the node when its disk is well again"
+    )]
     Unreadable(Arc<str>),
     /// The disk has little room left. It is over by itself when there is room again.
-    #[error("the ledger is not written at the moment: {0}; it goes on by itself when there is room")]
+    #[error(
+        "the ledger is not written at the moment: {0}; it goes on by itself when there is room"
+    )]
     NoRoom(Arc<str>),
     /// The system clock is too far ahead of the newest block to be believed, since the start. Ends by itself when
     /// the clock is right.
@@ -110,7 +114,9 @@ impl ReadError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TuneError {
     /// There is no such actor.
-    #[error("there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner")]
+    #[error(
+        "there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner"
+    )]
     UnknownActor(String),
     /// A capacity of 0 would refuse everything.
     #[error("a mailbox capacity is at least 1")]

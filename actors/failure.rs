@@ -53,7 +53,10 @@ impl Told {
 
     fn unwritable(&self) -> Option<Unwritable> {
         let unreadable = || self.unreadable.clone().map(Unwritable::Unreadable);
-        let failed = || self.first().map(|error| Unwritable::Failed(error.cause.clone()));
+        let failed = || {
+            self.first()
+                .map(|error| Unwritable::Failed(error.cause.clone()))
+        };
         unreadable()
             .or_else(failed)
             .or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
@@ -104,7 +107,8 @@ impl Failure {
         }
         let is_first = self.change(|told| {
             let is_first = told.unreadable.is_none();
-            told.unreadable.get_or_insert_with(|| error.to_string().into());
+            told.unreadable
+                .get_or_insert_with(|| error.to_string().into());
             is_first
         });
         // Who waits for a block waits in vain.
@@ -270,7 +274,10 @@ mod tests {
         assert_eq!(failure.wait_any().await.kind, FailureKind::Disk);
         assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
         assert!(failure.0.told.borrow().broken.is_none());
-        failure.report_write("writer", &StoreError::Gap("as the test wants it".to_owned()));
+        failure.report_write(
+            "writer",
+            &StoreError::Gap("as the test wants it".to_owned()),
+        );
         assert_eq!(failure.wait_broken().await.kind, FailureKind::Broken);
         assert_eq!(
             failure.get().unwrap().kind,
@@ -292,8 +299,14 @@ mod tests {
             }
             failure.report_read("reader", &disk_error());
             let unreadable = failure.wait_failed().await;
-            assert!(matches!(unreadable, Unwritable::Unreadable(_)), "{unreadable}");
-            assert!(!unreadable.to_string().contains("can be read"), "{unreadable}");
+            assert!(
+                matches!(unreadable, Unwritable::Unreadable(_)),
+                "{unreadable}"
+            );
+            assert!(
+                !unreadable.to_string().contains("can be read"),
+                "{unreadable}"
+            );
             assert_eq!(failure.unwritable(), Some(unreadable));
             assert_eq!(failure.get().unwrap().kind, FailureKind::Disk);
         }
@@ -303,7 +316,10 @@ mod tests {
     fn a_full_disk_is_over_when_there_is_room_and_a_failed_write_is_not() {
         let failure = Failure::new();
         assert!(failure.set_no_room(Some("7 bytes are left".into())));
-        assert!(!failure.set_no_room(Some("6 bytes are left".into())), "no news");
+        assert!(
+            !failure.set_no_room(Some("6 bytes are left".into())),
+            "no news"
+        );
         let found = failure.unwritable().unwrap();
         assert!(matches!(found, Unwritable::NoRoom(_)) && found.to_string().contains("6 bytes"));
         assert!(failure.set_no_room(None));

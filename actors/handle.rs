@@ -14,8 +14,8 @@ mod admission;
 pub(crate) use admission::read_facts;
 
 use crate::{
-    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup, MailboxStatus,
-    NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
+    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup,
+    MailboxStatus, NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
     clock::LedgerClock,
     committer::{
         self, Committer, HeadCell, Relay,
@@ -188,20 +188,27 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn saved_pool_bytes(&self) -> Result<u64, ReadError> {
-        ask(&self.parts.mailboxes.mempool, |reply| AskSavedBytes { reply }).await
+        ask(&self.parts.mailboxes.mempool, |reply| AskSavedBytes {
+            reply,
+        })
+        .await
     }
 
     /// What is known of the transaction `hash`, at the moment that the ledger info tells.
     ///
     /// # Errors
     /// When an actor has too many requests, the node is stopping, or the store fails.
-    pub async fn transaction_by_hash(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
+    pub async fn transaction_by_hash(
+        &self,
+        hash: HashValue,
+    ) -> Result<(LedgerInfo, Lookup), ReadError> {
         let before = self.head();
         if let Some(found) = recently_committed(&before, &hash) {
             return Ok(found);
         }
         // What the store has is committed whatever the pool says, which is asked about all else.
-        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) = self.parts.direct.read(FindByHash(hash))
+        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) =
+            self.parts.direct.read(FindByHash(hash))
         {
             return Ok((ledger_info, found));
         }
@@ -211,7 +218,9 @@ impl NodeHandle {
         })
         .await?
         {
-            InPool::Pending(transaction) => return Ok((*before.ledger_info(), Lookup::Pending(transaction))),
+            InPool::Pending(transaction) => {
+                return Ok((*before.ledger_info(), Lookup::Pending(transaction)));
+            }
             InPool::Left(reason) => Some(reason),
             InPool::Unknown => None,
         };
@@ -243,7 +252,10 @@ impl NodeHandle {
     /// As [`Self::transaction_by_hash`]; and [`ReadError::Unwritable`] at once when a write has failed, for then
     /// nothing is committed until a restart. That it is pending would be true, and the client would ask again
     /// at once and for ever.
-    pub async fn wait_for_commit(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
+    pub async fn wait_for_commit(
+        &self,
+        hash: HashValue,
+    ) -> Result<(LedgerInfo, Lookup), ReadError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
@@ -255,7 +267,10 @@ impl NodeHandle {
         let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
         let (end, ended) = oneshot::channel();
         let relay = self.relay.clone();
-        send(&self.parts.mailboxes.committer, Subscribe { hash, end, relay })?;
+        send(
+            &self.parts.mailboxes.committer,
+            Subscribe { hash, end, relay },
+        )?;
         let ended = timeout_at(deadline, ended).await;
         drop(parked);
         match ended {
@@ -340,7 +355,10 @@ impl NodeHandle {
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, ReadError> {
-        ask(&self.parts.mailboxes.committer, |reply| SubscribeBlocks { reply }).await
+        ask(&self.parts.mailboxes.committer, |reply| SubscribeBlocks {
+            reply,
+        })
+        .await
     }
 
     /// The numbers of each mailbox: mempool, sequencer, committer, storage, pruner.
@@ -380,7 +398,11 @@ impl NodeHandle {
     ///
     /// # Errors
     /// When there is no such actor, or the capacity is 0.
-    pub fn set_mailbox_capacity(&self, actor: &str, capacity: usize) -> Result<MailboxStatus, TuneError> {
+    pub fn set_mailbox_capacity(
+        &self,
+        actor: &str,
+        capacity: usize,
+    ) -> Result<MailboxStatus, TuneError> {
         if capacity == 0 {
             return Err(TuneError::CapacityZero);
         }
@@ -438,7 +460,9 @@ impl Query for FindByHash {
     fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => Lookup::Unknown,
-            Some(FoundByHash::Kept(rows, block)) => Lookup::Committed(Committed::stored(*rows, &block)),
+            Some(FoundByHash::Kept(rows, block)) => {
+                Lookup::Committed(Committed::stored(*rows, &block))
+            }
             Some(FoundByHash::Pruned { version }) => Lookup::Pruned { version },
         })
     }

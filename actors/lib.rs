@@ -32,7 +32,10 @@
 //!    ([`NodeHandle::unwritable`]).
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 mod arbiters;
 mod clock;
@@ -71,7 +74,8 @@ pub use error::{
     Unwritable,
 };
 pub use filter::{
-    FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered, SubmissionFilter,
+    FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered,
+    SubmissionFilter,
 };
 pub use handle::NodeHandle;
 pub use lookup::{Accepted, Committed, CommittedTransaction, Lookup};

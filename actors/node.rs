@@ -105,9 +105,13 @@ impl Node {
             pool,
             file: restored_file,
         } = match data_dir {
-            Some(directory) => {
-                mempool::restore(&config.mempool, directory, &chain, &reader, clock.now_secs())?
-            }
+            Some(directory) => mempool::restore(
+                &config.mempool,
+                directory,
+                &chain,
+                &reader,
+                clock.now_secs(),
+            )?,
             None => Restored {
                 pool: Pool::new(config.mempool.clone()),
                 file: None,
@@ -119,7 +123,8 @@ impl Node {
             config: &config,
             clock: &clock,
             head: HeadCell::new(Head::opened(ledger_info)),
-            host: Arbiters::start(config.actors.threads, failure.clone()).map_err(StartError::Thread)?,
+            host: Arbiters::start(config.actors.threads, failure.clone())
+                .map_err(StartError::Thread)?,
             failure,
         };
         let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
@@ -135,7 +140,8 @@ impl Node {
         threads.extend(checkers);
         let meter = &mailboxes.meters.renderers;
         let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
-        threads.extend(renderers::spawn(&jobs, &wiring.failure, meter).map_err(StartError::Thread)?);
+        threads
+            .extend(renderers::spawn(&jobs, &wiring.failure, meter).map_err(StartError::Thread)?);
         mailboxes.sequencer.tell(Start {
             batches: mailboxes.sequencer.port(),
         });
@@ -317,7 +323,12 @@ impl<H: Host> Wiring<'_, H> {
         let meters = Arc::new(Meters::new(config.storage.readers));
 
         let readers = Arc::clone(&meters.readers);
-        let (actor, queues) = Storage::new(&config.storage, in_flight_max, self.failure.clone(), readers);
+        let (actor, queues) = Storage::new(
+            &config.storage,
+            in_flight_max,
+            self.failure.clone(),
+            readers,
+        );
         let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
 
         let (actor, jobs) = Committer::new(self.head.clone(), in_flight_max, self.failure.clone());
@@ -389,7 +400,8 @@ impl<H: Host> Wiring<'_, H> {
             meter: Arc::clone(&mailboxes.meters.commit),
         };
         let commits = queues.commits();
-        let (writer, readers) = queues.workers((writer, reader), &self.head, listeners, &self.failure);
+        let (writer, readers) =
+            queues.workers((writer, reader), &self.head, listeners, &self.failure);
         Workers {
             executor: jobs.worker(executor, commits, &self.failure),
             writer,

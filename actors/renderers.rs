@@ -31,7 +31,9 @@ const QUEUE_CAPACITY: usize = 16;
 
 /// Returns the number of threads: one per core, within the bounds.
 pub(crate) fn thread_count() -> usize {
-    available_parallelism().map_or(THREADS_MIN, |cores| cores.get().clamp(THREADS_MIN, THREADS_MAX))
+    available_parallelism().map_or(THREADS_MIN, |cores| {
+        cores.get().clamp(THREADS_MIN, THREADS_MAX)
+    })
 }
 
 /// A unit of work that delivers its own result.
@@ -56,7 +58,10 @@ impl Renderers {
         Self::with_capacity(QUEUE_CAPACITY, meter)
     }
 
-    fn with_capacity(capacity: usize, meter: Arc<WorkMeter>) -> (Self, RenderersGuard, Receiver<Job>) {
+    fn with_capacity(
+        capacity: usize,
+        meter: Arc<WorkMeter>,
+    ) -> (Self, RenderersGuard, Receiver<Job>) {
         let (sender, receiver) = crossbeam_channel::bounded(capacity);
         let sender = Arc::new(sender);
         let renderers = Self {
@@ -162,7 +167,10 @@ mod tests {
         let meter = meter();
         let (renderers, _guard, _jobs) = Renderers::with_capacity(1, Arc::clone(&meter));
         let mut waiting = Box::pin(renderers.run(|| ()));
-        assert!((&mut waiting).now_or_never().is_none(), "it waits for a thread");
+        assert!(
+            (&mut waiting).now_or_never().is_none(),
+            "it waits for a thread"
+        );
         let refused = renderers.run(|| ()).now_or_never();
         assert!(matches!(
             refused,

@@ -62,7 +62,11 @@ impl<J: Send + 'static> Worker<J> {
     }
 
     /// Works on a thread until the other end of the queue is gone, or the work breaks off. `meter` counts.
-    pub(crate) fn spawn(mut self, failure: &Failure, meter: &Arc<WorkMeter>) -> io::Result<JoinHandle<()>> {
+    pub(crate) fn spawn(
+        mut self,
+        failure: &Failure,
+        meter: &Arc<WorkMeter>,
+    ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
         failure.spawn(self.name, move || {
             while let Ok(job) = self.next() {

@@ -60,8 +60,10 @@ impl Fixture {
             .initialize(&genesis, &genesis.block(&chain))
             .expect("a disk that works");
         let mut config = NodeConfig::default();
-        config.mempool.capacity_per_account =
-            config.mempool.capacity_per_account.max(BLOCK_TRANSFERS as usize);
+        config.mempool.capacity_per_account = config
+            .mempool
+            .capacity_per_account
+            .max(BLOCK_TRANSFERS as usize);
         let node = system
             .block_on(Node::start(chain.clone(), store, None, config))
             .expect("it starts");
@@ -96,7 +98,9 @@ impl<B, S: Service<Request, Response = ServiceResponse<B>, Error = Error>> Door<
 
 /// Has the transfers committed; gives the hash of one of the block.
 async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValue {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("after 1970");
     let expires_secs = now.as_secs() + 600;
     let submit = async |accounts, number| {
         let transfer = kit::transfer(accounts, number, expires_secs);
@@ -128,7 +132,11 @@ async fn get<B: MessageBody>(door: &impl Door<B>, path: &str, accept: &str) -> B
     answer(door, request, StatusCode::OK).await
 }
 
-async fn answer<B: MessageBody>(door: &impl Door<B>, request: TestRequest, expected: StatusCode) -> Bytes {
+async fn answer<B: MessageBody>(
+    door: &impl Door<B>,
+    request: TestRequest,
+    expected: StatusCode,
+) -> Bytes {
     let response = door.call(request.to_request()).await.expect("an answer");
     assert_eq!(response.status(), expected, "{:?}", response.request());
     let body = body::to_bytes(response.into_body()).await;
@@ -163,7 +171,10 @@ fn events_25(bencher: Bencher) {
         let mut guids = events.iter().map(|event| &event["guid"]);
         let of_stream = guids.find(|guid| guid["account_address"] == transfer["sender"]);
         let guid = of_stream.expect("an event of the sender");
-        let (account, number) = (text(&guid["account_address"]), text(&guid["creation_number"]));
+        let (account, number) = (
+            text(&guid["account_address"]),
+            text(&guid["creation_number"]),
+        );
         format!("/v1/accounts/{account}/events/{number}?limit=25")
     });
 }

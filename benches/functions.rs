@@ -92,7 +92,11 @@ fn measure(case: &Case) -> Row {
     let mut world = World::new();
     let executed = case.run(&mut world);
     let newest = world.newest.as_ref().expect("a case runs a call");
-    let with = median(world.chain(), newest, &[Arc::new(newest.transaction.clone())]);
+    let with = median(
+        world.chain(),
+        newest,
+        &[Arc::new(newest.transaction.clone())],
+    );
     let without = median(world.chain(), newest, &[]);
     Row {
         function: case.function(),
@@ -101,7 +105,11 @@ fn measure(case: &Case) -> Row {
     }
 }
 
-fn median(chain: &Chain, newest: &Newest, transactions: &[Arc<ledger::CheckedTransaction>]) -> Duration {
+fn median(
+    chain: &Chain,
+    newest: &Newest,
+    transactions: &[Arc<ledger::CheckedTransaction>],
+) -> Duration {
     let state = |key: &ledger::StateKey| Ok(newest.state.get(key).cloned());
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {

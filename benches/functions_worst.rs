@@ -92,7 +92,12 @@ fn long_coin(world: &mut World) -> String {
         &[&coin],
         args!["C", "C", 2u8, true],
     );
-    world.must(0, "0x1::managed_coin::mint", &[&coin], args![me, 1_000_000u64]);
+    world.must(
+        0,
+        "0x1::managed_coin::mint",
+        &[&coin],
+        args![me, 1_000_000u64],
+    );
     world.must(0, "0x1::coin::transfer", &[&coin], args![to, 1u64]);
     coin
 }
@@ -100,7 +105,11 @@ fn long_coin(world: &mut World) -> String {
 fn long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
     let coin = long_coin(world);
     let metadata = world.view("0x1::coin::paired_metadata", &[&coin], args![]);
-    let metadata: AccountAddress = metadata[0]["vec"][0]["inner"].as_str().unwrap().parse().unwrap();
+    let metadata: AccountAddress = metadata[0]["vec"][0]["inner"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     let recipients = vec![world.address(1); TRANSFERS];
     let function = "0x1::node_account::batch_transfer_fungible_assets";
     let arguments = args![metadata, recipients, vec![amount; TRANSFERS]];
@@ -119,7 +128,11 @@ fn vault(world: &mut World) -> AccountAddress {
         &[],
         args![1u64, nothing, nothing],
     );
-    let call = world.entry("0x1::node_account::transfer", &[], vec![vec![7; PAYLOAD_BYTES]]);
+    let call = world.entry(
+        "0x1::node_account::transfer",
+        &[],
+        vec![vec![7; PAYLOAD_BYTES]],
+    );
     let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();
     for _ in 0..20 {
         let create = "0x1::multisig_account::create_transaction";

@@ -27,7 +27,11 @@ pub fn genesis(accounts: u64) -> Genesis {
 }
 
 /// The transfer of 1 from one account to another that has a sequence number and expires at a time (Unix seconds).
-pub fn transfer((from, to): (u64, u64), sequence_number: u64, expires_secs: u64) -> SignedTransaction {
+pub fn transfer(
+    (from, to): (u64, u64),
+    sequence_number: u64,
+    expires_secs: u64,
+) -> SignedTransaction {
     let (key, to) = (key(from), key(to).public_key().account_address());
     let call = EntryFunction {
         module: "0x1::node_account".parse().expect("a module"),

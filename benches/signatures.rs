@@ -4,16 +4,16 @@
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger::{
-    AccountAddress, Chain, CheckedTransaction, EntryFunction, HashValue, Parameters, RawTransaction,
-    SignedTransaction, Vendor,
+    AccountAddress, Chain, CheckedTransaction, EntryFunction, HashValue, Parameters,
+    RawTransaction, SignedTransaction, Vendor,
     crypto::{
         DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch,
         ed25519::Equation,
         webauthn::{self, Assertion, AssertionSignature},
     },
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey, TransactionAuthenticator, TransactionPayload,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, TransactionAuthenticator, TransactionPayload,
     },
 };
 use p256::ecdsa::signature::hazmat::PrehashSigner;
@@ -69,14 +69,17 @@ fn passkey(message: &[u8]) -> (AnyPublicKey, AnySignature) {
     let key = p256::ecdsa::SigningKey::from_slice(&[5; 32]).expect("a scalar");
     let point = key.verifying_key().to_sec1_point(false);
     let challenge = webauthn::challenge(&[message]);
-    let client_data =
-        format!(r#"{{"type":"webauthn.get","challenge":"{challenge}","origin":"https://wallet.example"}}"#);
+    let client_data = format!(
+        r#"{{"type":"webauthn.get","challenge":"{challenge}","origin":"https://wallet.example"}}"#
+    );
     let mut assertion = Assertion {
         signature: AssertionSignature::Secp256r1Ecdsa(Bytes::new()),
         authenticator_data: Bytes::from(vec![0x5a; 37]),
         client_data_json: client_data.into(),
     };
-    let signature: p256::ecdsa::Signature = key.sign_prehash(&assertion.signed_digest()).expect("a hash");
+    let signature: p256::ecdsa::Signature = key
+        .sign_prehash(&assertion.signed_digest())
+        .expect("a hash");
     let signature = Bytes::copy_from_slice(&signature.normalize_s().to_bytes());
     assertion.signature = AssertionSignature::Secp256r1Ecdsa(signature);
     (

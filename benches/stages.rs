@@ -100,7 +100,9 @@ fn hash_and_size(bencher: Bencher) {
     let transaction = fixture.transfer(1);
     bencher
         .with_inputs(|| transaction.clone())
-        .bench_values(|transaction| CheckedTransaction::trusted(transaction, fixture.chain.vendor()));
+        .bench_values(|transaction| {
+            CheckedTransaction::trusted(transaction, fixture.chain.vendor())
+        });
 }
 
 /// Two hashes under a prefix: a node of a tree, one permutation of SHA-3.
@@ -140,7 +142,9 @@ fn validate(bencher: Bencher) {
     let transaction = CheckedTransaction::trusted(fixture.transfer(1), fixture.chain.vendor());
     let facts = TransactionFacts::read(&fixture.chain, &fixture, transaction.transaction());
     let facts = facts.expect("state in memory");
-    bencher.bench(|| validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid"));
+    bencher.bench(|| {
+        validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid")
+    });
 }
 
 #[divan::bench(args = [1, 10, 100, 1_000])]

@@ -165,7 +165,10 @@ impl LogQueue {
         state.writer = Some(thread::current().id());
         while state.lines.is_empty() {
             state.is_idle = true;
-            state = self.appended.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .appended
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         state.is_idle = false;
         mem::swap(&mut state.lines, batch);
@@ -190,7 +193,10 @@ impl LogQueue {
 /// # Errors
 ///
 /// Returns the number of lines that were not written completely.
-fn write_batch(mut rest: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<usize>) -> Result<(), u64> {
+fn write_batch(
+    mut rest: &[u8],
+    write: &mut impl FnMut(&[u8]) -> io::Result<usize>,
+) -> Result<(), u64> {
     let lines = |rest: &[u8]| rest.iter().filter(|&&byte| byte == b'\n').count() as u64;
     while !rest.is_empty() {
         match write(rest) {
@@ -275,7 +281,10 @@ mod tests {
         let (queue, permit, written) = queue();
         assert!(queue.flush(Duration::ZERO), "there is nothing to write");
         occupy_writer(&queue);
-        assert!(!queue.flush(Duration::from_millis(1)), "no write is permitted");
+        assert!(
+            !queue.flush(Duration::from_millis(1)),
+            "no write is permitted"
+        );
         permit.send(Ok(())).unwrap();
         assert!(queue.flush(PATIENCE));
         assert_eq!(written.try_recv().unwrap(), LINE);

@@ -11,7 +11,10 @@
 //! | the log | `telemetry.rs`, `log_queue.rs` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 mod admin;
 mod client;

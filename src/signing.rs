@@ -1,11 +1,12 @@
 //! Building and signing transfers: what the faucet, the `account` commands and the bench share.
 
 use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction, ReplayProtector,
-    SignedTransaction, Vendor,
+    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction,
+    ReplayProtector, SignedTransaction, Vendor,
     crypto::Ed25519PrivateKey,
     transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -79,7 +80,9 @@ impl Signer {
         terms: Terms,
     ) -> SignedTransaction {
         let (sequence_number, payload) = match protector {
-            ReplayProtector::SequenceNumber(number) => (number, TransactionPayload::EntryFunction(call)),
+            ReplayProtector::SequenceNumber(number) => {
+                (number, TransactionPayload::EntryFunction(call))
+            }
             ReplayProtector::Nonce(nonce) => (u64::MAX, orderless(call, nonce)),
         };
         let raw = RawTransaction {
@@ -129,8 +132,14 @@ pub fn batch_transfer(vendor: &Vendor, transfers: &[(AccountAddress, u64)]) -> E
     )
 }
 
-fn account_call(vendor: &Vendor, function: &str, args: &[&Result<Vec<u8>, bcs::Error>]) -> EntryFunction {
-    let name = |text: &str| Identifier::new(text).expect("a vendor word and lower-case letters are a name");
+fn account_call(
+    vendor: &Vendor,
+    function: &str,
+    args: &[&Result<Vec<u8>, bcs::Error>],
+) -> EntryFunction {
+    let name = |text: &str| {
+        Identifier::new(text).expect("a vendor word and lower-case letters are a name")
+    };
     EntryFunction {
         module: ModuleId {
             address: AccountAddress::ONE,
@@ -141,7 +150,9 @@ fn account_call(vendor: &Vendor, function: &str, args: &[&Result<Vec<u8>, bcs::E
         args: args
             .iter()
             .map(|bytes| {
-                let bytes = bytes.as_ref().expect("addresses and numbers have a BCS form");
+                let bytes = bytes
+                    .as_ref()
+                    .expect("addresses and numbers have a BCS form");
                 bytes.clone().into()
             })
             .collect(),
@@ -150,7 +161,9 @@ fn account_call(vendor: &Vendor, function: &str, args: &[&Result<Vec<u8>, bcs::E
 
 /// The Unix time, in seconds, that lies `after` from now.
 pub fn unix_secs_after(after: Duration) -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     now.saturating_add(after).as_secs()
 }
 

@@ -133,7 +133,10 @@ fn write_stderr(bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::write(stderr(), bytes) {
             // Another process has made the terminal or pipe, which it shares, non-blocking.
             Err(Errno::AGAIN) => {
-                let mut ready = [event::PollFd::from_borrowed_fd(stderr(), event::PollFlags::OUT)];
+                let mut ready = [event::PollFd::from_borrowed_fd(
+                    stderr(),
+                    event::PollFlags::OUT,
+                )];
                 event::poll(&mut ready, None)?;
             }
             written => return Ok(written?),
@@ -199,7 +202,10 @@ mod tests {
         ] {
             let filter = filter(level);
             for target in OF_CLIENTS {
-                assert!(!filter.would_enable(target, &Level::ERROR), "{level}: {target}");
+                assert!(
+                    !filter.would_enable(target, &Level::ERROR),
+                    "{level}: {target}"
+                );
             }
             assert!(filter.would_enable("ledger_node", &Level::INFO), "{level}");
         }
@@ -208,7 +214,10 @@ mod tests {
     #[test]
     fn reports_lost_lines_at_any_level() {
         for level in ["off,http=debug", "error", "info"] {
-            assert!(filter(level).would_enable(LOSS_TARGET, &Level::WARN), "{level}");
+            assert!(
+                filter(level).would_enable(LOSS_TARGET, &Level::WARN),
+                "{level}"
+            );
         }
     }
 
@@ -221,8 +230,14 @@ mod tests {
             ("info,h2::proto=error", 1, 0),
         ] {
             let filter = filter(level);
-            assert!(filter.would_enable(OF_CLIENTS[named], &Level::ERROR), "{level}");
-            assert!(!filter.would_enable(OF_CLIENTS[other], &Level::ERROR), "{level}");
+            assert!(
+                filter.would_enable(OF_CLIENTS[named], &Level::ERROR),
+                "{level}"
+            );
+            assert!(
+                !filter.would_enable(OF_CLIENTS[other], &Level::ERROR),
+                "{level}"
+            );
         }
     }
 }

@@ -10,13 +10,13 @@
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock,
-    ExecutedTransaction, ExecutionStatus, HashValue, Identifier, RawTransaction, SignedTransaction,
-    Transaction, TransactionInfo, Vendor, WriteSet,
+    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, EntryFunction,
+    ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, Identifier, RawTransaction,
+    SignedTransaction, Transaction, TransactionInfo, Vendor, WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionInfoV0,
-        TransactionPayload,
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionInfoV0, TransactionPayload,
     },
 };
 use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
@@ -36,7 +36,10 @@ const PAGE_BYTES: usize = 4_096;
 const CASES: [(&str, u64); 3] = [("one each", 1), ("hundred each", 100), ("orderless", 5_000)];
 
 fn main() {
-    let arguments: Vec<String> = env::args().skip(1).filter(|text| text != "--bench").collect();
+    let arguments: Vec<String> = env::args()
+        .skip(1)
+        .filter(|text| text != "--bench")
+        .collect();
     if let [case, pending] = &arguments[..]
         && let Some(&(name, per_account)) = CASES.iter().find(|(name, _)| name == case)
     {
@@ -53,7 +56,9 @@ fn main() {
     for (name, _) in CASES {
         for pending in &sizes {
             let program = env::current_exe().expect("the path of this program");
-            let run = Command::new(program).args([name, &pending.to_string()]).status();
+            let run = Command::new(program)
+                .args([name, &pending.to_string()])
+                .status();
             assert!(run.expect("this program runs").success());
         }
     }
@@ -105,7 +110,8 @@ fn insert(pool: &mut Pool, transactions: &[Arc<CheckedTransaction>]) -> Duration
             transaction: Arc::clone(transaction),
             inserted_at_secs: NOW_SECS,
         };
-        pool.submit(pending, 0, NOW_SECS).expect("the pool has room");
+        pool.submit(pending, 0, NOW_SECS)
+            .expect("the pool has room");
     }
     begin.elapsed()
 }
@@ -180,7 +186,10 @@ fn block(height: u64, executed: &[Arc<CheckedTransaction>]) -> ExecutedBlock {
     ExecutedBlock {
         header,
         first_version: height,
-        transactions: executed.iter().map(|one| executed_transaction(one)).collect(),
+        transactions: executed
+            .iter()
+            .map(|one| executed_transaction(one))
+            .collect(),
         discarded: Vec::new(),
         certificate: Bytes::new(),
         tip,

@@ -3,7 +3,8 @@
 use super::{
     ClockState,
     bounded::{
-        BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS, TOLERANCE_USECS,
+        BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS,
+        TOLERANCE_USECS,
     },
 };
 use proptest::prelude::*;
@@ -59,7 +60,8 @@ impl Chain {
     }
 
     fn now_usecs(&self) -> u64 {
-        self.bounded.now_usecs(self.wall_usecs(), self.elapsed_usecs)
+        self.bounded
+            .now_usecs(self.wall_usecs(), self.elapsed_usecs)
     }
 
     /// Orders a block and returns its time.
@@ -67,7 +69,8 @@ impl Chain {
         self.observe();
         assert!(self.bounded.is_believed(), "no block is made before");
         self.newest_usecs = self.now_usecs().max(self.newest_usecs + 1);
-        self.bounded.record_block(self.newest_usecs, self.elapsed_usecs);
+        self.bounded
+            .record_block(self.newest_usecs, self.elapsed_usecs);
         self.newest_usecs
     }
 
@@ -81,7 +84,9 @@ impl Chain {
     fn run(&mut self, usecs: u64, pause_usecs: Option<u64>) {
         let end_usecs = self.elapsed_usecs + usecs;
         while self.elapsed_usecs < end_usecs {
-            let step_usecs = pause_usecs.unwrap_or(SEC).min(end_usecs - self.elapsed_usecs);
+            let step_usecs = pause_usecs
+                .unwrap_or(SEC)
+                .min(end_usecs - self.elapsed_usecs);
             self.elapsed_usecs += step_usecs;
             match pause_usecs {
                 Some(_) => {
@@ -196,7 +201,11 @@ fn ignores_a_year_ahead_for_three_seconds_while_running() {
             chain.run(3 * SEC, load);
             assert_eq!(chain.observe(), ClockState::TooFarAhead);
             chain.next_block();
-            assert!(chain.ahead_usecs() <= 0, "{load:?}: {}", chain.ahead_usecs());
+            assert!(
+                chain.ahead_usecs() <= 0,
+                "{load:?}: {}",
+                chain.ahead_usecs()
+            );
             chain.offset_usecs = 0;
             chain.run(SEC, load);
             assert_eq!(chain.next_block(), chain.true_usecs(), "{load:?}");

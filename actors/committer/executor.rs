@@ -16,8 +16,8 @@ use crate::{
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock, StateError,
-    StateKey, execute::execute_block,
+    AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock,
+    StateError, StateKey, execute::execute_block,
 };
 use ledger_store::{Snapshot, StoreError};
 use std::{
@@ -91,7 +91,9 @@ impl Executor {
             }
             Err(error) => {
                 match error {
-                    Unexecuted::Store(error) if error.is_failed_io() => failure.report_read(THREAD, &error),
+                    Unexecuted::Store(error) if error.is_failed_io() => {
+                        failure.report_read(THREAD, &error)
+                    }
                     Unexecuted::Store(error) => failure.report(THREAD, &error),
                     Unexecuted::Broken(error) => failure.report(THREAD, &error),
                 }
@@ -159,7 +161,10 @@ fn changed_facts(
         let Some(address) = key.address() else {
             continue;
         };
-        let known = changed.get(&address).copied().or_else(|| facts.get(&address));
+        let known = changed
+            .get(&address)
+            .copied()
+            .or_else(|| facts.get(&address));
         let after = match known {
             Some(known) => AccountFacts::after_write(known, chain, &address, (key, write.value()))?,
             None => read(&address)?,
@@ -212,7 +217,9 @@ impl State<'_> {
         };
         let version = snapshot.ledger_info().version;
         let value = snapshot.state_value(key, version).map_err(failed)?;
-        self.cache.borrow_mut().note_read(key.clone(), value.clone());
+        self.cache
+            .borrow_mut()
+            .note_read(key.clone(), value.clone());
         Ok(value)
     }
 }

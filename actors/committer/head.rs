@@ -32,7 +32,10 @@ impl IndexedBlock {
             .iter()
             .map(ExecutedTransaction::output_bytes)
             .sum();
-        let held = HeldBlock { block, logged: None };
+        let held = HeldBlock {
+            block,
+            logged: None,
+        };
         Self {
             held: Arc::new(held),
             by_hash,
@@ -93,7 +96,10 @@ impl Head {
         });
         let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
         recent.drain(..recent.len().saturating_sub(kept));
-        Self { ledger_info, recent }
+        Self {
+            ledger_info,
+            recent,
+        }
     }
 
     /// The same moment without what lies below `oldest_version`, the first of the block of that height.
@@ -215,11 +221,17 @@ mod tests {
         for height in 1..=RECENT_BLOCKS_MAX as u64 + 1 {
             head = head.after(&[indexed(height, height..height + 1)]);
         }
-        assert_eq!(head.ledger_info().block_height, RECENT_BLOCKS_MAX as u64 + 1);
+        assert_eq!(
+            head.ledger_info().block_height,
+            RECENT_BLOCKS_MAX as u64 + 1
+        );
         assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
         let found = head.committed(&draft(1, 2).checked().hash()).unwrap();
         assert_eq!((found.version, found.block_timestamp_usecs), (2_000, 2_000));
-        assert_eq!(found.transaction().unwrap().hash, draft(1, 2).checked().hash());
+        assert_eq!(
+            found.transaction().unwrap().hash,
+            draft(1, 2).checked().hash()
+        );
     }
 
     #[test]
@@ -241,7 +253,11 @@ mod tests {
         for height in 1..=5 {
             head = head.after(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)]);
         }
-        assert_eq!(head.recent.len(), 2, "three keys and a third each are too much");
+        assert_eq!(
+            head.recent.len(),
+            2,
+            "three keys and a third each are too much"
+        );
         let head = head.after(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)]);
         assert_eq!(head.recent.len(), 1);
         assert!(head.committed(&draft(1, 6).checked().hash()).is_some());
@@ -264,7 +280,11 @@ mod tests {
         let shown = cell.publish(&[Executed::silent(block)]);
         let info = |head: &Head| {
             let info = head.ledger_info();
-            (info.block_height, info.oldest_block_height, info.oldest_version)
+            (
+                info.block_height,
+                info.oldest_block_height,
+                info.oldest_version,
+            )
         };
         assert_eq!(info(&shown), (1, 1, 1_001));
         cell.raise_oldest(0, 0);
@@ -277,7 +297,8 @@ mod tests {
         const ACCOUNT: AccountAddress = AccountAddress::ONE;
         let cell = HeadCell::new(Head::opened(ledger_info(0)));
         let look = || {
-            let found = cell.with_facts(|head, facts| (head.ledger_info().block_height, facts.get(&ACCOUNT)));
+            let found = cell
+                .with_facts(|head, facts| (head.ledger_info().block_height, facts.get(&ACCOUNT)));
             let sequence_number = found.1.map_or(0, |facts| facts.sequence_number);
             assert_eq!(sequence_number, found.0, "each block raises it by one");
             found.0

@@ -105,7 +105,9 @@ impl Committer {
             }
         }
         let logged = logged.into_iter().map(Arc::new).map(Some);
-        for (Executed { block: indexed, .. }, logged) in blocks.iter().zip(logged.chain(repeat(None))) {
+        for (Executed { block: indexed, .. }, logged) in
+            blocks.iter().zip(logged.chain(repeat(None)))
+        {
             let block = indexed.block();
             if !self.waiters.is_empty() {
                 let held = HeldBlock {
@@ -183,7 +185,8 @@ impl Handler<Dropped> for Committer {
 
     fn handle(&mut self, dropped: Dropped, _: &mut Self::Context) {
         for (hash, reason) in dropped.0 {
-            self.waiters.resolve(&hash, || WaitEnd::Left(reason.clone()));
+            self.waiters
+                .resolve(&hash, || WaitEnd::Left(reason.clone()));
         }
     }
 }
@@ -209,8 +212,13 @@ impl Handler<Absent> for Committer {
     type Result = ();
 
     fn handle(&mut self, absent: Absent, _: &mut Self::Context) {
-        let Absent { hash, waiter, reason } = absent;
-        self.waiters.dismiss(&hash, waiter, WaitEnd::NotPending(reason));
+        let Absent {
+            hash,
+            waiter,
+            reason,
+        } = absent;
+        self.waiters
+            .dismiss(&hash, waiter, WaitEnd::NotPending(reason));
     }
 }
 

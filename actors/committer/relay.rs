@@ -102,7 +102,10 @@ impl<'a> Outgoing<'a> {
         let Some(relay) = relay else {
             return tell_one(waited, self.announced.ledger_info, &self.announced.held);
         };
-        let place = self.by_thread.iter().position(|(of, _)| Arc::ptr_eq(of, &relay));
+        let place = self
+            .by_thread
+            .iter()
+            .position(|(of, _)| Arc::ptr_eq(of, &relay));
         let place = place.unwrap_or_else(|| {
             self.by_thread.push((relay, Vec::new()));
             self.by_thread.len() - 1

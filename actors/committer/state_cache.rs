@@ -152,7 +152,10 @@ mod tests {
         const ENTRIES: u64 = 100;
         let generation = ENTRIES as usize * (16 + ENTRY_OVERHEAD_BYTES);
         let mut cache = StateCache::with_generation_bytes(generation);
-        cache.apply(&block_writing(5, &[(key(1), value(51)), (key(2), value(52))]));
+        cache.apply(&block_writing(
+            5,
+            &[(key(1), value(51)), (key(2), value(52))],
+        ));
         for n in 1_000..10_000 {
             cache.note_read(key(n), value(n));
         }

@@ -52,7 +52,8 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         let (head, ended, seen) = (head.clone(), Arc::clone(&ended), Arc::clone(&seen));
         Port::new(move |_: BlockCommitted| {
             let head_height = head.load().ledger_info().block_height;
-            let is_waiter_told = !matches!(ended.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
+            let is_waiter_told =
+                !matches!(ended.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
             seen.lock().unwrap().push(Seen {
                 who,
                 head_height,
@@ -85,7 +86,9 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
 #[test]
 fn blocks_that_became_durable_together_are_told_in_order() {
     let Fixture {
-        mut committer, _jobs, ..
+        mut committer,
+        _jobs,
+        ..
     } = fixture();
     let told = Arc::new(Mutex::new(Vec::new()));
     let heights = Arc::clone(&told);
@@ -120,7 +123,9 @@ fn blocks_that_became_durable_together_are_told_in_order() {
 #[test]
 fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
     let Fixture {
-        mut committer, _jobs, ..
+        mut committer,
+        _jobs,
+        ..
     } = fixture();
     let context = &mut Context::new();
     for height in 1..=IN_FLIGHT_MAX as u64 {

@@ -165,7 +165,8 @@ mod tests {
     #[test]
     fn who_is_dismissed_is_told_alone_and_once() {
         let mut waiters = Waiters::new();
-        let [(first, mut of_first), (second, mut of_second)] = [oneshot::channel(), oneshot::channel()];
+        let [(first, mut of_first), (second, mut of_second)] =
+            [oneshot::channel(), oneshot::channel()];
         let first = waiters.insert(hash(1), first, None);
         let second = waiters.insert(hash(1), second, None);
         assert_ne!(first, second);

@@ -160,11 +160,17 @@ impl SubmissionFilter {
         let raw = &transaction.raw;
         let sender = self.senders.get(&raw.sender).copied();
         let (module, function) = self.first_about_call(transaction).unwrap_or_default();
-        [sender, module, function, self.all].into_iter().flatten().min()
+        [sender, module, function, self.all]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The first rule about the module of what is called, and the first about the function.
-    fn first_about_call(&self, transaction: &SignedTransaction) -> Option<(Option<Place>, Option<Place>)> {
+    fn first_about_call(
+        &self,
+        transaction: &SignedTransaction,
+    ) -> Option<(Option<Place>, Option<Place>)> {
         let call = transaction.raw.entry_function()?;
         let of_module = self.modules.get(&call.module)?;
         let function = of_module.functions.get(&call.function).copied();

@@ -88,7 +88,9 @@ impl FromStr for FilterRule {
             ("sender", Some(address), None) => FilterSubject::Sender(address.parse()?),
             ("module", Some(module), None) => FilterSubject::Module(module.parse()?),
             ("function", Some(function), None) => {
-                let (module, name) = function.rsplit_once("::").ok_or(FilterRuleError::Function)?;
+                let (module, name) = function
+                    .rsplit_once("::")
+                    .ok_or(FilterRuleError::Function)?;
                 FilterSubject::Function {
                     module: module.parse()?,
                     name: name.parse()?,

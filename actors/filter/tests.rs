@@ -64,7 +64,10 @@ fn filter(rules: &str) -> SubmissionFilter {
 
 /// The number of the rule that denies.
 fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Option<usize> {
-    filter.check(transaction).err().map(|filtered| filtered.number)
+    filter
+        .check(transaction)
+        .err()
+        .map(|filtered| filtered.number)
 }
 
 #[test]
@@ -75,12 +78,30 @@ fn the_first_rule_that_matches_decides_and_without_one_all_are_let_in() {
         (String::new(), None),
         (format!("deny sender {sender}"), Some(1)),
         (format!("allow sender {sender}, deny all"), None),
-        (format!("deny module 0x1::m, allow sender {sender}"), Some(1)),
-        ("allow function 0x1::m::f, deny module 0x1::m".to_owned(), None),
-        ("deny module 0x1::m, allow function 0x1::m::f".to_owned(), Some(1)),
-        ("deny sender 0xfff, deny function 0x1::m::f".to_owned(), Some(2)),
-        ("deny function 0x1::m::g, deny module 0x1::n".to_owned(), None),
-        ("deny function 0x2::m::f, deny module 0x2::m".to_owned(), None),
+        (
+            format!("deny module 0x1::m, allow sender {sender}"),
+            Some(1),
+        ),
+        (
+            "allow function 0x1::m::f, deny module 0x1::m".to_owned(),
+            None,
+        ),
+        (
+            "deny module 0x1::m, allow function 0x1::m::f".to_owned(),
+            Some(1),
+        ),
+        (
+            "deny sender 0xfff, deny function 0x1::m::f".to_owned(),
+            Some(2),
+        ),
+        (
+            "deny function 0x1::m::g, deny module 0x1::n".to_owned(),
+            None,
+        ),
+        (
+            "deny function 0x2::m::f, deny module 0x2::m".to_owned(),
+            None,
+        ),
         ("allow sender 0xfff, deny all".to_owned(), Some(2)),
         (
             format!("allow sender {sender}, deny sender {sender}, deny all"),
@@ -89,7 +110,11 @@ fn the_first_rule_that_matches_decides_and_without_one_all_are_let_in() {
         ("allow all".to_owned(), None),
     ];
     for (rules, expected) in cases {
-        assert_eq!(denied_by(&filter(&rules), &transaction), expected, "{rules}");
+        assert_eq!(
+            denied_by(&filter(&rules), &transaction),
+            expected,
+            "{rules}"
+        );
     }
 }
 
@@ -196,7 +221,10 @@ fn what_is_no_rule_is_named_with_its_cause() {
     for (text, words) in cases {
         let error = SubmissionFilter::parse(&["allow sender 0x1", text]).unwrap_err();
         let message = error.to_string();
-        assert!(message.starts_with(&format!("rule 2, {text:?},")), "{message}");
+        assert!(
+            message.starts_with(&format!("rule 2, {text:?},")),
+            "{message}"
+        );
         assert!(message.contains(words), "{message}");
     }
     let long = "x".repeat(100_000);
@@ -219,7 +247,10 @@ fn rules_are_bounded_and_none_stands_behind_all() {
 #[test]
 fn a_list_may_have_line_breaks_and_a_last_comma() {
     let list = filter("\n  deny sender 0x01,\n\tallow   function 0x1::m::f ,\n");
-    assert_eq!(list.to_string(), "deny sender 0x1, allow function 0x1::m::f");
+    assert_eq!(
+        list.to_string(),
+        "deny sender 0x1, allow function 0x1::m::f"
+    );
     assert_eq!(filter(" ").rules(), []);
     assert!(SubmissionFilter::parse_list("deny all,,").is_err());
 }
@@ -250,7 +281,9 @@ fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
     match &rule.subject {
         FilterSubject::Sender(address) => *address == transaction.raw.sender,
         FilterSubject::Module(module) => *module == call.module,
-        FilterSubject::Function { module, name } => (module, name) == (&call.module, &call.function),
+        FilterSubject::Function { module, name } => {
+            (module, name) == (&call.module, &call.function)
+        }
         FilterSubject::All => true,
     }
 }

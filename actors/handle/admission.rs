@@ -8,8 +8,8 @@ use crate::{
     mempool::messages::{AskRoom, Submit},
 };
 use ledger::{
-    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
-    TransactionFacts,
+    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector,
+    SignedTransaction, TransactionFacts,
     execute::{NonceFacts, validate_for_admission, validate_multisig_for_admission},
     transaction::Executable,
 };
@@ -105,14 +105,18 @@ impl NodeHandle {
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
         let head = &self.parts.head;
-        let (moment, known) = head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
+        let (moment, known) =
+            head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
         self.facts_at(&moment, address, known).await
     }
 
     /// The facts of an account: what is `known` of it at the moment, else the store's word.
     async fn facts_at(
         &self,
-        Moment { head, complete_from }: &Moment,
+        Moment {
+            head,
+            complete_from,
+        }: &Moment,
         address: AccountAddress,
         known: Option<AccountFacts>,
     ) -> Result<AccountFacts, ReadError> {
@@ -142,7 +146,8 @@ impl NodeHandle {
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
         let known = self.parts.head.with_facts(|head, facts| {
-            let known_secondary: Vec<_> = secondary.iter().map(|address| facts.get(address)).collect();
+            let known_secondary: Vec<_> =
+                secondary.iter().map(|address| facts.get(address)).collect();
             let known_payer = fee_payer.and_then(|address| facts.get(&address));
             (
                 Moment::of(head, facts),
@@ -189,7 +194,10 @@ struct Moment {
 impl Moment {
     fn of(head: Arc<Head>, facts: &Facts) -> Self {
         let complete_from = facts.complete_from();
-        Self { head, complete_from }
+        Self {
+            head,
+            complete_from,
+        }
     }
 }
 

@@ -48,14 +48,19 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = development(directory.path());
     config.wait.timeout_ms = TIMEOUT_MS;
-    let node = Node::start(chain.clone(), store, None, config).await.unwrap();
+    let node = Node::start(chain.clone(), store, None, config)
+        .await
+        .unwrap();
     let handle = node.handle();
     let (done, stopped) = oneshot::channel();
     handle.parts.mailboxes.sequencer.tell(Stop { done });
     stopped.await.unwrap();
     let mut wallets = funded();
     let to = wallets[1].address;
-    let accepted = handle.submit(wallets[0].transfer(&chain, to, 1)).await.unwrap();
+    let accepted = handle
+        .submit(wallets[0].transfer(&chain, to, 1))
+        .await
+        .unwrap();
     let reads_before = handle.mailboxes()[3].accepted;
     Fixture {
         node,
@@ -109,8 +114,10 @@ impl Wake for Flag {
     }
 }
 
-type Question =
-    for<'a> fn(&'a NodeHandle, HashValue) -> LocalBoxFuture<'a, Result<(LedgerInfo, Lookup), ReadError>>;
+type Question = for<'a> fn(
+    &'a NodeHandle,
+    HashValue,
+) -> LocalBoxFuture<'a, Result<(LedgerInfo, Lookup), ReadError>>;
 
 /// Asks, commits the transaction after the question was continued `steps` times, each time until the
 /// actors had answered it, and gives what was answered in the end.
@@ -121,7 +128,10 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> Lookup {
     for _ in 0..steps {
         let flag = Arc::new(Flag(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&flag));
-        if let Poll::Ready(answer) = future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+        if let Poll::Ready(answer) = future
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(&waker))
+        {
             drop(future);
             fixture.node.stop().await.unwrap();
             return answer.unwrap().1;
@@ -139,7 +149,10 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> Lookup {
     );
     if let Lookup::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);
-        assert_eq!(committed.transaction().unwrap().hash, fixture.transaction.hash());
+        assert_eq!(
+            committed.transaction().unwrap().hash,
+            fixture.transaction.hash()
+        );
     }
     fixture.node.stop().await.unwrap();
     lookup
@@ -182,7 +195,8 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     let Lookup::Committed(recent) = found else {
         panic!("{found:?}")
     };
-    let (stored_whole, recent_whole) = (stored.transaction().unwrap(), recent.transaction().unwrap());
+    let (stored_whole, recent_whole) =
+        (stored.transaction().unwrap(), recent.transaction().unwrap());
     assert_eq!(*stored_whole, *recent_whole);
     assert!(stored.rows().is_some() && recent.rows().is_none());
     let facts = |committed: &Committed| {
@@ -225,7 +239,9 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
         reply_to: Port::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
     });
     // First in, first out: this answer comes after that to the pull.
-    ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap();
+    ask(mempool, |reply| PendingByHash { hash, reply })
+        .await
+        .unwrap();
     let batch = batches.try_recv().expect("it is ready");
     assert_eq!((batch.len(), batch[0].hash()), (1, hash));
     fixture.node.stop().await.unwrap();
@@ -248,11 +264,21 @@ fn batches() -> (NextBatch, mpsc::Receiver<usize>) {
 async fn nothing_is_begun_while_the_disk_has_no_room() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
-    let protocol = || -> Vec<_> { handle.mailboxes().iter().map(|status| status.protocol).collect() };
+    let protocol = || -> Vec<_> {
+        handle
+            .mailboxes()
+            .iter()
+            .map(|status| status.protocol)
+            .collect()
+    };
     let mempool = &handle.parts.mailboxes.mempool;
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
-    let settle = || async { ask(mempool, |reply| PendingByHash { hash, reply }).await.unwrap() };
+    let settle = || async {
+        ask(mempool, |reply| PendingByHash { hash, reply })
+            .await
+            .unwrap()
+    };
     // It tells the sequencer of the first transaction after it has answered the submission.
     settle().await;
     let before = protocol();
@@ -275,7 +301,10 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
         .submit(wallet.transfer(handle.chain(), wallet.address, 1))
         .await;
     assert!(
-        matches!(&refused, Err(SubmitError::Unanswered(ReadError::Unwritable(_)))),
+        matches!(
+            &refused,
+            Err(SubmitError::Unanswered(ReadError::Unwritable(_)))
+        ),
         "{refused:?}"
     );
 

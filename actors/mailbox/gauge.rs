@@ -106,9 +106,9 @@ impl Gauge {
     /// Takes a place for a request, if there is one.
     pub(super) fn admit(&self) -> bool {
         let capacity = self.capacity.load(Relaxed);
-        let place = self
-            .depth
-            .fetch_update(Relaxed, Relaxed, |depth| (depth < capacity).then_some(depth + 1));
+        let place = self.depth.fetch_update(Relaxed, Relaxed, |depth| {
+            (depth < capacity).then_some(depth + 1)
+        });
         match place {
             Ok(before) => {
                 self.high_water.fetch_max(before + 1, Relaxed);

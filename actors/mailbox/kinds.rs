@@ -2,10 +2,12 @@
 
 use crate::{
     committer::messages::{
-        Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Subscribe, SubscribeBlocks,
+        Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Subscribe,
+        SubscribeBlocks,
     },
     mempool::messages::{
-        AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause, PendingByHash, Submit,
+        AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause,
+        PendingByHash, Submit,
     },
     sequencer::messages::{Start, Stop},
     storage::messages::{Prune, PruneDone, Read},

@@ -106,13 +106,19 @@ async fn requests_beyond_the_capacity_are_refused_at_once() {
         "clones share the bound"
     );
     let status = fixture.mailbox.status();
-    assert_eq!((status.depth, status.high_water, status.capacity), (4, 4, 4));
+    assert_eq!(
+        (status.depth, status.high_water, status.capacity),
+        (4, 4, 4)
+    );
     assert_eq!((status.accepted, status.refused), (5, 1_998));
     fixture.finish(2);
     assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
     assert_eq!(fixture.request_many(10), 2, "what has begun waits no more");
     let status = fixture.end();
-    assert_eq!(status.depth, 0, "what was never handled gives its place back");
+    assert_eq!(
+        status.depth, 0,
+        "what was never handled gives its place back"
+    );
 }
 
 #[actix::test]
@@ -139,9 +145,16 @@ async fn messages_of_the_protocols_are_always_admitted_and_counted_apart() {
     for _ in 0..100 {
         port.tell(Work(7));
     }
-    assert_eq!(fixture.request_many(10), 1, "they take no place of a request");
+    assert_eq!(
+        fixture.request_many(10),
+        1,
+        "they take no place of a request"
+    );
     let status = fixture.mailbox.status();
-    assert_eq!((status.protocol, status.accepted, status.depth), (100, 2, 1));
+    assert_eq!(
+        (status.protocol, status.accepted, status.depth),
+        (100, 2, 1)
+    );
     fixture.finish(101);
     for _ in 0..100 {
         assert_eq!(fixture.begun.recv(), Ok(7));

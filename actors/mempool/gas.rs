@@ -11,7 +11,9 @@ use serde::Serialize;
 use std::collections::{HashSet, VecDeque};
 
 /// The prices above the lowest one that an estimate can name; the reference's buckets.
-const BUCKETS: [u64; 9] = [150, 300, 500, 1_000, 3_000, 5_000, 10_000, 100_000, 1_000_000];
+const BUCKETS: [u64; 9] = [
+    150, 300, 500, 1_000, 3_000, 5_000, 10_000, 100_000, 1_000_000,
+];
 
 /// How many blocks the three estimates look back on.
 const LOW_BLOCKS: usize = 10;
@@ -67,7 +69,9 @@ impl GasHistory {
         let mut count = 0;
         let lowest = prices.inspect(|_| count += 1).min();
         let price = match lowest {
-            Some(lowest) if is_full || count >= self.full_block_transactions => self.next_bucket(lowest),
+            Some(lowest) if is_full || count >= self.full_block_transactions => {
+                self.next_bucket(lowest)
+            }
             _ => self.price_min,
         };
         if self.inclusion_prices.len() == AGGRESSIVE_BLOCKS {
@@ -95,14 +99,22 @@ impl GasHistory {
 
     /// The prices of the newest `blocks`, ascending.
     fn newest(&self, blocks: usize) -> Vec<u64> {
-        let mut prices: Vec<u64> = self.inclusion_prices.iter().rev().take(blocks).copied().collect();
+        let mut prices: Vec<u64> = self
+            .inclusion_prices
+            .iter()
+            .rev()
+            .take(blocks)
+            .copied()
+            .collect();
         prices.sort_unstable();
         prices
     }
 
     /// The first bucket above `price`, or `price` itself above them all.
     fn next_bucket(&self, price: u64) -> u64 {
-        let mut buckets = BUCKETS.into_iter().filter(|&bucket| bucket > self.price_min);
+        let mut buckets = BUCKETS
+            .into_iter()
+            .filter(|&bucket| bucket > self.price_min);
         buckets.find(|&bucket| bucket > price).unwrap_or(price)
     }
 }

@@ -37,11 +37,12 @@ use crate::{
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
 use ledger::{
-    AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector, ValidationStatus,
+    AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
+    ValidationStatus,
 };
 use messages::{
-    AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause, PendingByHash,
-    Submit,
+    AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause,
+    PendingByHash, Submit,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -105,7 +106,10 @@ impl Mempool {
     /// its nonce, and after the notice of the block, with which the pool forgets it. The pool would say of
     /// it that it is pending.
     fn was_executed_meanwhile(&self, transaction: &CheckedTransaction) -> bool {
-        let is_orderless = matches!(transaction.raw().replay_protector(), ReplayProtector::Nonce(_));
+        let is_orderless = matches!(
+            transaction.raw().replay_protector(),
+            ReplayProtector::Nonce(_)
+        );
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
@@ -217,7 +221,11 @@ impl Handler<AskAbsent> for Mempool {
         let AskAbsent { hash, waiter } = question;
         if self.pool.get(&hash).is_none() {
             let reason = self.pool.left_reason(&hash).cloned();
-            self.absent.tell(Absent { hash, waiter, reason });
+            self.absent.tell(Absent {
+                hash,
+                waiter,
+                reason,
+            });
         }
     }
 }
@@ -249,7 +257,10 @@ impl Handler<BlockCommitted> for Mempool {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)
         });
-        let left_out = block.discarded.iter().any(DiscardedTransaction::is_left_out);
+        let left_out = block
+            .discarded
+            .iter()
+            .any(DiscardedTransaction::is_left_out);
         let executed = block.transactions.iter().map(|executed| executed.hash);
         let discarded = block.discarded.iter().map(|discarded| discarded.hash);
         let was_cut = self.gas.was_cut(executed.chain(discarded));

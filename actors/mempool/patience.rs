@@ -16,7 +16,11 @@ const TRIES_MAX: u32 = 60;
 
 /// As [`save`], but on a full disk it waits for room, and says so. Whoever has no patience drops it between
 /// two tries, and nothing is left of them.
-pub(crate) async fn save_patiently(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
+pub(crate) async fn save_patiently(
+    directory: &Path,
+    chain: &Chain,
+    pending: &[Pending],
+) -> io::Result<()> {
     for tries_left in (1..TRIES_MAX).rev() {
         match save(directory, chain, pending) {
             Err(error) if is_full(&error) => tell(directory, pending, &error, tries_left),
@@ -29,7 +33,10 @@ pub(crate) async fn save_patiently(directory: &Path, chain: &Chain, pending: &[P
 
 /// Whether room on the disk would help.
 fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
 }
 
 /// Says what to do, at the first try and then now and again.
@@ -63,7 +70,9 @@ mod tests {
     async fn what_room_does_not_help_is_told_at_once() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
-        let error = save_patiently(&missing, &chain(), &pending()).await.unwrap_err();
+        let error = save_patiently(&missing, &chain(), &pending())
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 

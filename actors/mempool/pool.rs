@@ -233,7 +233,11 @@ impl Pool {
 
     /// Changes an account and brings the indices over accounts after it. The account must be there;
     /// it goes when it is empty afterwards. A head that is new gets a turn that has not passed.
-    fn change<R: Default>(&mut self, address: AccountAddress, change: impl FnOnce(&mut Account) -> R) -> R {
+    fn change<R: Default>(
+        &mut self,
+        address: AccountAddress,
+        change: impl FnOnce(&mut Account) -> R,
+    ) -> R {
         let Some(account) = self.accounts.get_mut(&address) else {
             return R::default();
         };

@@ -49,7 +49,10 @@ mod tests {
             reasons.record(hash(n), LeaveReason::Expired { at_secs: n as u64 });
         }
         for n in count - REASONS_KEPT_MIN..count {
-            assert!(reasons.get(&hash(n)).is_some(), "{n} was forgotten too early");
+            assert!(
+                reasons.get(&hash(n)).is_some(),
+                "{n} was forgotten too early"
+            );
         }
         assert!(reasons.get(&hash(0)).is_none());
         assert!(reasons.younger.len() + reasons.older.len() <= 2 * REASONS_KEPT_MIN);

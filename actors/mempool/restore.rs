@@ -47,7 +47,11 @@ impl RestoredFile {
     /// # Errors
     ///
     /// Returns [`SavedPoolError`] if the file cannot be read any more. The file is unchanged.
-    pub(crate) fn join(&self, chain: &Chain, pending: Vec<Pending>) -> Result<Vec<Pending>, SavedPoolError> {
+    pub(crate) fn join(
+        &self,
+        chain: &Chain,
+        pending: Vec<Pending>,
+    ) -> Result<Vec<Pending>, SavedPoolError> {
         let saved = saved::load(&self.directory, chain)?.unwrap_or_default();
         Ok(joined(saved, pending))
     }
@@ -129,13 +133,19 @@ pub(crate) fn refill(
             }
         };
         if may_be_executed(&pending, sequence_number)
-            && snapshot.version_by_hash(&pending.transaction.hash())?.is_some()
+            && snapshot
+                .version_by_hash(&pending.transaction.hash())?
+                .is_some()
         {
             continue;
         }
         readmit(&mut pool, pending, sequence_number, now_secs);
     }
-    tracing::info!(saved = count, restored = pool.len(), "the saved pool is restored");
+    tracing::info!(
+        saved = count,
+        restored = pool.len(),
+        "the saved pool is restored"
+    );
     Ok(pool)
 }
 
@@ -211,11 +221,17 @@ mod tests {
             ..MempoolConfig::default()
         };
         let restored = restore(&limits, directory.path(), &chain, &reader, 200).unwrap();
-        let hashes: Vec<_> = pending.iter().map(|pending| pending.transaction.hash()).collect();
+        let hashes: Vec<_> = pending
+            .iter()
+            .map(|pending| pending.transaction.hash())
+            .collect();
         assert!(restored.pool.get(&hashes[0]).is_some());
         for hash in &hashes[1..] {
             let reason = restored.pool.left_reason(hash);
-            assert!(matches!(reason, Some(LeaveReason::Evicted(_))), "{reason:?}");
+            assert!(
+                matches!(reason, Some(LeaveReason::Evicted(_))),
+                "{reason:?}"
+            );
         }
         let path = directory.path().join(FILE_NAME);
         assert!(path.exists(), "a start that fails now has lost nothing");

@@ -125,7 +125,10 @@ pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs:
 /// What `directory` keeps of a pool, oldest first; `None` when there is no file.
 ///
 /// Signatures are not checked again: the file is the node's own.
-pub(super) fn load(directory: &Path, chain: &Chain) -> Result<Option<Vec<Pending>>, SavedPoolError> {
+pub(super) fn load(
+    directory: &Path,
+    chain: &Chain,
+) -> Result<Option<Vec<Pending>>, SavedPoolError> {
     let file = match File::open(directory.join(FILE_NAME)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -154,13 +157,19 @@ pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedP
 }
 
 /// What follows the checksum of a file.
-pub(crate) fn decode_content(content: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
+pub(crate) fn decode_content(
+    content: &[u8],
+    chain: &Chain,
+) -> Result<Vec<Pending>, SavedPoolError> {
     let saved: SavedPool = bcs::from_bytes(content)?;
     if saved.chain_id != chain.id() {
         return Err(SavedPoolError::OtherChain(saved.chain_id));
     }
     let pending = saved.transactions.into_iter().map(|saved| Pending {
-        transaction: Arc::new(CheckedTransaction::trusted(saved.transaction, chain.vendor())),
+        transaction: Arc::new(CheckedTransaction::trusted(
+            saved.transaction,
+            chain.vendor(),
+        )),
         inserted_at_secs: saved.inserted_at_secs,
     });
     Ok(pending.collect())
@@ -243,7 +252,9 @@ mod tests {
     fn the_size_that_is_foretold_is_that_of_the_file_or_little_more() {
         for count in [0, 1, 3] {
             let pending = &pending()[..count];
-            let bytes = pending.iter().map(|pending| pending.transaction.size_bytes());
+            let bytes = pending
+                .iter()
+                .map(|pending| pending.transaction.size_bytes());
             let foretold = file_bytes(count, bytes.sum());
             let actual = encode(&chain(), pending).unwrap().len() as u64;
             assert!(

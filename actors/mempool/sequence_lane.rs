@@ -92,7 +92,9 @@ impl SequenceLane {
     /// The highest parked number.
     pub(super) fn highest_parked(&self) -> Option<u64> {
         let mut parked = self.entries.range_from(self.gap).rev();
-        parked.find(|(_, entry)| !entry.taken).map(|(number, _)| number)
+        parked
+            .find(|(_, entry)| !entry.taken)
+            .map(|(number, _)| number)
     }
 
     /// What would be parked no longer with a newcomer at the first gap, except `but_not`.
@@ -206,7 +208,11 @@ impl SequenceLane {
             }
             self.gap += 1;
         }
-        while self.ready_end < self.gap && self.entries.get(self.ready_end).is_some_and(|entry| !entry.taken)
+        while self.ready_end < self.gap
+            && self
+                .entries
+                .get(self.ready_end)
+                .is_some_and(|entry| !entry.taken)
         {
             self.ready_end += 1;
         }

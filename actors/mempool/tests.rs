@@ -94,8 +94,14 @@ async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
     fixture.submit(draft(1, 0)).await.unwrap();
     assert_eq!(fixture.batches.recv().await, Some(2));
     fixture.submit(draft(2, 0)).await.unwrap();
-    assert!(matches!(fixture.find(parked.hash()).await, InPool::Pending(_)));
-    assert!(fixture.batches.try_recv().is_err(), "one batch for one pull");
+    assert!(matches!(
+        fixture.find(parked.hash()).await,
+        InPool::Pending(_)
+    ));
+    assert!(
+        fixture.batches.try_recv().is_err(),
+        "one batch for one pull"
+    );
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));
 }
@@ -120,14 +126,20 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
     let reason = LeaveReason::Expired { at_secs: NOW + 1 };
     for (hash, waiter, reason) in [(expired, other, Some(reason)), (unknown, last, None)] {
         let told = fixture.absent.recv().await.unwrap();
-        assert_eq!((told.hash, told.waiter, told.reason), (hash, waiter, reason));
+        assert_eq!(
+            (told.hash, told.waiter, told.reason),
+            (hash, waiter, reason)
+        );
     }
 }
 
 #[actix::test]
 async fn an_idle_node_expires_by_the_clock() {
     let mut fixture = fixture();
-    let transaction = fixture.submit(draft(1, 0).expires_at(NOW + 30)).await.unwrap();
+    let transaction = fixture
+        .submit(draft(1, 0).expires_at(NOW + 30))
+        .await
+        .unwrap();
     tokio::time::pause();
     tokio::time::advance(EXPIRY_INTERVAL).await;
     assert!(matches!(
@@ -145,7 +157,10 @@ async fn an_idle_node_expires_by_the_clock() {
 #[actix::test]
 async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_back() {
     let fixture = fixture();
-    let pending = fixture.submit(draft(1, 0).expires_at(NOW + 5)).await.unwrap();
+    let pending = fixture
+        .submit(draft(1, 0).expires_at(NOW + 5))
+        .await
+        .unwrap();
     let mut later = Arc::unwrap_or_clone(block(1, &[], &[]));
     later.header.timestamp_usecs = (NOW + 5) * 1_000_000;
     fixture.mempool.tell(BlockCommitted(Arc::new(later)));
@@ -159,7 +174,10 @@ async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_b
 #[actix::test]
 async fn what_has_expired_meanwhile_is_given_to_no_block() {
     let mut fixture = fixture();
-    fixture.submit(draft(1, 0).expires_at(NOW + 1)).await.unwrap();
+    fixture
+        .submit(draft(1, 0).expires_at(NOW + 1))
+        .await
+        .unwrap();
     fixture.submit(draft(2, 0)).await.unwrap();
     fixture.clock.pass_secs(1);
     fixture.pull();
@@ -170,7 +188,10 @@ async fn what_has_expired_meanwhile_is_given_to_no_block() {
 #[actix::test]
 async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
     let mut fixture = fixture();
-    fixture.submit(draft(1, 1).expires_at(NOW + 1)).await.unwrap();
+    fixture
+        .submit(draft(1, 1).expires_at(NOW + 1))
+        .await
+        .unwrap();
     fixture.pull();
     fixture.clock.pass_secs(1);
     fixture.submit(draft(1, 0)).await.unwrap();
@@ -219,7 +240,10 @@ async fn what_was_executed_while_it_came_again_is_not_pending() {
         matches!(&error, SubmitError::Invalid(discard) if discard.status == used),
         "{error}"
     );
-    assert!(matches!(fixture.find(executed.hash()).await, InPool::Unknown));
+    assert!(matches!(
+        fixture.find(executed.hash()).await,
+        InPool::Unknown
+    ));
     fixture.submit(orderless(1, 8)).await.unwrap();
 }
 

@@ -30,7 +30,9 @@ impl Turns {
     /// The turn of a newcomer at `price` whose account has `share` there.
     pub(super) fn next(&self, price: u64, share: Option<&Share>) -> u64 {
         let reached = self.reached(price);
-        share.map_or(reached, |share| reached.max(share.last_turn.saturating_add(1)))
+        share.map_or(reached, |share| {
+            reached.max(share.last_turn.saturating_add(1))
+        })
     }
 
     /// The earliest turn at `price` of one that becomes ready, whose account has `share` there.
@@ -48,7 +50,12 @@ impl Turns {
     pub(super) fn wait(&mut self, price: u64) {
         let reached = self.newest;
         let level = self.levels.entry(price);
-        level.or_insert(Level { reached, waiting: 0 }).waiting += 1;
+        level
+            .or_insert(Level {
+                reached,
+                waiting: 0,
+            })
+            .waiting += 1;
     }
 
     /// One fewer waits at `price`.
@@ -73,7 +80,9 @@ impl Turns {
     #[cfg(test)]
     pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
         let levels = self.levels.iter();
-        levels.map(|(&price, level)| (price, level.waiting)).collect()
+        levels
+            .map(|(&price, level)| (price, level.waiting))
+            .collect()
     }
 }
 
@@ -136,6 +145,8 @@ impl Shares {
     #[cfg(test)]
     pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
         let shares = self.0.iter();
-        shares.map(|(price, share)| (price, share.waiting)).collect()
+        shares
+            .map(|(price, share)| (price, share.waiting))
+            .collect()
     }
 }

@@ -55,12 +55,14 @@ impl Busy {
     pub(crate) fn permille(&self, now: Instant, threads: usize) -> u64 {
         let now_nanos = self.nanos_at(now);
         let current = self.current_nanos.load(Relaxed);
-        let (current, previous) = match (now_nanos >> WINDOW_BITS).saturating_sub(self.window.load(Relaxed)) {
-            0 => (current, self.previous_nanos.load(Relaxed)),
-            1 => (0, current),
-            _ => (0, 0),
-        };
-        let left_of_previous = (WINDOW_NANOS - now_nanos % WINDOW_NANOS) as f64 / WINDOW_NANOS as f64;
+        let (current, previous) =
+            match (now_nanos >> WINDOW_BITS).saturating_sub(self.window.load(Relaxed)) {
+                0 => (current, self.previous_nanos.load(Relaxed)),
+                1 => (0, current),
+                _ => (0, 0),
+            };
+        let left_of_previous =
+            (WINDOW_NANOS - now_nanos % WINDOW_NANOS) as f64 / WINDOW_NANOS as f64;
         let worked = current as f64 + previous as f64 * left_of_previous;
         let time = now_nanos.clamp(1, WINDOW_NANOS) as f64 * threads.max(1) as f64;
         ((worked / time * 1_000.0).round() as u64).min(1_000)
@@ -88,10 +90,18 @@ mod tests {
     fn the_share_is_of_the_last_window_wherever_that_begins() {
         let busy = Busy::new();
         busy.record(at(&busy, 0.25), windows(0.125));
-        assert_eq!(busy.permille(at(&busy, 0.5), 1), 250, "of the time there was");
+        assert_eq!(
+            busy.permille(at(&busy, 0.5), 1),
+            250,
+            "of the time there was"
+        );
         busy.record(at(&busy, 0.75), windows(0.375));
         assert_eq!(busy.permille(at(&busy, 1.0), 1), 500);
-        assert_eq!(busy.permille(at(&busy, 1.5), 1), 250, "half of it has passed");
+        assert_eq!(
+            busy.permille(at(&busy, 1.5), 1),
+            250,
+            "half of it has passed"
+        );
         busy.record(at(&busy, 1.5), windows(0.25));
         assert_eq!(busy.permille(at(&busy, 1.5), 1), 500);
         assert_eq!(busy.permille(at(&busy, 1.5), 2), 250, "of two threads");
@@ -104,7 +114,11 @@ mod tests {
             "windows without work were between"
         );
         busy.record(at(&busy, 9.0), windows(5.0));
-        assert_eq!(busy.permille(at(&busy, 9.0), 1), 1_000, "never more than all");
+        assert_eq!(
+            busy.permille(at(&busy, 9.0), 1),
+            1_000,
+            "never more than all"
+        );
         assert_eq!(busy.permille(at(&busy, 10.5), 1), 1_000);
         assert_eq!(busy.permille(at(&busy, 11.0), 1), 0);
     }

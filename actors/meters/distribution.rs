@@ -111,7 +111,12 @@ impl Serialize for Distribution {
             count: u64,
         }
         let mut buckets = serializer.serialize_seq(None)?;
-        for (bucket, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (bucket, &count) in self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+        {
             let at_most = (bucket < BOUNDS).then(|| 1 << bucket);
             buckets.serialize_element(&Bucket { at_most, count })?;
         }
@@ -125,10 +130,22 @@ mod tests {
 
     #[test]
     fn each_lies_in_the_first_bucket_whose_bound_it_does_not_exceed() {
-        for (size, bound) in [(0, 1), (1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (1 << 24, 1 << 24)] {
+        for (size, bound) in [
+            (0, 1),
+            (1, 1),
+            (2, 2),
+            (3, 4),
+            (4, 4),
+            (5, 8),
+            (1 << 24, 1 << 24),
+        ] {
             let sizes = Sizes::default();
             sizes.record(size);
-            let at_most: Vec<_> = sizes.read().up_to().filter(|(_, count)| *count == 1).collect();
+            let at_most: Vec<_> = sizes
+                .read()
+                .up_to()
+                .filter(|(_, count)| *count == 1)
+                .collect();
             assert_eq!(at_most.first(), Some(&(bound, 1)), "{size}");
             assert_eq!(
                 at_most.last(),

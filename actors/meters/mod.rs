@@ -63,7 +63,8 @@ impl Meters {
     pub(crate) fn status(&self) -> MeterStatus {
         MeterStatus {
             pool: self.pool.status(),
-            work: [&self.executor, &self.writer, &self.readers, &self.renderers].map(|meter| meter.status()),
+            work: [&self.executor, &self.writer, &self.readers, &self.renderers]
+                .map(|meter| meter.status()),
             commit: self.commit.status(),
             waits: self.waits.status(),
             syncs: self.syncs.get().map_or(0, Syncs::count),

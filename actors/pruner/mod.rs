@@ -29,7 +29,11 @@ pub(crate) struct Pruner {
 
 impl Pruner {
     /// A pruner of the ledger that `ledger_info` tells of.
-    pub(crate) fn new(config: PrunerConfig, ledger_info: &LedgerInfo, storage: Port<Prune>) -> Self {
+    pub(crate) fn new(
+        config: PrunerConfig,
+        ledger_info: &LedgerInfo,
+        storage: Port<Prune>,
+    ) -> Self {
         Self {
             window: Window::new(config, ledger_info),
             storage,

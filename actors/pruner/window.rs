@@ -80,7 +80,9 @@ impl Window {
     /// group of commits, so where the disk is slow and groups are large, a batch alone would be less than
     /// what comes, and the ledger would grow without bound.
     pub(super) fn step_versions(&self) -> u64 {
-        self.config.batch_versions.saturating_add(self.unmatched_versions)
+        self.config
+            .batch_versions
+            .saturating_add(self.unmatched_versions)
     }
 }
 
@@ -157,7 +159,14 @@ mod tests {
     fn a_backlog_goes_although_more_than_a_batch_comes_during_each_step() {
         const KEPT: u64 = 1_000;
         const BATCH: u64 = 10;
-        for (block_versions, coming) in [(1, 100), (7, 100), (60, 100), (90, 100), (300, 100), (90, 1_000)] {
+        for (block_versions, coming) in [
+            (1, 100),
+            (7, 100),
+            (60, 100),
+            (90, 100),
+            (300, 100),
+            (90, 1_000),
+        ] {
             let mut window = window(KEPT, BATCH);
             window.newest_version = 20_000;
             let mut oldest = 0;

@@ -48,7 +48,11 @@ impl Engine {
         Self::Solo(Solo::new(tip))
     }
 
-    fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>, now_usecs: u64) -> OrderedBlock {
+    fn order(
+        &mut self,
+        transactions: Vec<Arc<CheckedTransaction>>,
+        now_usecs: u64,
+    ) -> OrderedBlock {
         match self {
             Self::Solo(solo) => solo.order(transactions, now_usecs),
         }
@@ -116,7 +120,9 @@ impl Sequencer {
 
     fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
         let reading = self.clock.source().read();
-        let block = self.engine.order(transactions, self.clock.observe_at(reading));
+        let block = self
+            .engine
+            .order(transactions, self.clock.observe_at(reading));
         self.clock.record_block(block.timestamp_usecs, reading);
         self.last_block_elapsed_usecs = reading.elapsed_usecs;
         self.in_flight += 1;

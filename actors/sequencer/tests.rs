@@ -123,7 +123,10 @@ async fn an_idle_chain_beats_only_when_it_is_told_to() {
     assert_eq!((beat.height, beat.transactions.len()), (1, 0));
     beating.clock.pass_secs(60);
     tokio::time::advance(Duration::from_secs(5)).await;
-    assert!(beating.blocks.try_recv().is_err(), "one empty block at a time");
+    assert!(
+        beating.blocks.try_recv().is_err(),
+        "one empty block at a time"
+    );
     beating.durable(1);
     assert_eq!(beating.blocks.recv().await.unwrap().height, 2);
     assert!(silent.blocks.try_recv().is_err());

@@ -77,7 +77,12 @@ impl Shares {
             Lane::Suspect if trusted.is_empty() => (suspect, SUSPECT_BATCH_MAX),
             Lane::Suspect => (suspect, 1),
         };
-        self.fill(lane, iter::once(first).chain(queue.try_iter()), cost_max, cost_of)
+        self.fill(
+            lane,
+            iter::once(first).chain(queue.try_iter()),
+            cost_max,
+            cost_of,
+        )
     }
 
     /// A batch of the jobs of a lane, until they cost so much.
@@ -299,6 +304,10 @@ mod tests {
         use Lane::{Suspect as S, Trusted as T};
         // The fourth of the trusted waits while the first of the suspect ones is served.
         assert_eq!(order[..5], [T, T, T, S, T]);
-        assert_eq!(order.iter().filter(|lane| **lane == S).count(), 2, "{order:?}");
+        assert_eq!(
+            order.iter().filter(|lane| **lane == S).count(),
+            2,
+            "{order:?}"
+        );
     }
 }

@@ -139,7 +139,10 @@ mod tests {
         for (flood, other) in [(1, COST_MAX), (COST_MAX, 1)] {
             let room = Room::new(CAPACITY);
             let _flood = fill(&room, flood);
-            assert!(room.take(other).is_some(), "{other} beside a flood of {flood}");
+            assert!(
+                room.take(other).is_some(),
+                "{other} beside a flood of {flood}"
+            );
         }
     }
 

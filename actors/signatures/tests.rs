@@ -61,7 +61,10 @@ impl Fixture {
 
     fn good(&mut self) -> SignedTransaction {
         let to = self.wallet.address;
-        self.wallet.transfer(&self.chain, to, 1).transaction().clone()
+        self.wallet
+            .transfer(&self.chain, to, 1)
+            .transaction()
+            .clone()
     }
 
     /// A transaction with the signature of another.
@@ -129,7 +132,10 @@ impl Fixture {
 
 /// The answer of somebody who was told that there is one.
 fn answer(mut waiting: Waiting<'_>) -> Verdict {
-    match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match waiting
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(verdict) => verdict,
         Poll::Pending => panic!("there is no answer"),
     }
@@ -151,7 +157,9 @@ fn is_refused(verdict: &Verdict) -> bool {
 fn is_overloaded(verdict: &Verdict) -> bool {
     matches!(
         verdict,
-        Err(SubmitError::Unanswered(ReadError::Overloaded { actor: NAME }))
+        Err(SubmitError::Unanswered(ReadError::Overloaded {
+            actor: NAME
+        }))
     )
 }
 
@@ -185,9 +193,15 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
     let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
 
     let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
-    let overtaking = order[..last_good].iter().filter(|number| **number < BAD).count();
+    let overtaking = order[..last_good]
+        .iter()
+        .filter(|number| **number < BAD)
+        .count();
     assert!(overtaking <= GOOD / TRUSTED_PER_SUSPECT, "{overtaking}");
-    assert!(overtaking > 0, "the flood waits until all others are served");
+    assert!(
+        overtaking > 0,
+        "the flood waits until all others are served"
+    );
     let (bad, good): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|number| *number < BAD);
     assert!(bad.is_sorted() && good.is_sorted(), "first in, first out");
     for (number, waiting) in all.into_iter().enumerate() {
@@ -223,13 +237,19 @@ fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
     let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
     let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
     let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
-    let overtaking = order[..last_good].iter().filter(|number| **number < GOOD).count();
+    let overtaking = order[..last_good]
+        .iter()
+        .filter(|number| **number < GOOD)
+        .count();
     let share = GOOD / TRUSTED_PER_SUSPECT / SIGNATURES_MAX;
     assert!(
         (1..=share).contains(&overtaking),
         "{overtaking}, their share is {share}"
     );
-    assert!(all.drain(..GOOD).all(|waiting| is_refused(&answer(waiting))));
+    assert!(
+        all.drain(..GOOD)
+            .all(|waiting| is_refused(&answer(waiting)))
+    );
     drop(all);
     drop(lifeline);
     join(threads);
@@ -251,8 +271,14 @@ fn a_full_lane_refuses_and_the_other_does_not() {
         .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
     let waiting: Vec<_> = waiting.collect();
     let [trusted, suspect] = checks.status();
-    assert_eq!((trusted.waiting, trusted.accepted, trusted.refused), (1, 1, 0));
-    assert_eq!((suspect.waiting, suspect.accepted, suspect.refused), (1, 1, 1));
+    assert_eq!(
+        (trusted.waiting, trusted.accepted, trusted.refused),
+        (1, 1, 0)
+    );
+    assert_eq!(
+        (suspect.waiting, suspect.accepted, suspect.refused),
+        (1, 1, 1)
+    );
 
     let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
     assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
@@ -280,7 +306,10 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     let plain = fixture.good();
     waiting.push(fixture.ask(&checks, 75, plain, Lane::Trusted));
     let [trusted, suspect] = checks.status();
-    assert_eq!((trusted.capacity_signatures, trusted.waiting), (CAPACITY, 76));
+    assert_eq!(
+        (trusted.capacity_signatures, trusted.waiting),
+        (CAPACITY, 76)
+    );
     assert_eq!(
         (trusted.waiting_signatures, trusted.refused),
         (75 * COSTLY + 1, 1)
@@ -345,7 +374,11 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
     go_on.send(()).unwrap();
     join(threads);
     assert!(answer(first).is_ok(), "its check was under way");
-    assert!(waiting.into_iter().all(|waiting| is_stopping(&answer(waiting))));
+    assert!(
+        waiting
+            .into_iter()
+            .all(|waiting| is_stopping(&answer(waiting)))
+    );
     let late = fixture.good();
     assert!(is_stopping(&answer(Box::pin(checks.queue(
         late,
@@ -373,7 +406,12 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
 fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
-    let [first, beside, suspect, alone] = [fixture.good(), fixture.good(), fixture.good(), fixture.good()];
+    let [first, beside, suspect, alone] = [
+        fixture.good(),
+        fixture.good(),
+        fixture.good(),
+        fixture.good(),
+    ];
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
     let asked = |transaction, lane| -> Option<Verdict> {
         let mut waiting: Waiting<'_> = Box::pin(checks.check(&chain, transaction, lane));
@@ -381,7 +419,10 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
         (0..2).find_map(|_| polled(&mut waiting))
     };
     let waiting = fixture.ask(&checks, 0, first, Lane::Suspect);
-    assert!(asked(beside, Lane::Trusted).is_none(), "it would share a batch");
+    assert!(
+        asked(beside, Lane::Trusted).is_none(),
+        "it would share a batch"
+    );
     drop(waiting);
     assert!(asked(suspect, Lane::Suspect).is_none());
     assert!(asked(costly, Lane::Trusted).is_none());
@@ -392,7 +433,10 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
 
 /// What is answered to somebody who looks once.
 fn polled(waiting: &mut Waiting<'_>) -> Option<Verdict> {
-    match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match waiting
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(verdict) => Some(verdict),
         Poll::Pending => None,
     }
@@ -403,8 +447,9 @@ fn those_who_come_at_once_share_a_check() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
     let chain = fixture.chain.clone();
-    let mut asked = [fixture.good(), fixture.good()]
-        .map(|transaction| -> Waiting<'_> { Box::pin(checks.check(&chain, transaction, Lane::Trusted)) });
+    let mut asked = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
+        Box::pin(checks.check(&chain, transaction, Lane::Trusted))
+    });
     for _ in 0..2 {
         assert!(asked.iter_mut().all(|waiting| polled(waiting).is_none()));
     }
@@ -430,8 +475,9 @@ fn nothing_is_checked_for_a_client_that_went_away() {
 /// The nice values of all threads of this process that check signatures.
 #[cfg(target_os = "linux")]
 fn nice_values() -> Vec<i32> {
-    let stat =
-        |task: io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("stat"));
+    let stat = |task: io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.unwrap().path().join("stat"))
+    };
     // Threads of other tests end meanwhile.
     let stats = std::fs::read_dir("/proc/self/task")
         .unwrap()

@@ -115,7 +115,10 @@ impl Checker {
 
     /// Checks what somebody still waits for, and answers in the order in which it was asked.
     fn check(&mut self, batch: Batch<Box<Job>>) {
-        let waited_for = batch.jobs.into_iter().filter(|job| !job.verdict.is_closed());
+        let waited_for = batch
+            .jobs
+            .into_iter()
+            .filter(|job| !job.verdict.is_closed());
         let (transactions, answers): (Vec<_>, Vec<_>) =
             waited_for.map(|job| (job.transaction, job.verdict)).unzip();
         if transactions.is_empty() {

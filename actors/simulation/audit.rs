@@ -9,8 +9,8 @@ use super::{
 };
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, AccountFacts, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock,
-    StateError, StateKey, StateView, execute::execute_block,
+    AccountAddress, AccountFacts, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo,
+    OrderedBlock, StateError, StateKey, StateView, execute::execute_block,
 };
 use ledger_store::{Snapshot, StoreError, StoreReader};
 use std::sync::Arc;
@@ -94,7 +94,9 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
         let hash = &model.versions[version as usize].hash;
         let found = snapshot.version_by_hash(hash)?;
         if found != Some(version) {
-            return Ok(Some(format!("{hash} of version {version} is found at {found:?}")));
+            return Ok(Some(format!(
+                "{hash} of version {version} is found at {found:?}"
+            )));
         }
     }
     let state = snapshot.state_at(newest);
@@ -103,7 +105,9 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
         let listed = snapshot.account_transactions(address, Some(0), LISTED_MAX)?;
         let numbered = model.numbered_versions(wallet, oldest, newest);
         if listed != numbered {
-            return Ok(Some(format!("{address} has {numbered:?}, listed are {listed:?}")));
+            return Ok(Some(format!(
+                "{address} has {numbered:?}, listed are {listed:?}"
+            )));
         }
         let found = stream_events(snapshot, wallet)?;
         let known = model.stream_events(wallet, oldest, newest);
@@ -116,7 +120,9 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let account = &model.accounts[wallet];
         if (facts.balance, facts.sequence_number) != (account.balance, account.sequence_number) {
-            return Ok(Some(format!("{address} is {facts:?} instead of {account:?}")));
+            return Ok(Some(format!(
+                "{address} is {facts:?} instead of {account:?}"
+            )));
         }
     }
     Ok(None)
@@ -177,7 +183,8 @@ fn ordered_again(fixture: &Fixture, model: &Model, block: &Block) -> Result<Orde
         .collect();
     for discarded in &block.discarded {
         let sent = model.sent.get(&discarded.hash);
-        let sent = sent.ok_or_else(|| format!("{} was discarded and never sent", discarded.hash))?;
+        let sent =
+            sent.ok_or_else(|| format!("{} was discarded and never sent", discarded.hash))?;
         let position = (discarded.position as usize).min(transactions.len());
         transactions.insert(position, Arc::clone(&sent.transaction));
     }

@@ -184,7 +184,12 @@ impl Clients {
 
     /// A client asks a node at rest for room, and submits whatever the answer is: what is refused for want of
     /// room has none.
-    pub(super) fn begin_insisting(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
+    pub(super) fn begin_insisting(
+        &self,
+        scheduler: &Scheduler,
+        handle: &NodeHandle,
+        now_secs: u64,
+    ) {
         let draft = self.choose_draft(now_secs);
         let transaction = draft.checked(&self.judge.fixture.chain);
         let what = format!("submit with or without room {draft:?}");
@@ -213,31 +218,37 @@ impl Clients {
         let (judge, mempool) = (Rc::clone(&self.judge), node.mailboxes.mempool.clone());
         let handle = node.handle.clone();
         let latest_secs = now_secs.max(handle.head().ledger_info().timestamp_usecs / 1_000_000);
-        let is_checked = matches!(draft.once, Once::Number(_)) && draft.expiration_secs > latest_secs;
+        let is_checked =
+            matches!(draft.once, Once::Number(_)) && draft.expiration_secs > latest_secs;
         if !is_checked {
             return;
         }
-        self.start(scheduler, format!("submit late {draft:?}"), None, async move {
-            let (reply, answer) = oneshot::channel();
-            let mut asked = judge.ask_to_submit(draft, &transaction);
-            // After it is asked, as in a submission that is checked: pruning goes on before this runs.
-            let ledger_info = *handle.head().ledger_info();
-            asked.at = judge.room.missing_since().unwrap_or(asked.at);
-            asked.is_unwritable = false;
-            mempool.tell(Submit {
-                transaction: Arc::clone(&transaction),
-                sequence_number,
-                reply,
-            });
-            let accepted = |transaction| Accepted {
-                ledger_info,
-                transaction,
-            };
-            if let Ok(answer) = answer.await {
-                judge.count("late submissions");
-                judge.submitted(asked, transaction.hash(), answer.map(accepted));
-            }
-        });
+        self.start(
+            scheduler,
+            format!("submit late {draft:?}"),
+            None,
+            async move {
+                let (reply, answer) = oneshot::channel();
+                let mut asked = judge.ask_to_submit(draft, &transaction);
+                // After it is asked, as in a submission that is checked: pruning goes on before this runs.
+                let ledger_info = *handle.head().ledger_info();
+                asked.at = judge.room.missing_since().unwrap_or(asked.at);
+                asked.is_unwritable = false;
+                mempool.tell(Submit {
+                    transaction: Arc::clone(&transaction),
+                    sequence_number,
+                    reply,
+                });
+                let accepted = |transaction| Accepted {
+                    ledger_info,
+                    transaction,
+                };
+                if let Ok(answer) = answer.await {
+                    judge.count("late submissions");
+                    judge.submitted(asked, transaction.hash(), answer.map(accepted));
+                }
+            },
+        );
     }
 
     /// One that was accepted, as a rule.
@@ -276,18 +287,23 @@ impl Clients {
             hash,
             deadline: Rc::clone(&deadline),
         };
-        self.start(scheduler, format!("wait for {hash}"), Some(wait), async move {
-            let asked = judge.ask();
-            let begun = Instant::now();
-            deadline.set(Some(begun + timeout + TIMER_STEP));
-            let answer = handle.wait_for_commit(hash).await;
-            judge.count(if begun.elapsed() >= timeout {
-                "waits that ran out"
-            } else {
-                "waits that ended early"
-            });
-            judge.looked_up(asked, hash, answer);
-        });
+        self.start(
+            scheduler,
+            format!("wait for {hash}"),
+            Some(wait),
+            async move {
+                let asked = judge.ask();
+                let begun = Instant::now();
+                deadline.set(Some(begun + timeout + TIMER_STEP));
+                let answer = handle.wait_for_commit(hash).await;
+                judge.count(if begun.elapsed() >= timeout {
+                    "waits that ran out"
+                } else {
+                    "waits that ended early"
+                });
+                judge.looked_up(asked, hash, answer);
+            },
+        );
     }
 
     fn begin_gas(&self, scheduler: &Scheduler, handle: &NodeHandle) {
@@ -341,11 +357,16 @@ impl Clients {
                     .model()
                     .blocks
                     .get(block.height() as usize - 1)
-                    .map(|known| known.header == block.header && known.transactions == block.transactions);
+                    .map(|known| {
+                        known.header == block.header && known.transactions == block.transactions
+                    });
                 let is_right = block.height() == expected && known == Some(true);
-                let verdict = is_right
-                    .then_some(())
-                    .ok_or_else(|| format!("block {} in the place of {expected}: {known:?}", block.height()));
+                let verdict = is_right.then_some(()).ok_or_else(|| {
+                    format!(
+                        "block {} in the place of {expected}: {known:?}",
+                        block.height()
+                    )
+                });
                 judge.hold(properties::FEED, verdict);
                 next = Some(block.height() + 1);
             }

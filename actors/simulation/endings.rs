@@ -71,7 +71,10 @@ impl Process for Crash {
 
 /// Returns the hashes of transactions.
 fn hashes(pending: &[Pending]) -> BTreeSet<HashValue> {
-    pending.iter().map(|pending| pending.transaction.hash()).collect()
+    pending
+        .iter()
+        .map(|pending| pending.transaction.hash())
+        .collect()
 }
 
 impl World {
@@ -104,8 +107,9 @@ impl World {
 
     /// Returns the transactions of the saved mempool, which is there until a start is complete.
     fn saved_pending(&self) -> Vec<Pending> {
-        let decode =
-            |bytes: &Vec<u8>| saved::decode(bytes, &self.judge.fixture.chain).expect("the file is whole");
+        let decode = |bytes: &Vec<u8>| {
+            saved::decode(bytes, &self.judge.fixture.chain).expect("the file is whole")
+        };
         self.saved.as_ref().map(decode).unwrap_or_default()
     }
 
@@ -149,8 +153,11 @@ impl World {
             let pending = quiesce(&mailboxes, &failure).await;
             result.replace(pending);
         };
-        self.scheduler
-            .add(Task::new("stop".to_owned(), Rc::new(Cell::new(true)), stopping));
+        self.scheduler.add(Task::new(
+            "stop".to_owned(),
+            Rc::new(Cell::new(true)),
+            stopping,
+        ));
         if !was_quiet {
             for _ in 0..self.random.usize(..4) {
                 self.scheduler.step();
@@ -173,7 +180,8 @@ impl World {
             self.has_worked_off(&pending, was_quiet);
         }
         if self.saved.is_some() {
-            self.judge.count("graceful stops before a start was complete");
+            self.judge
+                .count("graceful stops before a start was complete");
         }
         let before = self.saved_pending();
         let mut held = hashes(&before);
@@ -197,10 +205,9 @@ impl World {
         let saved = hashes(pending);
         let missing: Vec<HashValue> = {
             let model = self.judge.model();
-            let missing = model
-                .sent
-                .iter()
-                .filter(|(hash, sent)| sent.is_held && sent.version.is_none() && !saved.contains(hash));
+            let missing = model.sent.iter().filter(|(hash, sent)| {
+                sent.is_held && sent.version.is_none() && !saved.contains(hash)
+            });
             missing.map(|(hash, _)| *hash).collect()
         };
         for hash in missing {

@@ -31,7 +31,10 @@ impl Figures {
 
     /// One line for each.
     pub(super) fn lines(&self) -> String {
-        let lines = self.0.iter().map(|(what, count)| format!("{count:>12} {what}\n"));
+        let lines = self
+            .0
+            .iter()
+            .map(|(what, count)| format!("{count:>12} {what}\n"));
         lines.collect()
     }
 }

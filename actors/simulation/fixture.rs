@@ -4,11 +4,12 @@ use super::disk::{Disk, Image};
 use bytes::Bytes;
 use fastrand::Rng;
 use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis, HashValue,
-    Identifier, Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
+    HashValue, Identifier, Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
     crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature},
     transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use ledger_store::{Store, StoreOptions};
@@ -67,8 +68,9 @@ impl Fixture {
         );
         let block = genesis.block(&chain);
         let disk = Disk::default();
-        let mut store = Store::open_backend_with_secret(disk.clone(), disk.log(), &STORE_OPTIONS, SECRET)
-            .expect("a new store");
+        let mut store =
+            Store::open_backend_with_secret(disk.clone(), disk.log(), &STORE_OPTIONS, SECRET)
+                .expect("a new store");
         store.initialize(&genesis, &block).expect("a working disk");
         drop(store);
         let writes = block
@@ -99,7 +101,8 @@ pub(super) fn wallets() -> &'static [Wallet] {
         let funded = Genesis::development_accounts()
             .into_iter()
             .map(|account| account.private_key);
-        let poor = (FUNDED..WALLETS).map(|number| Ed25519PrivateKey::from_seed(&[number as u8; 32]));
+        let poor =
+            (FUNDED..WALLETS).map(|number| Ed25519PrivateKey::from_seed(&[number as u8; 32]));
         let wallets = funded.chain(poor).map(|key| Wallet {
             address: key.public_key().account_address(),
             public_key: key.public_key(),
@@ -148,8 +151,12 @@ impl Draft {
             Call::Transfer { to, amount } => (wallets()[to].address, amount, None),
             Call::Nonsense { bytes } => (AccountAddress::ONE, 0, Some(Bytes::from(vec![7; bytes]))),
         };
-        let argument = |bytes: Result<Vec<u8>, bcs::Error>| Bytes::from(bytes.expect("a small value"));
-        let mut args = vec![argument(bcs::to_bytes(&to)), argument(bcs::to_bytes(&amount))];
+        let argument =
+            |bytes: Result<Vec<u8>, bcs::Error>| Bytes::from(bytes.expect("a small value"));
+        let mut args = vec![
+            argument(bcs::to_bytes(&to)),
+            argument(bcs::to_bytes(&amount)),
+        ];
         args.extend(padding);
         let call = EntryFunction {
             module: format!("0x1::{}_account", vendor.lower())
@@ -194,7 +201,13 @@ impl Draft {
 }
 
 /// A client's choice of a transaction. `next_number` is what the sender's next one is believed to be.
-pub(super) fn draft(random: &mut Rng, sender: usize, next_number: u64, now_secs: u64, balance: u64) -> Draft {
+pub(super) fn draft(
+    random: &mut Rng,
+    sender: usize,
+    next_number: u64,
+    now_secs: u64,
+    balance: u64,
+) -> Draft {
     let is_orderless = random.u8(..5) == 0;
     let once = if is_orderless {
         Once::Nonce(random.u64(..6))

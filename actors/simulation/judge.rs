@@ -70,7 +70,9 @@ pub(super) struct Judge {
 impl Judge {
     pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options) -> Rc<Self> {
         let fixture = Fixture::of(options.has_small_blocks);
-        let NodeConfig { mempool, pruner, .. } = &options.node;
+        let NodeConfig {
+            mempool, pruner, ..
+        } = &options.node;
         Rc::new(Self {
             scheduler,
             fixture,
@@ -257,23 +259,30 @@ impl Judge {
     }
 
     /// Begins a submission.
-    pub(super) fn ask_to_submit(&self, draft: Draft, transaction: &Arc<CheckedTransaction>) -> Asked {
+    pub(super) fn ask_to_submit(
+        &self,
+        draft: Draft,
+        transaction: &Arc<CheckedTransaction>,
+    ) -> Asked {
         let asked = self.ask();
         let now_secs = self.now_secs();
         let mut model = self.model();
-        let sent = model.sent.entry(transaction.hash()).or_insert_with(|| Sent {
-            draft,
-            transaction: Arc::clone(transaction),
-            open_submits: 0,
-            submitted: 0,
-            first: asked,
-            inserted_secs: Span::at(now_secs),
-            is_held: false,
-            version: None,
-            shown: None,
-            told_committed: None,
-            told_left: None,
-        });
+        let sent = model
+            .sent
+            .entry(transaction.hash())
+            .or_insert_with(|| Sent {
+                draft,
+                transaction: Arc::clone(transaction),
+                open_submits: 0,
+                submitted: 0,
+                first: asked,
+                inserted_secs: Span::at(now_secs),
+                is_held: false,
+                version: None,
+                shown: None,
+                told_committed: None,
+                told_left: None,
+            });
         sent.open_submits += 1;
         sent.inserted_secs.include(now_secs);
         sent.submitted = asked.at;
@@ -292,7 +301,10 @@ impl Judge {
             properties::never_goes_back(&asked.floor, info),
         );
         let mut model = self.model();
-        self.hold(properties::NEVER_AHEAD, properties::is_not_ahead(&model, info));
+        self.hold(
+            properties::NEVER_AHEAD,
+            properties::is_not_ahead(&model, info),
+        );
         if self.scheduler.is_halted() {
             return false;
         }
@@ -330,7 +342,12 @@ impl Judge {
     }
 
     /// A submission was answered.
-    pub(super) fn submitted(&self, asked: Asked, hash: HashValue, answer: Result<Accepted, SubmitError>) {
+    pub(super) fn submitted(
+        &self,
+        asked: Asked,
+        hash: HashValue,
+        answer: Result<Accepted, SubmitError>,
+    ) {
         let (now, now_secs) = (self.scheduler.now(), self.now_secs());
         if let Some(sent) = self.model().sent.get_mut(&hash) {
             sent.open_submits = sent.open_submits.saturating_sub(1);
@@ -347,7 +364,8 @@ impl Judge {
                     return;
                 }
                 let mut model = self.model();
-                let verdict = properties::may_be_accepted(&model, asked, &ledger_info, &transaction);
+                let verdict =
+                    properties::may_be_accepted(&model, asked, &ledger_info, &transaction);
                 self.hold(properties::ADMISSION, verdict);
                 let verdict = properties::accepts_what_was_submitted(&hash, &transaction);
                 self.hold(properties::NOTHING_VANISHES, verdict);
@@ -372,9 +390,12 @@ impl Judge {
         self.sync();
         let rules = self.pool_rules();
         let model = self.model();
-        let Some(sent) = model.sent.get(&hash) else { return };
+        let Some(sent) = model.sent.get(&hash) else {
+            return;
+        };
         let verdict = rules.may_refuse(&model, &asked, sent, error);
-        let verdict = verdict.map_err(|why| format!("{hash} is refused with {error}: {why}: {sent:?}"));
+        let verdict =
+            verdict.map_err(|why| format!("{hash} is refused with {error}: {why}: {sent:?}"));
         self.hold(properties::REFUSAL, verdict);
     }
 

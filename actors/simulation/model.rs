@@ -216,12 +216,17 @@ impl Model {
 
     /// Whether a transaction is in a block that was shown.
     pub(super) fn is_committed(&self, hash: &HashValue) -> bool {
-        self.sent.get(hash).is_some_and(|sent| sent.version.is_some())
+        self.sent
+            .get(hash)
+            .is_some_and(|sent| sent.version.is_some())
     }
 
     fn push_version(&mut self, executed: &ExecutedTransaction, height: u64, sender: Option<usize>) {
         let of = |f: fn(&Account) -> u64| std::array::from_fn(|wallet| f(&self.accounts[wallet]));
-        let streams = executed.events.iter().filter_map(ContractEvent::stream_position);
+        let streams = executed
+            .events
+            .iter()
+            .filter_map(ContractEvent::stream_position);
         let version = Version {
             hash: executed.hash,
             height,
@@ -273,7 +278,12 @@ impl Model {
     }
 
     /// A user transaction by the rules; gives its sender.
-    fn apply(&mut self, executed: &ExecutedTransaction, now_secs: u64, at: u64) -> Result<usize, String> {
+    fn apply(
+        &mut self,
+        executed: &ExecutedTransaction,
+        now_secs: u64,
+        at: u64,
+    ) -> Result<usize, String> {
         let (hash, version) = (executed.hash, self.newest_version() + 1);
         let Some(sent) = self.sent.get_mut(&hash) else {
             return Err(format!(
@@ -298,7 +308,9 @@ impl Model {
         match draft.once {
             Once::Number(number) if number != account.sequence_number => {
                 let next = account.sequence_number;
-                return Err(format!("version {version} has number {number}, {next} was next"));
+                return Err(format!(
+                    "version {version} has number {number}, {next} was next"
+                ));
             }
             Once::Number(_) => account.sequence_number += 1,
             Once::Nonce(nonce) => {
@@ -313,7 +325,10 @@ impl Model {
         let info = executed.info.v0();
         let fee = info.gas_used * draft.price;
         if info.gas_used == 0 || info.gas_used > draft.max_gas {
-            return Err(format!("version {version} used {} gas units", info.gas_used));
+            return Err(format!(
+                "version {version} used {} gas units",
+                info.gas_used
+            ));
         }
         let is_success = info.status == ExecutionStatus::Success;
         let before = account.balance;
@@ -322,7 +337,9 @@ impl Model {
             info.status
         );
         match draft.call {
-            Call::Nonsense { .. } if is_success => return Err(format!("it makes no sense: {what}")),
+            Call::Nonsense { .. } if is_success => {
+                return Err(format!("it makes no sense: {what}"));
+            }
             Call::Transfer { amount, .. } if !is_success => {
                 let fee_max = draft.max_gas * draft.price;
                 if draft.max_gas >= ENOUGH_GAS && before.saturating_sub(fee_max) >= amount {
@@ -333,7 +350,8 @@ impl Model {
             // The money moves before the fee is paid: who pays himself needs it only once.
             Call::Transfer { to, amount } => {
                 let rest = account.balance.checked_sub(amount);
-                account.balance = rest.ok_or(format!("it gave away more than there was: {what}"))?;
+                account.balance =
+                    rest.ok_or(format!("it gave away more than there was: {what}"))?;
                 self.accounts[to].balance += amount;
             }
         }

@@ -41,7 +41,9 @@ impl PoolRules {
         error: &SubmitError,
     ) -> Verdict {
         match error {
-            SubmitError::Invalid(discard) => self.may_be_invalid(model, asked.version, sent, discard),
+            SubmitError::Invalid(discard) => {
+                self.may_be_invalid(model, asked.version, sent, discard)
+            }
             SubmitError::SequenceNumberTooOld { given, current } => {
                 let is_right = sent.draft.once == Once::Number(*given) && given < current;
                 require(is_right && has_rival(model, sent), || {
@@ -53,7 +55,8 @@ impl PoolRules {
             }
             SubmitError::OtherSignature { pending } => {
                 let pending = model.sent.get(pending);
-                let is_same = pending.is_some_and(|pending| pending.differs_only_in_signature(sent));
+                let is_same =
+                    pending.is_some_and(|pending| pending.differs_only_in_signature(sent));
                 require(is_same, || format!("the pending one is {pending:?}"))
             }
             SubmitError::AccountFull { .. } => self.may_be_full_for_account(model, asked, sent),
@@ -71,7 +74,9 @@ impl PoolRules {
             }
             LeaveReason::Evicted(_) => self.may_be_full(model, &sent.first, sent),
             LeaveReason::Replaced(by) => may_be_replaced(model, sent, by),
-            LeaveReason::Rejected(discard) => self.may_be_invalid(model, sent.first.version, sent, discard),
+            LeaveReason::Rejected(discard) => {
+                self.may_be_invalid(model, sent.first.version, sent, discard)
+            }
         }
     }
 
@@ -91,7 +96,13 @@ impl PoolRules {
     }
 
     /// Whether validation may have refused it on a state from `first_version` on.
-    fn may_be_invalid(&self, model: &Model, first_version: u64, sent: &Sent, discard: &Discard) -> Verdict {
+    fn may_be_invalid(
+        &self,
+        model: &Model,
+        first_version: u64,
+        sent: &Sent,
+        discard: &Discard,
+    ) -> Verdict {
         let draft = &sent.draft;
         let is_valid = |why: &str| Err(format!("{discard}: {why}"));
         match (discard.status, draft.once) {
@@ -111,7 +122,9 @@ impl PoolRules {
             }
             (ValidationStatus::TransactionExpirationTooFarInFuture, Once::Nonce(_)) => {
                 let certain_secs = sent.inserted_secs.low + ORDERLESS_LIFETIME_SECS;
-                require(draft.expiration_secs > certain_secs, || "it is not".to_owned())
+                require(draft.expiration_secs > certain_secs, || {
+                    "it is not".to_owned()
+                })
             }
             (ValidationStatus::InsufficientBalanceForTransactionFee, _) => {
                 let least = model.least_balance(draft.sender, first_version);
@@ -120,7 +133,9 @@ impl PoolRules {
                 })
             }
             (ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits, _) => {
-                require(draft.max_gas < GAS_FOR_ANY_FORM, || "it is enough".to_owned())
+                require(draft.max_gas < GAS_FOR_ANY_FORM, || {
+                    "it is enough".to_owned()
+                })
             }
             _ => is_valid("no transaction here is that"),
         }

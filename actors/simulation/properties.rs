@@ -47,13 +47,18 @@ pub(super) const REPLAY: &str = "replaying the chain gives the same blocks";
 /// Rows of the indices and of the state agree with blocks.
 pub(super) const INDEX: &str = "index and state agree with the blocks";
 /// See [`time_is_believable`].
-pub(super) const BLOCK_TIME: &str = "a wrong clock enters no block, and the node continues after it";
+pub(super) const BLOCK_TIME: &str =
+    "a wrong clock enters no block, and the node continues after it";
 /// A node fails only where its disk does.
 pub(super) const NO_FAILURE: &str = "a node does not fail by itself";
 
 /// The block of a height is not later than `latest_usecs`, the latest time that a clock without a fault can show, but for
 /// a microsecond by which each block may have been above its parent.
-pub(super) fn time_is_believable(height: u64, block_usecs: u64, latest_usecs: u64) -> Result<(), String> {
+pub(super) fn time_is_believable(
+    height: u64,
+    block_usecs: u64,
+    latest_usecs: u64,
+) -> Result<(), String> {
     if block_usecs > latest_usecs + height {
         return Err(format!(
             "block {height} has the time {block_usecs}, the clock shows at most {latest_usecs}"
@@ -114,7 +119,11 @@ pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), Strin
 
 /// Nothing inside the window is pruned, and the oldest version begins a block. `window` is the smallest
 /// that any node on this disk had.
-pub(super) fn window_is_kept(model: &Model, info: &LedgerInfo, window: Option<u64>) -> Result<(), String> {
+pub(super) fn window_is_kept(
+    model: &Model,
+    info: &LedgerInfo,
+    window: Option<u64>,
+) -> Result<(), String> {
     // An answer may be of a moment before the newest block, and tell of what is pruned since.
     let newest = model.newest_version();
     let below = window.map_or(0, |window| (newest + 1).saturating_sub(window));
@@ -150,10 +159,12 @@ pub(super) fn may_be_accepted(
     }
     let known = model.version(asked.floor.version);
     match (sent.draft.once, known) {
-        (Once::Number(given), Some(known)) if given < known.numbers[sent.draft.sender] => Err(format!(
-            "number {given} was accepted, {} was next at version {}",
-            known.numbers[sent.draft.sender], asked.floor.version
-        )),
+        (Once::Number(given), Some(known)) if given < known.numbers[sent.draft.sender] => {
+            Err(format!(
+                "number {given} was accepted, {} was next at version {}",
+                known.numbers[sent.draft.sender], asked.floor.version
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -178,7 +189,11 @@ pub(super) struct Answer<'a> {
 }
 
 /// What is said of a transaction does not contradict the blocks, nor what was said before.
-pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_>) -> Result<(), String> {
+pub(super) fn lookup_is_true(
+    model: &Model,
+    pool: &PoolRules,
+    answer: &Answer<'_>,
+) -> Result<(), String> {
     let Answer {
         asked,
         hash,
@@ -193,7 +208,9 @@ pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_
     };
     let was_told = |when: Option<u64>| when.is_some_and(|when| when <= asked.at);
     let was_committed = was_told(sent.told_committed);
-    let is_pruned = sent.version.is_some_and(|version| version < info.oldest_version);
+    let is_pruned = sent
+        .version
+        .is_some_and(|version| version < info.oldest_version);
     let has_left = sent.has_left(asked.at);
     match lookup {
         Lookup::Committed(_) | Lookup::Pruned { .. } if has_left => {
@@ -229,7 +246,9 @@ pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_
                 sent.version
             ));
         }
-        Lookup::Pending(_) if has_left => return Err(format!("{hash} had left, then it is pending")),
+        Lookup::Pending(_) if has_left => {
+            return Err(format!("{hash} had left, then it is pending"));
+        }
         Lookup::Pending(found) if found.hash() != *hash => {
             return Err(format!("{hash} is another transaction: {}", found.hash()));
         }
@@ -245,7 +264,9 @@ pub(super) fn lookup_is_true(model: &Model, pool: &PoolRules, answer: &Answer<'_
             return verdict.map_err(|why| format!("{hash} left with {reason:?}: {why}: {sent:?}"));
         }
         Lookup::Unknown => {
-            let is_shown = sent.version.is_some_and(|version| version <= asked.floor.version);
+            let is_shown = sent
+                .version
+                .is_some_and(|version| version <= asked.floor.version);
             if (was_committed || is_shown || is_held_since(sent, asked)) && !is_pruned {
                 return Err(format!("{hash} is unknown at {info:?}: {sent:?}"));
             }

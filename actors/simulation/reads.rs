@@ -41,14 +41,19 @@ impl Query for ReadPage {
         let key = StateKey::table_item(address, &[]);
         match snapshot.state_value(&key, self.version) {
             Err(StoreError::NoSuchMoment { asked, oldest, .. }) => {
-                return Ok(if asked < oldest { Page::Gone } else { Page::Ahead });
+                return Ok(if asked < oldest {
+                    Page::Gone
+                } else {
+                    Page::Ahead
+                });
             }
             value => value?,
         };
         let state = snapshot.state_at(self.version);
         let facts = AccountFacts::read(&self.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
-        let missing = |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));
+        let missing =
+            |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));
         let transaction = snapshot.transaction(self.version)?;
         let transaction = transaction.ok_or_else(|| missing("transaction"))?;
         let block = snapshot.block_of_version(self.version)?;
@@ -72,7 +77,10 @@ const STREAMS: u64 = 6;
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn stream_events(snapshot: &Snapshot, wallet: usize) -> Result<StreamEvents, StoreError> {
+pub(super) fn stream_events(
+    snapshot: &Snapshot,
+    wallet: usize,
+) -> Result<StreamEvents, StoreError> {
     let mut found = StreamEvents::new();
     for creation_number in 0..STREAMS {
         let key = EventKey {

@@ -207,9 +207,16 @@ fn promises_hold_whatever_happens() {
     let plan = Plan::from_environment();
     let begun = Instant::now();
     let figures = run_all(&plan).unwrap_or_else(|failed| panic!("{failed}"));
-    println!("{}in {:.1} s", figures.lines(), begun.elapsed().as_secs_f64());
+    println!(
+        "{}in {:.1} s",
+        figures.lines(),
+        begun.elapsed().as_secs_f64()
+    );
     if plan.seeds >= SEEDS {
-        let missing: Vec<_> = MUST_HAPPEN.iter().filter(|what| figures.get(what) == 0).collect();
+        let missing: Vec<_> = MUST_HAPPEN
+            .iter()
+            .filter(|what| figures.get(what) == 0)
+            .collect();
         assert!(missing.is_empty(), "never happened: {missing:?}");
     }
 }
@@ -217,7 +224,11 @@ fn promises_hold_whatever_happens() {
 #[test]
 fn a_seed_does_the_same_every_time() {
     let run_twice = |seed| {
-        let digest = || run(seed).unwrap_or_else(|failed| panic!("{failed}")).trace_digest;
+        let digest = || {
+            run(seed)
+                .unwrap_or_else(|failed| panic!("{failed}"))
+                .trace_digest
+        };
         (digest(), digest())
     };
     for seed in FIRST_SEED..FIRST_SEED + REPLAYED {

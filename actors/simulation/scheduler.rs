@@ -188,13 +188,22 @@ impl Scheduler {
             return false;
         }
         let id = ready[self.below(ready.len())];
-        let process = self.processes.borrow_mut().get_mut(&id).and_then(Option::take);
+        let process = self
+            .processes
+            .borrow_mut()
+            .get_mut(&id)
+            .and_then(Option::take);
         let Some(mut process) = process else {
             return false;
         };
         self.steps.set(self.steps.get() + 1);
         let depth = self.depth.get();
-        self.note(format_args!("{:width$}{}", "", process.name(), width = 2 * depth));
+        self.note(format_args!(
+            "{:width$}{}",
+            "",
+            process.name(),
+            width = 2 * depth
+        ));
         let goes_on = process.step();
         let mut processes = self.processes.borrow_mut();
         if goes_on {

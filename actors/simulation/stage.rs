@@ -48,7 +48,12 @@ impl Host for Stage {
             flag: Flag::raised(),
         };
         self.scheduler.add(Box::new(seat));
-        Mailbox::new((name, name), capacity, Address::Carrier(inbox), &self.failure)
+        Mailbox::new(
+            (name, name),
+            capacity,
+            Address::Carrier(inbox),
+            &self.failure,
+        )
     }
 }
 

@@ -148,7 +148,8 @@ impl World {
                     return;
                 }
                 Err(error) if may_fail => {
-                    self.scheduler.note(format_args!("the start failed: {error}"));
+                    self.scheduler
+                        .note(format_args!("the start failed: {error}"));
                     self.judge.count("starts that failed");
                     self.scheduler.clear();
                     image = disk.torn(&mut |bound| self.random.usize(..bound));
@@ -202,7 +203,8 @@ impl World {
             }
             92 => self.set_clock(),
             93 | 94 => self.clients.abandon_one(),
-            95 => self.with_node(|world, node| world.clients.begin_feed(&world.scheduler, &node.handle)),
+            95 => self
+                .with_node(|world, node| world.clients.begin_feed(&world.scheduler, &node.handle)),
             96 | 97 => self.break_disk(),
             98 => self.restart().await,
             _ => self.crash(),
@@ -220,7 +222,11 @@ impl World {
     pub(super) fn begin(&self) {
         if self.clients.open().len() < self.options.clients {
             let now_secs = self.now_secs();
-            self.with_node(|world, node| world.clients.begin(&world.scheduler, &node.handle, now_secs));
+            self.with_node(|world, node| {
+                world
+                    .clients
+                    .begin(&world.scheduler, &node.handle, now_secs)
+            });
         }
     }
 
@@ -248,7 +254,9 @@ impl World {
                 Some(wait) if wait.deadline.get().is_none_or(|deadline| now >= deadline) => {
                     late("its time is over")
                 }
-                Some(wait) if self.judge.model().is_committed(&wait.hash) => late("it is committed"),
+                Some(wait) if self.judge.model().is_committed(&wait.hash) => {
+                    late("it is committed")
+                }
                 Some(wait) => match self.ask_pool(wait.hash) {
                     Some(InPool::Pending(_)) | None => Ok(()),
                     Some(other) => late(&format!("the pool has it no longer: {other:?}")),
@@ -279,7 +287,9 @@ impl World {
             self.settle();
             let now_secs = self.now_secs();
             for _ in 0..self.random.usize(1..4) {
-                self.with_node(|world, node| world.clients.begin_late(&world.scheduler, node, now_secs));
+                self.with_node(|world, node| {
+                    world.clients.begin_late(&world.scheduler, node, now_secs)
+                });
             }
         }
     }
@@ -365,7 +375,11 @@ impl World {
     /// The disk will fail soon.
     fn break_disk(&mut self) {
         let is_time = self.options.faults > 0 && self.random.u32(..100) < self.options.faults;
-        let Some(node) = self.node.as_ref().filter(|_| is_time && !self.is_fault_injected) else {
+        let Some(node) = self
+            .node
+            .as_ref()
+            .filter(|_| is_time && !self.is_fault_injected)
+        else {
             return;
         };
         let after = self.random.usize(..25);
@@ -439,7 +453,8 @@ impl World {
         }
         let unwritable = self.node.as_ref().and_then(|node| node.handle.unwritable());
         if let Some(cause @ Unwritable::Clock(_)) = unwritable {
-            self.judge.hold(properties::BLOCK_TIME, Err(cause.to_string()));
+            self.judge
+                .hold(properties::BLOCK_TIME, Err(cause.to_string()));
         }
         if let Some(image) = self.stop(true).await {
             self.start(image);

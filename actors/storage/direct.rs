@@ -203,11 +203,17 @@ mod tests {
             ..shown
         };
         let next = with_height(shown.block_height + 1, shown.version + 1);
-        let is_answered =
-            |head: &LedgerInfo, from| direct.read_unchanged(|_: &Snapshot| Ok(()), head, from).is_ok();
+        let is_answered = |head: &LedgerInfo, from| {
+            direct
+                .read_unchanged(|_: &Snapshot| Ok(()), head, from)
+                .is_ok()
+        };
         assert!(is_answered(&shown, 0) && is_answered(&shown, next.block_height));
         assert!(is_answered(&next, shown.block_height) && is_answered(&next, next.block_height));
-        assert!(!is_answered(&next, next.block_height + 1), "it changed since");
+        assert!(
+            !is_answered(&next, next.block_height + 1),
+            "it changed since"
+        );
     }
 
     #[test]

@@ -200,7 +200,8 @@ mod tests {
         let failure = Failure::new();
         let config = StorageConfig::default();
         let readers = Arc::new(WorkMeter::new("readers", 1));
-        let (mut storage, _queues) = Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
+        let (mut storage, _queues) =
+            Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
         let context = &mut Context::new();
         for _ in 0..=config.readers {
             storage.writes.show();
@@ -248,7 +249,8 @@ mod tests {
 
         let failure = Failure::new();
         let readers = Arc::new(WorkMeter::new("readers", 1));
-        let (_storage, queues) = Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
+        let (_storage, queues) =
+            Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
         let (commits, reader) = (queues.commits(), queues.reader(store.clone()));
         let listeners = WriterListeners {
             stored: Port::new(|_| ()),
@@ -256,7 +258,8 @@ mod tests {
             meter: Arc::new(CommitMeter::default()),
         };
         let head = HeadCell::new(Head::opened(*snapshot.ledger_info()));
-        let (mut writer, _readers) = queues.workers((writer, reader.clone()), &head, listeners, &failure);
+        let (mut writer, _readers) =
+            queues.workers((writer, reader.clone()), &head, listeners, &failure);
         for is_wanted in [false, true] {
             let block = next_block();
             let height = block.block.block().height();

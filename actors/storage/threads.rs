@@ -114,7 +114,10 @@ impl Writer {
             }
         }
         if !executed.is_empty() {
-            let blocks: Vec<_> = executed.iter().map(|one| Arc::clone(one.block.block())).collect();
+            let blocks: Vec<_> = executed
+                .iter()
+                .map(|one| Arc::clone(one.block.block()))
+                .collect();
             let begun = Instant::now();
             let WriterListeners { stored, meter, .. } = &self.listeners;
             self.writer.make_durable(&blocks, |logged| {
@@ -131,9 +134,9 @@ impl Writer {
                     .raise_oldest(pruned.oldest_version, pruned.oldest_block_height);
             };
             let begun = Instant::now();
-            let pruned = self
-                .writer
-                .prune_telling(prune.below_version, prune.versions_max, hide)?;
+            let pruned =
+                self.writer
+                    .prune_telling(prune.below_version, prune.versions_max, hide)?;
             self.listeners.meter.pruned(begun.elapsed());
             self.listeners.pruned.tell(PruneDone(pruned));
         }
@@ -144,7 +147,10 @@ impl Writer {
 /// When to show so many transactions that are durable.
 pub(super) fn show_after(unshown: usize) -> Duration {
     let transactions = u32::try_from(unshown).unwrap_or(u32::MAX);
-    SHOW_AFTER + ANSWER_TIME.saturating_mul(transactions).min(ANSWER_TIME_MAX)
+    SHOW_AFTER
+        + ANSWER_TIME
+            .saturating_mul(transactions)
+            .min(ANSWER_TIME_MAX)
 }
 
 /// Reads the store as far as the Head is, which may be ahead of what the writer shows.

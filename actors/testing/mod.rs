@@ -12,14 +12,14 @@ use crate::{
 };
 pub(crate) use hand_clock::HandClock;
 use ledger::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction, DiscardedTransaction,
-    EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, Identifier, LedgerInfo,
-    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, ValidationStatus,
-    Vendor, WriteOp, WriteSet,
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction,
+    DiscardedTransaction, EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus,
+    HashValue, Identifier, LedgerInfo, Parameters, RawTransaction, SignedTransaction, StateKey,
+    Transaction, TransactionInfo, ValidationStatus, Vendor, WriteOp, WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionInfoV0,
-        TransactionPayload,
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionInfoV0, TransactionPayload,
     },
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -176,7 +176,8 @@ pub(crate) fn leaving_out(
     let mut block = Arc::unwrap_or_clone(block);
     let positions = (block.transactions.len() + block.discarded.len()) as u32..;
     let left_out = positions.zip(left_out);
-    let left_out = left_out.map(|(at, left_out)| DiscardedTransaction::left_out(at, left_out.hash()));
+    let left_out =
+        left_out.map(|(at, left_out)| DiscardedTransaction::left_out(at, left_out.hash()));
     block.discarded.extend(left_out);
     Arc::new(block)
 }
@@ -202,7 +203,10 @@ fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction
 }
 
 /// A block that writes these values in one transaction.
-pub(crate) fn block_writing(height: u64, writes: &[(StateKey, Option<bytes::Bytes>)]) -> ExecutedBlock {
+pub(crate) fn block_writing(
+    height: u64,
+    writes: &[(StateKey, Option<bytes::Bytes>)],
+) -> ExecutedBlock {
     let mut block = (*block(height, &[draft(1, height).checked()], &[])).clone();
     let writes: BTreeMap<_, _> = writes
         .iter()

@@ -31,7 +31,12 @@ impl Wallet {
     }
 
     /// A transfer that expires far in the future; takes the next sequence number.
-    pub fn transfer(&mut self, chain: &Chain, to: AccountAddress, amount: u64) -> CheckedTransaction {
+    pub fn transfer(
+        &mut self,
+        chain: &Chain,
+        to: AccountAddress,
+        amount: u64,
+    ) -> CheckedTransaction {
         self.transfer_until(chain, to, amount, 4_000_000_000)
     }
 
@@ -78,17 +83,20 @@ impl Wallet {
             public_key: self.key.public_key(),
             signature: self.key.sign(&raw.signing_message(chain.vendor())),
         };
-        CheckedTransaction::check(SignedTransaction { raw, authenticator }, chain).expect("a good signature")
+        CheckedTransaction::check(SignedTransaction { raw, authenticator }, chain)
+            .expect("a good signature")
     }
 }
 
 /// The funded accounts of a development chain.
 pub fn funded() -> Vec<Wallet> {
-    let accounts = Genesis::development_accounts().into_iter().map(|account| Wallet {
-        address: account.address,
-        key: account.private_key,
-        sequence_number: 0,
-    });
+    let accounts = Genesis::development_accounts()
+        .into_iter()
+        .map(|account| Wallet {
+            address: account.address,
+            key: account.private_key,
+            sequence_number: 0,
+        });
     accounts.collect()
 }
 
@@ -99,7 +107,9 @@ pub fn development(directory: &Path) -> (Chain, Store) {
 
 /// The same with other bounds than a chain's usual ones.
 pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Store) {
-    let options = StoreOptions { cache_bytes: 8 << 20 };
+    let options = StoreOptions {
+        cache_bytes: 8 << 20,
+    };
     let store = Store::open(directory, &options).expect("the store opens");
     initialized_with(store, parameters)
 }

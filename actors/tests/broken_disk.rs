@@ -10,7 +10,8 @@ mod wallet;
 use disk::{Disk, Fault};
 use ledger::Chain;
 use ledger_actors::{
-    FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError, Unwritable,
+    FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError,
+    Unwritable,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use std::path::Path;
@@ -33,7 +34,8 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     let options = StoreOptions {
         cache_bytes: CACHE_BYTES,
     };
-    let (chain, store) = initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
+    let (chain, store) =
+        initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
     let mut config = NodeConfig::default();
     // Longer than any test: who waits is told, and does not wait for this.
     config.wait.timeout_ms = 3_600_000;
@@ -174,7 +176,11 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         }
         for version in 0..=durable.version {
             let (info, is_there) = handle.read(ByVersion(version)).await.unwrap();
-            assert_eq!((info, is_there), (durable, true), "{fault:?}: version {version}");
+            assert_eq!(
+                (info, is_there),
+                (durable, true),
+                "{fault:?}: version {version}"
+            );
         }
         assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
         assert_eq!(broken.committed_version(told).await, version);
@@ -189,7 +195,10 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         let Err(StopError::Failed(error)) = node.stop().await else {
             panic!("{fault:?}: stopped as if nothing were");
         };
-        assert_eq!((error.kind, error.thread), (FailureKind::Disk, "store-writer"));
+        assert_eq!(
+            (error.kind, error.thread),
+            (FailureKind::Disk, "store-writer")
+        );
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(
             saved.exists(),
@@ -218,7 +227,10 @@ async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
     broken.payer.sequence_number = 0;
     broken.transfer().await.unwrap();
     let answer = wait.await.unwrap();
-    assert!(matches!(answer, Err(ReadError::Unwritable(_))), "{answer:?}");
+    assert!(
+        matches!(answer, Err(ReadError::Unwritable(_))),
+        "{answer:?}"
+    );
     assert!(broken.node.stop().await.is_err());
 }
 
@@ -239,13 +251,19 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     for _ in 0..3 {
         let error = handle.read(ByVersion(version)).await.unwrap_err();
         let unwritable = error.unwritable();
-        assert!(matches!(unwritable, Some(Unwritable::Unreadable(_))), "{error:?}");
+        assert!(
+            matches!(unwritable, Some(Unwritable::Unreadable(_))),
+            "{error:?}"
+        );
     }
     assert!(broken.disk.failures() > failures);
     // So the node can write no more either, and says so by itself.
     let words = handle.unwritable().unwrap();
     assert!(matches!(words, Unwritable::Unreadable(_)), "{words}");
-    assert!(words.to_string().contains("neither read nor written"), "{words}");
+    assert!(
+        words.to_string().contains("neither read nor written"),
+        "{words}"
+    );
     assert!(broken.transfer().await.is_err());
     let Broken { disk, node, .. } = broken;
     assert!(node.stop().await.is_err());
@@ -257,7 +275,8 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
 }
 
 #[actix::test]
-async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no_broken_invariant() {
+async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no_broken_invariant()
+{
     let mut broken = Broken::new().await;
     let told = broken.transfer().await.unwrap();
     broken.committed_version(told).await;
@@ -268,7 +287,10 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     let accepted = broken.handle().submit(transaction).await.unwrap();
     let pending = accepted.transaction.hash();
     let answer = broken.handle().wait_for_commit(pending).await;
-    assert!(matches!(answer, Err(ReadError::Unwritable(_))), "{answer:?}");
+    assert!(
+        matches!(answer, Err(ReadError::Unwritable(_))),
+        "{answer:?}"
+    );
 
     let Broken {
         disk,

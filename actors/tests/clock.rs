@@ -10,7 +10,8 @@ mod wallet;
 use hand_clock::HandClock;
 use ledger::CheckedTransaction;
 use ledger_actors::{
-    Clock, ClockReading, ClockState, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, Unwritable,
+    Clock, ClockReading, ClockState, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError,
+    Unwritable,
 };
 use std::{path::Path, time::Duration};
 use tempfile::TempDir;
@@ -51,7 +52,8 @@ impl Fixture {
         let directory: &Path = self.directory.path();
         let (chain, store) = development(directory);
         let clock = self.clock.clock();
-        let node = Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
+        let node =
+            Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
         node.await.expect("the node starts")
     }
 
@@ -128,7 +130,8 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     let handle = node.handle();
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
-        let words = refusal_words(handle.submit(missing.clone()).await).expect("refused for the clock");
+        let words =
+            refusal_words(handle.submit(missing.clone()).await).expect("refused for the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
@@ -165,10 +168,13 @@ async fn an_operator_confirms_a_clock_that_is_far_ahead() {
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
     let refused = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let words = refusal_words(node.handle().submit(refused.clone()).await).expect("refused for the clock");
+    let words =
+        refusal_words(node.handle().submit(refused.clone()).await).expect("refused for the clock");
     node.stop().await.unwrap();
     // The words name the value.
-    let (_, value) = words.split_once("sequencer.clock_confirmed_until_secs=").unwrap();
+    let (_, value) = words
+        .split_once("sequencer.clock_confirmed_until_secs=")
+        .unwrap();
     let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
     fixture.config.sequencer.clock_confirmed_until_secs = digits.parse().unwrap();
     let node = fixture.start().await;
@@ -261,7 +267,9 @@ async fn a_clock_that_is_set_back_stops_neither_heartbeats_nor_blocks() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, beaten).await.expect("a heartbeat");
+    tokio::time::timeout(PATIENCE, beaten)
+        .await
+        .expect("a heartbeat");
     assert_eq!(handle.clock_status().state, ClockState::Behind);
     let transaction = fixture.transfer(&handle, START_SECS);
     assert_eq!(commit(&handle, transaction).await, START_SECS);

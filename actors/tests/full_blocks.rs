@@ -40,7 +40,10 @@ impl Gate {
             let id = thread::current().id();
             let mut asked = gate.asked.lock().unwrap();
             if asked.1 && !asked.0.contains(&id) {
-                asked = gate.opened.wait_while(asked, |(_, is_shut)| *is_shut).unwrap();
+                asked = gate
+                    .opened
+                    .wait_while(asked, |(_, is_shut)| *is_shut)
+                    .unwrap();
             }
             asked.0.insert(id);
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -107,7 +110,15 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
             let Lookup::Committed(committed) = lookup else {
                 panic!("{lookup:?}");
             };
-            assert!(committed.transaction().unwrap().info.v0().status.is_success());
+            assert!(
+                committed
+                    .transaction()
+                    .unwrap()
+                    .info
+                    .v0()
+                    .status
+                    .is_success()
+            );
             assert!(committed.version > newest, "in the order of the account");
             newest = committed.version;
         }
@@ -145,7 +156,12 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
             .iter()
             .all(|block| block.last_version - block.first_version < 27)
     );
-    let left_out = |block: &BlockInfo| block.discarded.iter().any(DiscardedTransaction::is_left_out);
+    let left_out = |block: &BlockInfo| {
+        block
+            .discarded
+            .iter()
+            .any(DiscardedTransaction::is_left_out)
+    };
     assert!(blocks.iter().any(left_out));
     node.stop().await.unwrap();
 }

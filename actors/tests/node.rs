@@ -43,7 +43,15 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
     match handle.wait_for_commit(hash).await.expect("the node runs") {
         (info, Lookup::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
-            assert!(committed.transaction().unwrap().info.v0().status.is_success());
+            assert!(
+                committed
+                    .transaction()
+                    .unwrap()
+                    .info
+                    .v0()
+                    .status
+                    .is_success()
+            );
             committed.version
         }
         (_, other) => panic!("{other:?}"),
@@ -124,11 +132,18 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
             beyond = handle.wait_for_commit(parked.hash()) => beyond,
         };
         let (_, lookup) = beyond.unwrap();
-        assert!(matches!(lookup, Lookup::Pending(_)), "at once, by_hash's answer");
+        assert!(
+            matches!(lookup, Lookup::Pending(_)),
+            "at once, by_hash's answer"
+        );
         let waits = handle.meters().waits;
         assert_eq!((waits.parked, waits.refused), (1, 1));
     }
-    assert_eq!(handle.meters().waits.parked, 0, "who goes away leaves the place");
+    assert_eq!(
+        handle.meters().waits.parked,
+        0,
+        "who goes away leaves the place"
+    );
     node.stop().await.unwrap();
 }
 
@@ -142,7 +157,13 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     };
     let start = async |clock: &Clock| {
         let (chain, store) = development(directory.path());
-        let node = Node::start_with_clock(chain, store, Some(directory.path()), patient(), clock.clone());
+        let node = Node::start_with_clock(
+            chain,
+            store,
+            Some(directory.path()),
+            patient(),
+            clock.clone(),
+        );
         node.await.unwrap()
     };
     let node = start(&clock).await;
@@ -215,7 +236,11 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let mut small = patient();
     small.mempool.capacity_transactions = 1;
     let node = start(directory.path(), small).await;
-    let (_, lookup) = node.handle().transaction_by_hash(last.hash()).await.unwrap();
+    let (_, lookup) = node
+        .handle()
+        .transaction_by_hash(last.hash())
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, Lookup::Left(LeaveReason::Evicted(_))),
         "{lookup:?}"
@@ -254,7 +279,11 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
 #[actix::test]
 async fn rejects_a_saved_pool_that_cannot_be_read() {
     let directory = tempfile::tempdir().unwrap();
-    start(directory.path(), patient()).await.stop().await.unwrap();
+    start(directory.path(), patient())
+        .await
+        .stop()
+        .await
+        .unwrap();
     let file = directory.path().join("mempool.bcs");
     // Reading a directory is an error of the system, as is a missing descriptor.
     std::fs::create_dir(&file).unwrap();
@@ -273,7 +302,11 @@ async fn rejects_a_saved_pool_that_cannot_be_read() {
 #[actix::test]
 async fn a_damaged_saved_pool_does_not_stop_a_start() {
     let directory = tempfile::tempdir().unwrap();
-    start(directory.path(), patient()).await.stop().await.unwrap();
+    start(directory.path(), patient())
+        .await
+        .stop()
+        .await
+        .unwrap();
     let saved = directory.path().join("mempool.bcs");
     std::fs::write(&saved, b"MEMPOOL1 and then rubbish").unwrap();
     let node = start(directory.path(), patient()).await;
@@ -289,7 +322,11 @@ async fn a_damaged_saved_pool_does_not_stop_a_start() {
         b"MEMPOOL1 and then rubbish",
         "people may still want it"
     );
-    start(directory.path(), patient()).await.stop().await.unwrap();
+    start(directory.path(), patient())
+        .await
+        .stop()
+        .await
+        .unwrap();
 }
 
 #[actix::test]
@@ -307,7 +344,9 @@ async fn a_wait_ends_when_its_transaction_leaves() {
         raw.gas_unit_price += 1;
         let authenticator = ledger::transaction::TransactionAuthenticator::Ed25519 {
             public_key: wallet.key.public_key(),
-            signature: wallet.key.sign(&raw.signing_message(handle.chain().vendor())),
+            signature: wallet
+                .key
+                .sign(&raw.signing_message(handle.chain().vendor())),
         };
         let signed = ledger::SignedTransaction { raw, authenticator };
         let newer = CheckedTransaction::check(signed, handle.chain()).unwrap();
@@ -371,7 +410,10 @@ async fn a_full_read_queue_is_an_answer() {
     let refused = handle.read(version);
     let release = async { go_on.send(()).unwrap() };
     let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
-    assert!(matches!(refused, Err(ReadError::Overloaded { actor: "storage" })));
+    assert!(matches!(
+        refused,
+        Err(ReadError::Overloaded { actor: "storage" })
+    ));
     assert_eq!(queued.unwrap().1, 0);
     slow.await.unwrap().unwrap();
     node.stop().await.unwrap();
@@ -385,14 +427,27 @@ async fn mailboxes_are_named_counted_and_tuned() {
     let mut wallets = funded();
     let to = wallets[1].address;
     committed(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
-    let names: Vec<_> = handle.mailboxes().iter().map(|status| status.actor).collect();
-    assert_eq!(names, ["mempool", "sequencer", "committer", "storage", "pruner"]);
+    let names: Vec<_> = handle
+        .mailboxes()
+        .iter()
+        .map(|status| status.actor)
+        .collect();
+    assert_eq!(
+        names,
+        ["mempool", "sequencer", "committer", "storage", "pruner"]
+    );
     for status in handle.mailboxes() {
         assert_eq!((status.depth, status.refused), (0, 0));
         // The storage is told of prunes only: blocks go from the executor to the writer.
-        assert!(status.protocol > 0 || status.actor == "storage", "{status:?}");
+        assert!(
+            status.protocol > 0 || status.actor == "storage",
+            "{status:?}"
+        );
     }
-    assert_eq!(handle.set_mailbox_capacity("storage", 7).unwrap().capacity, 7);
+    assert_eq!(
+        handle.set_mailbox_capacity("storage", 7).unwrap().capacity,
+        7
+    );
     assert_eq!(handle.mailboxes()[3].capacity, 7);
     assert_eq!(
         handle.set_mailbox_capacity("storage", 0),
@@ -430,7 +485,10 @@ async fn the_window_is_kept_and_the_rest_is_pruned() {
     }
     assert!(oldest().await + 20 <= newest + 1, "the window stays");
     let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Pruned { version: 2 }), "{lookup:?}");
+    assert!(
+        matches!(lookup, Lookup::Pruned { version: 2 }),
+        "{lookup:?}"
+    );
     node.stop().await.unwrap();
 }
 
@@ -471,7 +529,11 @@ async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
     node.stop().await.unwrap();
 }
 
-async fn transfer_and_wait(handle: &NodeHandle, mut client: Wallet, transfers: usize) -> LedgerInfo {
+async fn transfer_and_wait(
+    handle: &NodeHandle,
+    mut client: Wallet,
+    transfers: usize,
+) -> LedgerInfo {
     let mut newest = *handle.head().ledger_info();
     for round in 0..transfers {
         let to = AccountAddress::from_low_u64(1_000_000 + round as u64);
@@ -482,7 +544,10 @@ async fn transfer_and_wait(handle: &NodeHandle, mut client: Wallet, transfers: u
         assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
         assert!(info.version >= newest.version, "the ledger never goes back");
         newest = info;
-        let (info, lookup) = handle.transaction_by_hash(hash).await.expect("the node runs");
+        let (info, lookup) = handle
+            .transaction_by_hash(hash)
+            .await
+            .expect("the node runs");
         assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
         assert!(info.version >= newest.version);
     }

@@ -65,7 +65,9 @@ impl Checker {
         } = &transaction.authenticator
         else {
             // Every other kind is checked alone, as in a node all but its ed25519 parts are.
-            transaction.check(&self.chain).map_err(|_| Refusal::Signature)?;
+            transaction
+                .check(&self.chain)
+                .map_err(|_| Refusal::Signature)?;
             let hash = self.hash(&body);
             self.log.append(std::iter::once((hash, &*body)));
             return Ok(hash);
@@ -73,8 +75,11 @@ impl Checker {
         let seed = self.chain.vendor().seeds().raw_transaction;
         // The encoding is canonical, so what came is what was signed.
         let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
-        let equation =
-            public_key.equation_with(&mut self.keys.borrow_mut(), &[seed.as_bytes(), signed], signature);
+        let equation = public_key.equation_with(
+            &mut self.keys.borrow_mut(),
+            &[seed.as_bytes(), signed],
+            signature,
+        );
         let equation = equation.map_err(|_| Refusal::Signature)?;
         let (verdict, answer) = oneshot::channel();
         let is_first = {
@@ -115,7 +120,9 @@ impl Checker {
             .into_iter()
             .zip(holds)
             .map(|(job, holds)| {
-                let verdict = holds.then(|| self.hash(&job.body)).ok_or(Refusal::Signature);
+                let verdict = holds
+                    .then(|| self.hash(&job.body))
+                    .ok_or(Refusal::Signature);
                 (job, verdict)
             })
             .collect();

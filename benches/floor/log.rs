@@ -149,7 +149,11 @@ impl Writer {
         let mut group = Vec::new();
         loop {
             let appended = self.next_group(&mut group);
-            if let Err(error) = self.file.write_all(&group).and_then(|()| self.file.sync_data()) {
+            if let Err(error) = self
+                .file
+                .write_all(&group)
+                .and_then(|()| self.file.sync_data())
+            {
                 // What was answered with 202 cannot be kept: nothing that follows would count.
                 let _ = writeln!(io::stderr(), "cannot write the log: {error}");
                 process::exit(1);
@@ -166,7 +170,11 @@ impl Writer {
         let before = self.log.durable.swap(appended, Ordering::AcqRel);
         // Who looks after this sees what is durable; who has looked before has left its number.
         if self.log.lock().awaited > before {
-            let bells = self.log.bells.lock().unwrap_or_else(PoisonError::into_inner);
+            let bells = self
+                .log
+                .bells
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             bells.iter().for_each(|bell| bell.ring());
         }
     }
@@ -182,7 +190,11 @@ impl Writer {
             }
             queue.asleep = true;
             queue = match pause {
-                None => self.log.work.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                None => self
+                    .log
+                    .work
+                    .wait(queue)
+                    .unwrap_or_else(PoisonError::into_inner),
                 Some(pause) => {
                     let woken = self.log.work.wait_timeout(queue, pause);
                     woken.unwrap_or_else(PoisonError::into_inner).0
@@ -227,7 +239,10 @@ mod tests {
         }
         let expected = b"\x05\0\0\0first\x06\0\0\0second\0\0\0\0";
         assert_eq!(std::fs::read(&path).unwrap(), expected);
-        assert_eq!((log.durable(), log.standing(&hash(9))), (3, Standing::Unknown));
+        assert_eq!(
+            (log.durable(), log.standing(&hash(9))),
+            (3, Standing::Unknown)
+        );
     }
 
     /// A log whose thread the test is.

@@ -59,7 +59,12 @@ struct Arguments {
     #[arg(long, value_name = "MILLISECONDS")]
     poll_ms: Option<NonZeroU64>,
     /// Let so many requests wait at once while they look for themselves; more are answered as pending
-    #[arg(long, value_name = "REQUESTS", default_value_t = 100, requires = "poll_ms")]
+    #[arg(
+        long,
+        value_name = "REQUESTS",
+        default_value_t = 100,
+        requires = "poll_ms"
+    )]
     parked_max: usize,
 }
 

@@ -67,7 +67,10 @@ impl Parked {
             self.bell.0.notified().await;
             let durable = durable();
             let mut waiting = self.waiting.borrow_mut();
-            while waiting.peek().is_some_and(|first| first.0.number <= durable) {
+            while waiting
+                .peek()
+                .is_some_and(|first| first.0.number <= durable)
+            {
                 if let Some(Reverse(request)) = waiting.pop() {
                     // Whoever went away does not hear it.
                     let _ = request.answer.send(());

@@ -89,7 +89,10 @@ mod tests {
         let mut second = Box::pin(polling.wait(|| is_done.get()));
         assert!(waits(&mut first).await);
         assert!(waits(&mut second).await);
-        assert!(!polling.wait(|| true).await, "there is no room for a third one");
+        assert!(
+            !polling.wait(|| true).await,
+            "there is no room for a third one"
+        );
         drop(first);
         is_done.set(true);
         assert!(polling.wait(|| true).await);

@@ -75,7 +75,10 @@ pub fn configure(config: &mut ServiceConfig) {
         .route("/v1", web::get().to(ledger))
         .route("/v1/estimate_gas_price", web::get().to(gas_price))
         .route("/v1/accounts/{address}", web::get().to(account))
-        .route("/v1/accounts/{address}/balance/{asset}", web::get().to(balance))
+        .route(
+            "/v1/accounts/{address}/balance/{asset}",
+            web::get().to(balance),
+        )
         .route("/fund", web::post().to(fund))
         .route("/bytes/{count}", web::get().to(bytes));
 }
@@ -118,10 +121,12 @@ fn answer(standing: Option<Standing>) -> HttpResponse {
 }
 
 fn durable(number: u64) -> HttpResponse {
-    HttpResponse::Ok().content_type(ContentType::json()).body(format!(
-        "{{\"type\":\"user_transaction\",\"version\":\"{number}\",\"success\":true,\
+    HttpResponse::Ok()
+        .content_type(ContentType::json())
+        .body(format!(
+            "{{\"type\":\"user_transaction\",\"version\":\"{number}\",\"success\":true,\
          \"vm_status\":\"Executed successfully\",\"gas_used\":\"0\"}}"
-    ))
+        ))
 }
 
 /// The durable transactions are the versions; there are no blocks.
@@ -233,10 +238,16 @@ mod tests {
         };
         let vendor = Vendor::default();
         for transaction in &good {
-            assert_eq!(get(transaction.hash(&vendor)).await.status(), StatusCode::OK);
+            assert_eq!(
+                get(transaction.hash(&vendor)).await.status(),
+                StatusCode::OK
+            );
         }
         assert_eq!(get(bad.hash(&vendor)).await.status(), StatusCode::NOT_FOUND);
-        let sizes: usize = good.iter().map(|transaction| 4 + transaction.size_bytes()).sum();
+        let sizes: usize = good
+            .iter()
+            .map(|transaction| 4 + transaction.size_bytes())
+            .sum();
         assert_eq!(
             std::fs::read(&path).unwrap().len(),
             sizes,

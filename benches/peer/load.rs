@@ -46,11 +46,15 @@ struct Load {
 /// # Errors
 /// When the peer does not answer as one does.
 pub fn run(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let mut peer = Peer {
         connection: Connection::new(arguments.address.clone()),
         host: arguments.address.clone(),
-        accounts: (0..arguments.accounts.get() as u64).map(Account::new).collect(),
+        accounts: (0..arguments.accounts.get() as u64)
+            .map(Account::new)
+            .collect(),
     };
     let chain_id = runtime.block_on(peer.prepare())?;
     let requests = sign_all(arguments, &peer.accounts, chain_id);

@@ -57,7 +57,10 @@ impl Report {
         let each = |time: Duration| time.as_secs_f64() * 1e6 / measured.committed.max(1) as f64;
         let [before, after] = measured.usage;
         let own = after.own.saturating_sub(before.own);
-        let (before, after) = (before.node.unwrap_or_default(), after.node.unwrap_or_default());
+        let (before, after) = (
+            before.node.unwrap_or_default(),
+            after.node.unwrap_or_default(),
+        );
         let peer = after.cpu.saturating_sub(before.cpu);
         let busy_share = own.as_secs_f64() / seconds;
         Self {

@@ -48,12 +48,16 @@ pub fn number(value: &Value) -> Option<u64> {
 ///
 /// # Errors
 /// When one of them gives none.
-pub async fn all(connection: &mut Connection, host: &str, calls: Vec<Value>) -> Result<Vec<Value>, String> {
+pub async fn all(
+    connection: &mut Connection,
+    host: &str,
+    calls: Vec<Value>,
+) -> Result<Vec<Value>, String> {
     let request = request(host, &Value::Array(calls));
     let answer = connection.ask(&request).await;
     let answer = answer.map_err(|error| format!("{host}: {error}"))?;
-    let outcomes: Vec<Outcome> =
-        serde_json::from_slice(&answer.body).map_err(|error| format!("{host} answered no list: {error}"))?;
+    let outcomes: Vec<Outcome> = serde_json::from_slice(&answer.body)
+        .map_err(|error| format!("{host} answered no list: {error}"))?;
     let results = outcomes.into_iter().map(|outcome| match outcome.error {
         None => Ok(outcome.result),
         Some(fault) => Err(format!("{host}: {} ({})", fault.message, fault.code)),

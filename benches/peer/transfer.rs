@@ -48,7 +48,15 @@ impl Account {
         let (signature, recovery) = self.key.sign_prehash_recoverable(&keccak(&unsigned));
         let parity = u64::from(recovery.is_y_odd());
         let (r, s) = signature.split_bytes();
-        list(&[head, integer(chain_id * 2 + 35 + parity), bytes(&r), bytes(&s)].concat())
+        list(
+            &[
+                head,
+                integer(chain_id * 2 + 35 + parity),
+                bytes(&r),
+                bytes(&s),
+            ]
+            .concat(),
+        )
     }
 }
 
@@ -103,7 +111,10 @@ mod tests {
     fn parts_are_written_as_the_peers_documents_have_them() {
         assert_eq!(integer(0), [0x80]);
         assert_eq!(integer(9), [9]);
-        assert_eq!(integer(20_000_000_000), [0x85, 0x04, 0xa8, 0x17, 0xc8, 0x00]);
+        assert_eq!(
+            integer(20_000_000_000),
+            [0x85, 0x04, 0xa8, 0x17, 0xc8, 0x00]
+        );
         assert_eq!(string(b"dog"), *b"\x83dog");
         assert_eq!(
             list(&[string(b"cat"), string(b"dog")].concat()),

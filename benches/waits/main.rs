@@ -25,7 +25,10 @@ mod connection;
 mod process;
 mod requests;
 #[path = "../../src/commands/bench/seen.rs"]
-#[allow(dead_code, reason = "shared with the bench, which looks at versions as well")]
+#[allow(
+    dead_code,
+    reason = "shared with the bench, which looks at versions as well"
+)]
 mod seen;
 #[path = "../../src/signing.rs"]
 #[allow(dead_code, reason = "shared with the node, which reads keys as well")]
@@ -90,7 +93,9 @@ impl Form {
 
 fn main() -> ExitCode {
     let run = || -> Result<(), Box<dyn Error>> {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         LocalSet::new().block_on(&runtime, steps(&Arguments::parse()))
     };
     match run() {
@@ -108,7 +113,11 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     fund(arguments, &requests).await?;
     let (release, held) = requests.transfers(arguments.transfers.get());
     let hashes: Vec<_> = held.iter().map(|transfer| transfer.hash).collect();
-    submit_all(arguments, held.into_iter().map(|transfer| transfer.submission)).await?;
+    submit_all(
+        arguments,
+        held.into_iter().map(|transfer| transfer.submission),
+    )
+    .await?;
     if !is_told_to_go_on("submitted")? {
         return Ok(());
     }
@@ -119,7 +128,9 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if !is_told_to_go_on("parked")? {
         return Ok(());
     }
-    let mut report = waits.release(&arguments.address, release.submission).await?;
+    let mut report = waits
+        .release(&arguments.address, release.submission)
+        .await?;
     report.sender = requests.sender().to_string();
     report.hash = release.hash.to_string();
     writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
@@ -178,5 +189,8 @@ async fn submit(node: &mut Connection, submission: &[u8]) -> Result<(), String> 
         return Ok(());
     }
     let body = String::from_utf8_lossy(&answer.body);
-    Err(format!("a submission is answered {}: {body}", answer.status))
+    Err(format!(
+        "a submission is answered {}: {body}",
+        answer.status
+    ))
 }

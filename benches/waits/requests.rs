@@ -91,7 +91,10 @@ impl Requests {
 
     /// The long poll for a transaction.
     pub fn wait(&self, hash: &HashValue, accept: &str) -> Vec<u8> {
-        let (host, path) = (&self.address, format!("/v1/transactions/wait_by_hash/{hash}"));
+        let (host, path) = (
+            &self.address,
+            format!("/v1/transactions/wait_by_hash/{hash}"),
+        );
         format!("GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n").into()
     }
 }

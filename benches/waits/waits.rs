@@ -88,10 +88,17 @@ impl Waits {
     ///
     /// # Errors
     /// When the node does not take it, or an answer was there before.
-    pub async fn release(self, address: &str, submission: Vec<u8>) -> Result<Report, Box<dyn Error>> {
+    pub async fn release(
+        self,
+        address: &str,
+        submission: Vec<u8>,
+    ) -> Result<Report, Box<dyn Error>> {
         // Until the runtime has seen what came while nobody asked it.
         sleep(SETTLE).await;
-        let early = self.0.iter().filter(|stream| stream.try_read(&mut [0]).is_ok());
+        let early = self
+            .0
+            .iter()
+            .filter(|stream| stream.try_read(&mut [0]).is_ok());
         if let early @ 1.. = early.count() {
             return Err(format!("{early} were answered although they should have waited").into());
         }
@@ -110,7 +117,8 @@ impl Waits {
         }
         let mut node = Connection::new(address.to_owned());
         let begin = Instant::now();
-        let released = tokio::task::spawn_local(async move { submit(&mut node, &submission).await });
+        let released =
+            tokio::task::spawn_local(async move { submit(&mut node, &submission).await });
         let answers = timeout(PATIENCE, readers.join_all()).await?;
         let last = Moment::now();
         released.await??;

@@ -28,7 +28,10 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 /// `GET /actors/{name}`.
 pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
     let mailboxes = admin.node.mailboxes();
-    match mailboxes.iter().find(|status| status.actor == name.as_str()) {
+    match mailboxes
+        .iter()
+        .find(|status| status.actor == name.as_str())
+    {
         Some(status) => HttpResponse::Ok().json(status),
         None => untuned(&TuneError::UnknownActor(name.into_inner())),
     }
@@ -40,7 +43,11 @@ pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
 }
 
 /// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.
-pub async fn tune(admin: Data<Admin>, name: Path<String>, body: Result<Bytes, Error>) -> HttpResponse {
+pub async fn tune(
+    admin: Data<Admin>,
+    name: Path<String>,
+    body: Result<Bytes, Error>,
+) -> HttpResponse {
     let change: Change = match body_of(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
         Ok(change) => change,
         Err(problem) => return problem.response(),

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body, in bytes: as many of the longest rules as a filter has, each with quotes, a comma,
 /// a line break and some indentation.
-pub const BODY_BYTES_MAX: usize = SubmissionFilter::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
+pub const BODY_BYTES_MAX: usize =
+    SubmissionFilter::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
 
 /// How much of a new filter the log tells, in characters.
 const LOGGED_CHARS_MAX: usize = 1_000;
@@ -39,7 +40,11 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: these rules in the place of all that were
 /// there. They hold for every submission that comes after the answer, until the next start.
 pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let Filter { rules } = match body_of(body, BODY_BYTES_MAX, "{\"rules\": [\"deny sender 0x1\", ...]}") {
+    let Filter { rules } = match body_of(
+        body,
+        BODY_BYTES_MAX,
+        "{\"rules\": [\"deny sender 0x1\", ...]}",
+    ) {
         Ok(filter) => filter,
         Err(problem) => return problem.response(),
     };
@@ -49,7 +54,12 @@ pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResp
             let text: String = filter.to_string().chars().take(LOGGED_CHARS_MAX).collect();
             let count = filter.rules().len();
             let before = admin.node.set_filter(filter).rules().len();
-            tracing::info!(rules = count, before, filter = text, "submission filter changed");
+            tracing::info!(
+                rules = count,
+                before,
+                filter = text,
+                "submission filter changed"
+            );
             shown
         }
         Err(error) => Problem::InvalidInput(error.to_string()).response(),

@@ -20,7 +20,9 @@ use actix_web::{
     web::{self, Bytes, ServiceConfig},
 };
 use ledger_actors::NodeHandle;
-use ledger_api::{ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method};
+use ledger_api::{
+    ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method,
+};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 

@@ -15,8 +15,11 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// `PATCH /switches` with those to be turned, such as `{"submission_enabled": false}`: the new positions of
 /// all. They hold for every request that comes after the answer, until the next start.
 pub async fn turn(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let change: SwitchChange = match body_of(body, BODY_BYTES_MAX, "such as {\"submission_enabled\": false}")
-    {
+    let change: SwitchChange = match body_of(
+        body,
+        BODY_BYTES_MAX,
+        "such as {\"submission_enabled\": false}",
+    ) {
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };

@@ -36,10 +36,15 @@ pub async fn check<B: MessageBody>(
     };
     match refused {
         Some(mut response) => {
-            response.head_mut().set_connection_type(ConnectionType::Close);
+            response
+                .head_mut()
+                .set_connection_type(ConnectionType::Close);
             Ok(request.into_response(response).map_into_right_body())
         }
-        None => next.call(request).await.map(ServiceResponse::map_into_left_body),
+        None => next
+            .call(request)
+            .await
+            .map(ServiceResponse::map_into_left_body),
     }
 }
 

@@ -3,8 +3,8 @@
 //! until its client has read it.
 
 use crate::{
-    addresses::AddressPlace, answer::SharedBody, budget::Share, connection::ConnectionPlace, error::Problem,
-    places::Place, state::ApiState,
+    addresses::AddressPlace, answer::SharedBody, budget::Share, connection::ConnectionPlace,
+    error::Problem, places::Place, state::ApiState,
 };
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
@@ -77,8 +77,8 @@ pub(crate) fn places(state: &Rc<ApiState>, request: &ServiceRequest) -> Result<P
         });
     }
     let limit = config.max_streams_per_connection;
-    let of_connection =
-        ConnectionPlace::take(request.request(), limit).ok_or(Problem::TooManyOnConnection(limit))?;
+    let of_connection = ConnectionPlace::take(request.request(), limit)
+        .ok_or(Problem::TooManyOnConnection(limit))?;
     let limit = config.max_in_flight_per_address;
     let of_address = match request.peer_addr() {
         Some(peer) => Some(
@@ -109,7 +109,9 @@ fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memor
     let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
     let size_bytes = match response.response().body().size() {
-        BodySize::Sized(bytes) if counts && !is_shared => usize::try_from(bytes).unwrap_or(usize::MAX),
+        BodySize::Sized(bytes) if counts && !is_shared => {
+            usize::try_from(bytes).unwrap_or(usize::MAX)
+        }
         _ => 0,
     };
     if !of_answers.grow(size_bytes) {

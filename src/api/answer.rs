@@ -91,9 +91,13 @@ impl Answer {
     ///
     /// # Errors
     /// 500 when that failed.
-    pub fn bcs_bytes(ledger_info: LedgerInfo, body: Result<Vec<u8>, bcs::Error>) -> Result<Self, ApiError> {
-        let body = body
-            .map_err(|cause| Problem::internal("writing the answer as BCS failed", &cause).at(ledger_info))?;
+    pub fn bcs_bytes(
+        ledger_info: LedgerInfo,
+        body: Result<Vec<u8>, bcs::Error>,
+    ) -> Result<Self, ApiError> {
+        let body = body.map_err(|cause| {
+            Problem::internal("writing the answer as BCS failed", &cause).at(ledger_info)
+        })?;
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
     }
 
@@ -147,7 +151,10 @@ impl Answer {
 impl Reply for Answer {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::build(self.status)
-            .insert_header((CONTENT_TYPE, HeaderValue::from_static(self.format.media_type())))
+            .insert_header((
+                CONTENT_TYPE,
+                HeaderValue::from_static(self.format.media_type()),
+            ))
             .body(self.body);
         headers.write(&self.ledger_info, response.headers_mut());
         if let Some(gas_used) = self.gas_used {

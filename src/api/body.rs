@@ -57,7 +57,10 @@ pub(crate) async fn read(
     )
     .await;
     let timeout_secs = BODY_TIMEOUT_SECS;
-    Ok((which, body.unwrap_or(Err(Problem::BodyTimeout { timeout_secs }))?))
+    Ok((
+        which,
+        body.unwrap_or(Err(Problem::BodyTimeout { timeout_secs }))?,
+    ))
 }
 
 /// Reads a JSON body.
@@ -89,7 +92,8 @@ async fn collect(
 ) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|cause| Problem::Syntax(format!("reading the body failed: {cause}")))?;
+        let chunk =
+            chunk.map_err(|cause| Problem::Syntax(format!("reading the body failed: {cause}")))?;
         if chunk.len() > limit_bytes - body.len() {
             return Err(Problem::BodyTooLarge { limit_bytes });
         }
@@ -129,14 +133,18 @@ fn refuse_encodings(request: &HttpRequest) -> Result<(), Problem> {
 /// The declared length; `None` where the body says its end by itself: chunked, or an HTTP/2 stream.
 fn declared_length(request: &HttpRequest) -> Result<Option<u64>, Problem> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
-        let ends_by_itself = request.version() == Version::HTTP_2 || request.chunked().unwrap_or(false);
+        let ends_by_itself =
+            request.version() == Version::HTTP_2 || request.chunked().unwrap_or(false);
         return if ends_by_itself {
             Ok(None)
         } else {
             Err(Problem::LengthRequired)
         };
     };
-    let length = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    let length = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
     length
         .map(|Decimal(bytes)| Some(bytes))
         .ok_or_else(|| Problem::Syntax("failed to parse header `Content-Length`".to_owned()))
@@ -161,7 +169,10 @@ mod tests {
         read_stream_with(stream, (&budget, &budget.share())).await
     }
 
-    async fn read_stream_with<S>(stream: S, memory: (&Budget, &Share)) -> Result<(usize, Bytes), Problem>
+    async fn read_stream_with<S>(
+        stream: S,
+        memory: (&Budget, &Share),
+    ) -> Result<(usize, Bytes), Problem>
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
@@ -176,7 +187,10 @@ mod tests {
     }
 
     fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {
-        let chunks: Vec<_> = lengths.iter().map(|&length| Ok(vec![7; length].into())).collect();
+        let chunks: Vec<_> = lengths
+            .iter()
+            .map(|&length| Ok(vec![7; length].into()))
+            .collect();
         stream::iter(chunks)
     }
 
@@ -200,8 +214,11 @@ mod tests {
         let lengths = [1, 4, 2, 3];
         let (observed, charged_bytes) = (budget.clone(), Rc::new(RefCell::new(Vec::new())));
         let seen = Rc::clone(&charged_bytes);
-        let observing = chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.taken_bytes()));
-        let (_, body) = read_stream_with(observing, (&budget, &share)).await.unwrap();
+        let observing =
+            chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.taken_bytes()));
+        let (_, body) = read_stream_with(observing, (&budget, &share))
+            .await
+            .unwrap();
         assert_eq!(body.len(), LIMIT);
         assert_eq!(*charged_bytes.borrow(), [0, 1, 5, 7], "before each chunk");
         assert_eq!((budget.taken_bytes(), share.bytes()), (LIMIT, LIMIT));
@@ -216,7 +233,9 @@ mod tests {
             let (other, share) = (budget.share(), budget.share());
             assert!(other.grow(LIMIT - 6));
             let unread = chunks(lengths).chain(stream::pending());
-            let problem = read_stream_with(unread, (&budget, &share)).await.unwrap_err();
+            let problem = read_stream_with(unread, (&budget, &share))
+                .await
+                .unwrap_err();
             assert!(
                 matches!(problem, Problem::BodiesFull { limit_bytes: LIMIT }),
                 "{lengths:?}: {problem}"

@@ -143,7 +143,11 @@ mod tests {
         assert!(one.grow(600) && other.grow(300) && other.grow(100));
         assert_eq!(budget.taken_bytes(), 1_000);
         assert!(!other.grow(1) && !one.grow(1));
-        assert_eq!(budget.taken_bytes(), 1_000, "what has no room takes nothing");
+        assert_eq!(
+            budget.taken_bytes(),
+            1_000,
+            "what has no room takes nothing"
+        );
         drop(one);
         assert_eq!(budget.taken_bytes(), 400);
         assert!(other.grow(1));

@@ -66,7 +66,10 @@ impl Call {
     /// # Panics
     /// In builds with debug assertions, when the operation does not declare it.
     pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
-        debug_assert!(self.operation.declares_parameter(Place::Path, name), "{name}");
+        debug_assert!(
+            self.operation.declares_parameter(Place::Path, name),
+            "{name}"
+        );
         params::path(self.pattern, &self.request, name)
     }
 
@@ -75,7 +78,10 @@ impl Call {
     /// # Panics
     /// In builds with debug assertions, when the operation does not declare it.
     pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
-        debug_assert!(self.operation.declares_parameter(Place::Query, name), "{name}");
+        debug_assert!(
+            self.operation.declares_parameter(Place::Query, name),
+            "{name}"
+        );
         params::query(&self.request, name)
     }
 
@@ -121,7 +127,14 @@ impl Call {
     ) -> Result<(usize, Bytes), Problem> {
         let limit_bytes = limit_bytes.min(self.state.config().max_body_bytes);
         let memory = (self.state.bodies(), &*self.held);
-        body::read(&self.request, &mut self.payload, limit_bytes, media_types, memory).await
+        body::read(
+            &self.request,
+            &mut self.payload,
+            limit_bytes,
+            media_types,
+            memory,
+        )
+        .await
     }
 
     /// Answers a question on one snapshot. Whatever the question finds, also that there is nothing,
@@ -166,18 +179,23 @@ impl Call {
         T: Send + 'static,
         Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
     {
-        self.read_few(at_version(self.asked_version()?, question)).await
+        self.read_few(at_version(self.asked_version()?, question))
+            .await
     }
 
     /// The query parameter `ledger_version`.
     fn asked_version(&self) -> Result<Option<u64>, Problem> {
-        Ok(self.query("ledger_version")?.map(|Decimal(version)| version))
+        Ok(self
+            .query("ledger_version")?
+            .map(|Decimal(version)| version))
     }
 
     /// The answer to the same question, where it is kept and still true at the newest moment.
     pub fn kept(&self, subject: Subject) -> Option<Answer> {
         let head = self.node().head();
-        self.state.kept().get(subject, self.format, head.ledger_info())
+        self.state
+            .kept()
+            .get(subject, self.format, head.ledger_info())
     }
 
     /// Keeps an answer, which shows nothing before `version`.
@@ -200,7 +218,9 @@ impl Call {
 }
 
 /// What a question found, of one moment of the ledger.
-fn found_at<T>((ledger_info, found): (LedgerInfo, Result<T, Problem>)) -> Result<(LedgerInfo, T), ApiError> {
+fn found_at<T>(
+    (ledger_info, found): (LedgerInfo, Result<T, Problem>),
+) -> Result<(LedgerInfo, T), ApiError> {
     match found {
         Ok(found) => Ok((ledger_info, found)),
         Err(problem) => Err(problem.at(ledger_info)),
@@ -222,11 +242,16 @@ fn at_version<T>(
 ///
 /// # Errors
 /// 404 above the newest version, 410 below the window.
-pub(crate) fn readable_version(asked: Option<u64>, ledger_info: &LedgerInfo) -> Result<u64, Problem> {
+pub(crate) fn readable_version(
+    asked: Option<u64>,
+    ledger_info: &LedgerInfo,
+) -> Result<u64, Problem> {
     match asked {
         None => Ok(ledger_info.version),
         Some(version) if version > ledger_info.version => Err(Problem::VersionNotFound(version)),
-        Some(version) if version < ledger_info.oldest_version => Err(Problem::VersionPruned(version)),
+        Some(version) if version < ledger_info.oldest_version => {
+            Err(Problem::VersionPruned(version))
+        }
         Some(version) => Ok(version),
     }
 }

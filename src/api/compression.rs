@@ -22,7 +22,9 @@ use actix_web::{
     dev::ServiceResponse,
     http::{
         StatusCode,
-        header::{self, AcceptEncoding, Encoding, Header, HeaderValue, Preference, Quality, QualityItem},
+        header::{
+            self, AcceptEncoding, Encoding, Header, HeaderValue, Preference, Quality, QualityItem,
+        },
     },
 };
 use bytes::Bytes;
@@ -93,12 +95,17 @@ impl Coding {
     /// client that refuses everything that there is gets the plain body too (RFC 9110, 12.5.3).
     fn negotiated(accepted: &AcceptEncoding) -> Option<Self> {
         let weight = |encoding: &Encoding| {
-            let named = |item: &&QualityItem<_>| item.item == Preference::Specific(encoding.clone());
+            let named =
+                |item: &&QualityItem<_>| item.item == Preference::Specific(encoding.clone());
             let any = |item: &&QualityItem<_>| item.item == Preference::Any;
-            let item = accepted.iter().find(named).or_else(|| accepted.iter().find(any));
+            let item = accepted
+                .iter()
+                .find(named)
+                .or_else(|| accepted.iter().find(any));
             item.map_or(Quality::ZERO, |item| item.quality)
         };
-        let named_plain = |item: &&QualityItem<_>| item.item == Preference::Specific(Encoding::identity());
+        let named_plain =
+            |item: &&QualityItem<_>| item.item == Preference::Specific(Encoding::identity());
         let plain = accepted
             .iter()
             .find(named_plain)
@@ -134,7 +141,8 @@ impl Coding {
                 Ok(encoder.into_inner())
             }
             Self::Gzip => {
-                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                let mut encoder =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
                 encoder.write_all(body)?;
                 encoder.finish()
             }
@@ -169,7 +177,9 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
     let body = match compressed(state, coding, body.clone()).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
-            response.headers_mut().insert(header::CONTENT_ENCODING, name);
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, name);
             response.extensions_mut().remove::<SharedBody>();
             smaller.into()
         }
@@ -268,11 +278,20 @@ mod tests {
 
     #[test]
     fn compresses_bodies_of_every_size_without_loss() {
-        for length in [BYTES_MIN, IN_PLACE_BYTES_MAX, IN_PLACE_BYTES_MAX + 1, 3 << 20] {
+        for length in [
+            BYTES_MIN,
+            IN_PLACE_BYTES_MAX,
+            IN_PLACE_BYTES_MAX + 1,
+            3 << 20,
+        ] {
             let body: Bytes = (0..length).map(|place| (place / 7 % 251) as u8).collect();
             for coding in Coding::ALL {
                 let smaller = smaller(coding, &body).expect("it repeats itself");
-                assert_eq!(decoded(coding, &smaller), body, "{length} bytes, {coding:?}");
+                assert_eq!(
+                    decoded(coding, &smaller),
+                    body,
+                    "{length} bytes, {coding:?}"
+                );
             }
         }
     }
@@ -282,7 +301,9 @@ mod tests {
         let mut state = 1u64;
         let noise: Vec<u8> = (0..BYTES_MIN)
             .map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
                 (state >> 56) as u8
             })
             .collect();
@@ -292,7 +313,9 @@ mod tests {
     #[test]
     fn refuses_more_compressors_than_there_are_until_one_is_dropped() {
         let compressors = Compressors::default();
-        let mut permits: Vec<_> = (0..AT_ONCE_MAX).map(|_| compressors.acquire().unwrap()).collect();
+        let mut permits: Vec<_> = (0..AT_ONCE_MAX)
+            .map(|_| compressors.acquire().unwrap())
+            .collect();
         assert!(compressors.acquire().is_none());
         permits.pop();
         assert!(compressors.acquire().is_some());

@@ -22,8 +22,8 @@ use actix_web::{
     Error, HttpResponse,
     body::MessageBody,
     dev::{
-        Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _, fn_factory,
-        fn_service,
+        Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _,
+        fn_factory, fn_service,
     },
     http::header::{ORIGIN, RETRY_AFTER},
 };
@@ -120,7 +120,11 @@ impl Dispatch {
     ///
     /// Requests of web pages, which have an `Origin`, are served by `pages`, which answers their
     /// preflight requests.
-    fn trace<S, B>(self: &Rc<Self>, request: ServiceRequest, pages: &S) -> LocalBoxFuture<'static, Served>
+    fn trace<S, B>(
+        self: &Rc<Self>,
+        request: ServiceRequest,
+        pages: &S,
+    ) -> LocalBoxFuture<'static, Served>
     where
         S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
         B: MessageBody + 'static,
@@ -137,7 +141,8 @@ impl Dispatch {
         let meter = route.map(|metered| metered.meter);
         // An operation that does not always answer is refused in a form that the operator has
         // turned off.
-        let depends_on_accept = route.is_some_and(|metered| !metered.route.operation().always_answers);
+        let depends_on_accept =
+            route.is_some_and(|metered| !metered.route.operation().always_answers);
         let has_origin = request.headers().contains_key(ORIGIN);
         let vary_names = vary::names(depends_on_accept, has_origin);
         let (dispatch, state) = (Rc::clone(self), Rc::clone(&self.state));
@@ -153,7 +158,9 @@ impl Dispatch {
                 vary::add(response.headers_mut(), names);
             }
             let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
-            state.route_meters().answered(meter, response.status(), took);
+            state
+                .route_meters()
+                .answered(meter, response.status(), took);
             Ok(response)
         };
         traced.boxed_local()
@@ -241,8 +248,13 @@ async fn handled(call: Call, handler: &Handler) -> Result<HttpResponse, ApiError
 pub(crate) fn dispatch(
     table: fn() -> Vec<Route>,
     state: &ApiState,
-) -> impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse, Error = Error, InitError = ()>
-+ use<> {
+) -> impl ServiceFactory<
+    ServiceRequest,
+    Config = (),
+    Response = ServiceResponse,
+    Error = Error,
+    InitError = (),
+> + use<> {
     let state = state.clone();
     fn_factory(move || {
         let (state, telling) = state.for_thread();

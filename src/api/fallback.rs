@@ -34,7 +34,9 @@ pub fn wrong_method(allow: impl Into<String>) -> Route {
 pub fn extraction_problem(error: &actix_web::Error, limit_bytes: usize) -> Problem {
     match error.as_response_error().status_code() {
         StatusCode::PAYLOAD_TOO_LARGE => Problem::BodyTooLarge { limit_bytes },
-        status if status.is_server_error() => Problem::internal("reading the request failed", error),
+        status if status.is_server_error() => {
+            Problem::internal("reading the request failed", error)
+        }
         _ => Problem::Syntax(format!("reading the request failed: {error}")),
     }
 }
@@ -80,7 +82,11 @@ mod tests {
         let answer = call_service(&init_service(app).await, request.to_request()).await;
         let allow = answer.headers().get(header::ALLOW);
         let allow = allow.map(|value| value.to_str().unwrap().to_owned());
-        (answer.status().as_u16(), allow, read_body_json(answer).await)
+        (
+            answer.status().as_u16(),
+            allow,
+            read_body_json(answer).await,
+        )
     }
 
     #[actix_web::test]

@@ -64,7 +64,10 @@ mod tests {
             (&["*/*"], Format::Json),
             (&["application/json"], Format::Json),
             (&["application/x-bcs"], Format::Bcs),
-            (&["text/html, application/x-bcs, application/json"], Format::Bcs),
+            (
+                &["text/html, application/x-bcs, application/json"],
+                Format::Bcs,
+            ),
             (&["application/json, application/x-bcs"], Format::Json),
             (&["APPLICATION/X-BCS; q=0.5, application/json"], Format::Bcs),
             (&["text/plain", "application/x-bcs"], Format::Bcs),

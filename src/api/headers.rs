@@ -73,7 +73,9 @@ impl LedgerHeaders {
     /// # Panics
     /// Never: a vendor word is letters only, which may stand in a header name.
     pub fn new(vendor: &Vendor) -> Self {
-        let name = |rest: &str| HeaderName::from_static(static_name(format!("x-{}-{rest}", vendor.lower())));
+        let name = |rest: &str| {
+            HeaderName::from_static(static_name(format!("x-{}-{rest}", vendor.lower())))
+        };
         Self {
             chain_id: name("chain-id"),
             version: name("ledger-version"),
@@ -96,7 +98,10 @@ impl LedgerHeaders {
     /// All that answers have.
     pub fn names(&self) -> impl Iterator<Item = HeaderName> {
         let where_they_apply = [&self.gas_used, &self.cursor];
-        self.of_moment().into_iter().chain(where_they_apply).cloned()
+        self.of_moment()
+            .into_iter()
+            .chain(where_they_apply)
+            .cloned()
     }
 
     /// Those of the facts of a moment.

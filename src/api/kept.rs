@@ -32,9 +32,15 @@ pub(crate) enum Subject {
     /// A committed transaction.
     TransactionByVersion(u64),
     /// A block.
-    BlockByHeight { height: u64, with_transactions: bool },
+    BlockByHeight {
+        height: u64,
+        with_transactions: bool,
+    },
     /// A block.
-    BlockByVersion { version: u64, with_transactions: bool },
+    BlockByVersion {
+        version: u64,
+        with_transactions: bool,
+    },
     /// A page of events at a moment of the ledger.
     Events {
         stream: EventKey,
@@ -96,7 +102,9 @@ impl KeptAnswers {
         let bytes_max = bytes_max as u64;
         let options = OptionsBuilder::new()
             .shards(PARTS)
-            .estimated_items_capacity(usize::try_from(bytes_max / ANSWER_BYTES).unwrap_or(usize::MAX))
+            .estimated_items_capacity(
+                usize::try_from(bytes_max / ANSWER_BYTES).unwrap_or(usize::MAX),
+            )
             .weight_capacity(bytes_max)
             .build()
             .expect("both sizes are given");
@@ -107,7 +115,12 @@ impl KeptAnswers {
     }
 
     /// The kept answer, given at the moment `ledger_info`; none of what is pruned then.
-    pub fn get(&self, subject: Subject, format: Format, ledger_info: &LedgerInfo) -> Option<Answer> {
+    pub fn get(
+        &self,
+        subject: Subject,
+        format: Format,
+        ledger_info: &LedgerInfo,
+    ) -> Option<Answer> {
         let answers = self.0.as_ref()?;
         let name = (subject, format);
         let kept = answers.get(&name)?;
@@ -116,7 +129,8 @@ impl KeptAnswers {
             return None;
         }
         // Another thread may have kept it since the moment was looked at.
-        (kept.version <= ledger_info.version).then(|| Answer::bytes(*ledger_info, format, kept.body))
+        (kept.version <= ledger_info.version)
+            .then(|| Answer::bytes(*ledger_info, format, kept.body))
     }
 
     /// Keeps the body of `answer`, which shows nothing before `version`, unless it is too large.
@@ -185,7 +199,11 @@ mod tests {
         const BYTES_MAX: usize = 1 << 20;
         let kept = KeptAnswers::new(BYTES_MAX);
         for version in 0..10_000 {
-            kept.keep(Subject::TransactionByVersion(version), version, &answer(1_000));
+            kept.keep(
+                Subject::TransactionByVersion(version),
+                version,
+                &answer(1_000),
+            );
             assert!(kept.counts().bytes <= BYTES_MAX as u64);
         }
         assert!(kept.counts().bytes > BYTES_MAX as u64 / 2);

@@ -113,7 +113,10 @@ mod tests {
         let answers = LargeAnswers::default();
         let mut places: Vec<_> = (0..AT_ONCE_MAX).map(|_| answers.place().unwrap()).collect();
         let full = answers.place();
-        assert!(matches!(full, Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))));
+        assert!(matches!(
+            full,
+            Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))
+        ));
         places.pop();
         answers.place().unwrap();
     }

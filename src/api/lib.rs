@@ -18,7 +18,10 @@
 //! of requests in flight and of large answers, and of each connection whether it is trusted to sign well.
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 mod addresses;
 mod admission;

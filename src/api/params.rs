@@ -19,8 +19,14 @@ pub(crate) fn path<T: FromStr<Err: Display>>(
     let path = request.match_info().as_str();
     let path = path.strip_prefix(ROOT).unwrap_or_default();
     let mut parts = pattern.split('/').zip(path.split('/'));
-    let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
-    let text = parts.find(|(part, _)| is_it(part)).map_or("", |(_, text)| text);
+    let is_it = |part: &str| {
+        part.strip_prefix('{')
+            .and_then(|part| part.strip_suffix('}'))
+            == Some(name)
+    };
+    let text = parts
+        .find(|(part, _)| is_it(part))
+        .map_or("", |(_, text)| text);
     percent_decode_str(text)
         .decode_utf8_lossy()
         .parse()
@@ -36,10 +42,11 @@ pub(crate) fn query<T: FromStr<Err: Display>>(
     request: &HttpRequest,
     name: &str,
 ) -> Result<Option<T>, Problem> {
-    let failed =
-        |cause: &dyn Display| Problem::Syntax(format!("failed to parse parameter `{name}`: {cause}"));
-    let pairs =
-        Query::<Vec<(String, String)>>::from_query(request.query_string()).map_err(|cause| failed(&cause))?;
+    let failed = |cause: &dyn Display| {
+        Problem::Syntax(format!("failed to parse parameter `{name}`: {cause}"))
+    };
+    let pairs = Query::<Vec<(String, String)>>::from_query(request.query_string())
+        .map_err(|cause| failed(&cause))?;
     let mut values = pairs
         .iter()
         .filter(|(key, _)| key == name)
@@ -110,7 +117,10 @@ mod tests {
     fn percent_signs_are_decoded_once() {
         let request = request("/r/a%2541%2Fb/c%20d");
         let of = |name| path::<String>("/r/{tag}/{other}", &request, name).unwrap();
-        assert_eq!((of("tag"), of("other")), ("a%41/b".to_owned(), "c d".to_owned()));
+        assert_eq!(
+            (of("tag"), of("other")),
+            ("a%41/b".to_owned(), "c d".to_owned())
+        );
     }
 
     #[test]

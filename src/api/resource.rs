@@ -19,11 +19,13 @@ pub(crate) fn read_resource(
     let Some(group) = chain.framework().group_of(tag) else {
         return snapshot.state_value(&StateKey::resource(address, tag), version);
     };
-    let Some(slot) = snapshot.state_value(&StateKey::resource_group(address, &group), version)? else {
+    let Some(slot) = snapshot.state_value(&StateKey::resource_group(address, &group), version)?
+    else {
         return Ok(None);
     };
-    let members = group_members(&slot)
-        .map_err(|cause| StoreError::Inconsistent(format!("the resource group at {address}: {cause}")))?;
+    let members = group_members(&slot).map_err(|cause| {
+        StoreError::Inconsistent(format!("the resource group at {address}: {cause}"))
+    })?;
     Ok(members.get(tag).cloned())
 }
 
@@ -35,8 +37,9 @@ pub(crate) type Resource = (StructTag, Bytes);
 /// # Errors
 /// When the store holds a group or a state key that does not decode.
 pub(crate) fn resources_of(key: &StateKey, value: Bytes) -> Result<Vec<Resource>, StoreError> {
-    let undecodable =
-        |cause: &dyn std::fmt::Display| StoreError::Inconsistent(format!("the slot {key:?}: {cause}"));
+    let undecodable = |cause: &dyn std::fmt::Display| {
+        StoreError::Inconsistent(format!("the slot {key:?}: {cause}"))
+    };
     match key.parts().map_err(|cause| undecodable(&cause))? {
         StateKeyParts::Resource { tag, .. } => Ok(vec![(tag, value)]),
         StateKeyParts::ResourceGroup { .. } => {

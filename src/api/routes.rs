@@ -8,9 +8,9 @@ use crate::{
     call::Call,
     dispatch::dispatch,
     endpoints::{
-        accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health, index,
-        info, listings, modules, resources, simulate, spec, state_values, submit, summaries, tables,
-        transactions, view,
+        accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health,
+        index, info, listings, modules, resources, simulate, spec, state_values, submit, summaries,
+        tables, transactions, view,
     },
     error::ApiError,
     fallback::wrong_method,
@@ -56,7 +56,8 @@ impl Route {
 }
 
 /// What answers a request.
-pub(crate) type Handler = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
+pub(crate) type Handler =
+    Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
 
 fn route<F, R>(
     method: Method,

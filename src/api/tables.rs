@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, WriteSet, framework::modules::table::TableInfo,
+    AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, WriteSet,
+    framework::modules::table::TableInfo,
 };
 use ledger_store::{Snapshot, StoreError};
 use std::collections::{BTreeSet, HashMap};
@@ -58,7 +59,9 @@ impl TableTypes {
                 continue;
             }
             let key = info_key(chain, &handle);
-            let written = changes.binary_search_by(|(changed, _)| changed.cmp(&key)).ok();
+            let written = changes
+                .binary_search_by(|(changed, _)| changed.cmp(&key))
+                .ok();
             match written.and_then(|place| changes[place].1.value()) {
                 Some(info) => {
                     self.0.insert(handle, decode(info));
@@ -173,9 +176,15 @@ mod tests {
     fn a_table_that_goes_and_types_that_do_not_parse_tell_nothing() {
         let chain = chain();
         let mut tables = TableTypes::default();
-        let gone = writes(vec![item(TABLE), (info_key(&chain, &TABLE), WriteOp::Delete)]);
+        let gone = writes(vec![
+            item(TABLE),
+            (info_key(&chain, &TABLE), WriteOp::Delete),
+        ]);
         assert_eq!(tables.learn(&chain, &gone), [TABLE]);
-        let odd = writes(vec![item(TABLE), (info_key(&chain, &TABLE), info("vector<"))]);
+        let odd = writes(vec![
+            item(TABLE),
+            (info_key(&chain, &TABLE), info("vector<")),
+        ]);
         assert_eq!(tables.learn(&chain, &odd), []);
         assert!(tables.get(&TABLE).is_none());
     }

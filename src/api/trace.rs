@@ -33,7 +33,9 @@ impl TraceParent {
         let mut parts = text.split('-');
         let mut hex = |digits: usize| {
             let part = parts.next()?;
-            let is_hex = part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            let is_hex = part
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             (part.len() == digits && is_hex).then_some(part)
         };
         let (version, trace_id, parent_id, _flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
@@ -138,7 +140,10 @@ fn shortened(text: &str) -> String {
         };
         as_is.into_iter().chain(escaped.into_iter().flatten())
     };
-    text.chars().take(LOGGED_CHARS_MAX).flat_map(escaped).collect()
+    text.chars()
+        .take(LOGGED_CHARS_MAX)
+        .flat_map(escaped)
+        .collect()
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ pub(crate) fn add(headers: &mut HeaderMap, names: HeaderValue) {
         return;
     }
     let added = headers.get(VARY).into_iter();
-    let all: Vec<_> = present.iter().chain(added).map(HeaderValue::as_bytes).collect();
+    let all: Vec<_> = present
+        .iter()
+        .chain(added)
+        .map(HeaderValue::as_bytes)
+        .collect();
     // An error cannot occur: each part was the value of a header.
     if let Ok(value) = HeaderValue::from_bytes(&all.join(&b", "[..])) {
         headers.insert(VARY, value);

@@ -4,8 +4,8 @@
 //! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
 use ledger::{
-    AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo, ReplayProtector,
-    SignedTransaction, Transaction, TransactionInfo, WriteSet,
+    AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo,
+    ReplayProtector, SignedTransaction, Transaction, TransactionInfo, WriteSet,
 };
 use ledger_store::{LoggedTransaction, StoredList, StoredRows, TransactionSummary};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
@@ -114,7 +114,8 @@ impl ListBcs {
 
     /// Appends an event of a transaction, given as its BCS bytes.
     pub fn push_event(&mut self, transaction_version: u64, event: &[u8]) {
-        self.items.extend_from_slice(&transaction_version.to_le_bytes());
+        self.items
+            .extend_from_slice(&transaction_version.to_le_bytes());
         self.items.extend_from_slice(event);
         self.count += 1;
     }
@@ -200,7 +201,10 @@ pub(crate) fn on_chain_bytes(rows: &StoredRows) -> Result<Vec<u8>, bcs::Error> {
 ///
 /// # Errors
 /// When the list is too long for BCS.
-pub(crate) fn block_bytes(block: &BlockInfo, transactions: Option<&ListBcs>) -> Result<Vec<u8>, bcs::Error> {
+pub(crate) fn block_bytes(
+    block: &BlockInfo,
+    transactions: Option<&ListBcs>,
+) -> Result<Vec<u8>, bcs::Error> {
     let head = bcs::to_bytes(&BlockHeadBcs {
         block_height: block.header.height,
         block_hash: block.hash,

@@ -72,7 +72,10 @@ struct ErrorMessage {
 const SHOWN_MAX: usize = 300;
 
 /// Gives the answer back if it is a success, else the error that its body tells.
-pub async fn success(url: &str, response: reqwest::Response) -> Result<reqwest::Response, ClientError> {
+pub async fn success(
+    url: &str,
+    response: reqwest::Response,
+) -> Result<reqwest::Response, ClientError> {
     let status = response.status();
     if status.is_success() {
         return Ok(response);

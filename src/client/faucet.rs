@@ -39,8 +39,18 @@ impl FaucetClient {
             url: url.clone(),
             source,
         };
-        let response = self.http.post(&url).json(&body).send().await.map_err(no_answer)?;
-        let funded: Funded = success(&url, response).await?.json().await.map_err(no_answer)?;
+        let response = self
+            .http
+            .post(&url)
+            .json(&body)
+            .send()
+            .await
+            .map_err(no_answer)?;
+        let funded: Funded = success(&url, response)
+            .await?
+            .json()
+            .await
+            .map_err(no_answer)?;
         let first = funded.txn_hashes.first().map(|text| text.parse());
         match first {
             Some(Ok(hash)) => Ok(hash),

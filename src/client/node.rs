@@ -162,10 +162,13 @@ impl NodeClient {
             .await
             .map_err(|source| no_answer(&url, source))?;
         let submitted: Submitted = read(&url, success(&url, response).await?).await?;
-        submitted.hash.parse().map_err(|error| ClientError::Unexpected {
-            url,
-            reason: format!("hash {:?}: {error}", submitted.hash),
-        })
+        submitted
+            .hash
+            .parse()
+            .map_err(|error| ClientError::Unexpected {
+                url,
+                reason: format!("hash {:?}: {error}", submitted.hash),
+            })
     }
 
     /// Waits by long polls until the transaction is committed, or has left the pool: at its expiry
@@ -179,7 +182,9 @@ impl NodeClient {
             let body: serde_json::Value = match self.get(&url).await {
                 Ok(response) => read(&url, response).await?,
                 Err(ClientError::Refused {
-                    status: 404, message, ..
+                    status: 404,
+                    message,
+                    ..
                 }) => {
                     return Err(ClientError::NotCommitted {
                         hash: *hash,
@@ -222,7 +227,10 @@ fn no_answer(url: &str, source: reqwest::Error) -> ClientError {
     }
 }
 
-async fn read<T: DeserializeOwned>(url: &str, response: reqwest::Response) -> Result<T, ClientError> {
+async fn read<T: DeserializeOwned>(
+    url: &str,
+    response: reqwest::Response,
+) -> Result<T, ClientError> {
     response.json().await.map_err(|source| {
         if source.is_decode() {
             ClientError::Unexpected {
@@ -238,7 +246,10 @@ async fn read<T: DeserializeOwned>(url: &str, response: reqwest::Response) -> Re
 /// The word between `x-` and `-chain-id` in the name of a header.
 fn vendor_of(headers: &HeaderMap) -> Option<Vendor> {
     headers.keys().find_map(|name| {
-        let word = name.as_str().strip_prefix("x-")?.strip_suffix("-chain-id")?;
+        let word = name
+            .as_str()
+            .strip_prefix("x-")?
+            .strip_suffix("-chain-id")?;
         word.parse().ok()
     })
 }

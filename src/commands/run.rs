@@ -56,8 +56,16 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     system.block_on(async {
         // Before the ready line, because its reader may signal at once.
         let mut signals = StopSignals::new()?;
-        let mut service =
-            Service::start(settings, connections, &genesis, chain, store, tls, admin_token).await?;
+        let mut service = Service::start(
+            settings,
+            connections,
+            &genesis,
+            chain,
+            store,
+            tls,
+            admin_token,
+        )
+        .await?;
         let failure = match announce(&service, &genesis) {
             Ok(()) => {
                 // The start is complete: from here on every regular end of the process saves the mempool again.
@@ -102,7 +110,8 @@ fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
     let keys = genesis.development.then(|| development_words(genesis));
     telemetry::flush();
     for text in keys.iter().chain([&ready]) {
-        output::line(text).map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
+        output::line(text)
+            .map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
     }
     Ok(())
 }
@@ -114,12 +123,14 @@ fn development_words(genesis: &Genesis) -> String {
         genesis.chain_id, genesis.vendor
     );
     // Only those that this genesis funds: a genesis file may leave them out.
-    let funded = Genesis::development_accounts().into_iter().filter(|account| {
-        genesis
-            .accounts
-            .iter()
-            .any(|in_genesis| in_genesis.address == account.address)
-    });
+    let funded = Genesis::development_accounts()
+        .into_iter()
+        .filter(|account| {
+            genesis
+                .accounts
+                .iter()
+                .any(|in_genesis| in_genesis.address == account.address)
+        });
     for account in funded {
         text += &format!(
             "\n  account {}\n  private key {}",

@@ -54,7 +54,8 @@ pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
         path: path.to_owned(),
         source,
     })?;
-    let table = DeTable::parse(&text).map_err(|error| ConfigError::malformed(path, &text, &error))?;
+    let table =
+        DeTable::parse(&text).map_err(|error| ConfigError::malformed(path, &text, &error))?;
     let mut entries = Vec::new();
     flatten(table.get_ref(), "", &mut |key, value, start| {
         let line = text[..start].lines().count().max(1);

@@ -57,9 +57,9 @@ impl Config {
         for entry in entries(options, environment)? {
             let index = find(&entry)?;
             let setting = &SETTINGS[index];
-            let value = setting
-                .accept(&entry.value)
-                .ok_or_else(|| ConfigError::bad_value(setting, &entry.value, entry.origin.clone()))?;
+            let value = setting.accept(&entry.value).ok_or_else(|| {
+                ConfigError::bad_value(setting, &entry.value, entry.origin.clone())
+            })?;
             values[index] = (value, entry.origin);
         }
         let settings = Settings::from_values(values.iter().map(|(value, _)| value));
@@ -79,7 +79,8 @@ impl Config {
 
     /// Whether a layer sets `key`.
     pub fn is_set(&self, key: &str) -> bool {
-        self.origin(key).is_some_and(|origin| *origin != Origin::Default)
+        self.origin(key)
+            .is_some_and(|origin| *origin != Origin::Default)
     }
 }
 

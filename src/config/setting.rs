@@ -98,11 +98,12 @@ impl Kind {
     /// part.
     pub fn cause(&self, raw: &RawValue) -> Option<String> {
         match (self, raw) {
-            (Self::SubmissionFilter, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
-                SubmissionFilter::parse_list(text)
-                    .err()
-                    .map(|error| error.to_string())
-            }
+            (
+                Self::SubmissionFilter,
+                RawValue::Untyped(text) | RawValue::Typed(Value::Text(text)),
+            ) => SubmissionFilter::parse_list(text)
+                .err()
+                .map(|error| error.to_string()),
             _ => None,
         }
     }
@@ -113,10 +114,16 @@ impl Kind {
             (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::OptionalListen, Value::Text(text)) if text.is_empty() => true,
-            (Self::Listen | Self::OptionalListen, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
+            (Self::Listen | Self::OptionalListen, Value::Text(text)) => {
+                text.parse::<SocketAddr>().is_ok()
+            }
             (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
-            (Self::FrameworkUpgrades, Value::Text(text)) => FrameworkUpgrade::parse_list(text).is_ok(),
-            (Self::SubmissionFilter, Value::Text(text)) => SubmissionFilter::parse_list(text).is_ok(),
+            (Self::FrameworkUpgrades, Value::Text(text)) => {
+                FrameworkUpgrade::parse_list(text).is_ok()
+            }
+            (Self::SubmissionFilter, Value::Text(text)) => {
+                SubmissionFilter::parse_list(text).is_ok()
+            }
             (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
             (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),

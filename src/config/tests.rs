@@ -3,7 +3,11 @@
 use super::*;
 use std::{fs, path::Path};
 
-fn load(files: &[&Path], environment: &[(&str, &str)], set: &[&str]) -> Result<Config, ConfigError> {
+fn load(
+    files: &[&Path],
+    environment: &[(&str, &str)],
+    set: &[&str],
+) -> Result<Config, ConfigError> {
     let options = ConfigOptions {
         files: files.iter().map(|&path| path.to_owned()).collect(),
         assignments: set.iter().map(|&text| text.to_owned()).collect(),
@@ -26,7 +30,9 @@ fn presets() -> Vec<PathBuf> {
 }
 
 fn preset(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("config")
+        .join(name)
 }
 
 #[test]
@@ -188,7 +194,10 @@ fn errors_name_key_place_and_range() {
         message("\n[mempol]\n"),
         &["unknown key mempol", "line 2", "actors.mempool"],
     );
-    all(message("[foo.bar]\n"), &["unknown key foo.bar", "actors.mempool"]);
+    all(
+        message("[foo.bar]\n"),
+        &["unknown key foo.bar", "actors.mempool"],
+    );
     all(message("[log]\nformat = {}\n"), &["log.format", "table"]);
     all(message("[wait]\nnot toml"), &[&name, "line 2, column"]);
     let environment = load(&[], &[("LEDGER_NODE__API__LISTEN", "8080")], &[]).unwrap_err();
@@ -197,7 +206,10 @@ fn errors_name_key_place_and_range() {
         &["api.listen", "LEDGER_NODE__API__LISTEN", "IP:PORT"],
     );
     let environment = load(&[], &[("LEDGER_NODE__API", "x")], &[]).unwrap_err();
-    all(environment.to_string(), &["unknown key api", "LEDGER_NODE__API"]);
+    all(
+        environment.to_string(),
+        &["unknown key api", "LEDGER_NODE__API"],
+    );
     let set = load(&[], &[], &["chain.vendor=A1"]).unwrap_err();
     all(set.to_string(), &["chain.vendor", "--set", "letters"]);
     let set = load(&[], &[], &["chain.vendor"]).unwrap_err();
@@ -217,7 +229,12 @@ fn a_section_without_keys_is_no_error() {
 #[test]
 fn a_log_level_is_made_of_levels() {
     let level = |text: &str| load(&[], &[], &[&format!("log.level={text}")]);
-    for good in ["info", "OFF", "warn,ledger_actors=debug", "a::b=trace,error"] {
+    for good in [
+        "info",
+        "OFF",
+        "warn,ledger_actors=debug",
+        "a::b=trace,error",
+    ] {
         level(good).unwrap_or_else(|error| panic!("{error}"));
     }
     for bad in [
@@ -254,7 +271,12 @@ fn the_rendered_configuration_reads_back_the_same() {
     let path = directory.path().join("rendered.toml");
     fs::write(&path, config.render()).unwrap();
     let again = load(&[&path], &[], &[]).unwrap();
-    let values =
-        |config: &Config| -> Vec<_> { config.values.iter().map(|(value, _)| value.clone()).collect() };
+    let values = |config: &Config| -> Vec<_> {
+        config
+            .values
+            .iter()
+            .map(|(value, _)| value.clone())
+            .collect()
+    };
     assert_eq!(values(&again), values(&config));
 }

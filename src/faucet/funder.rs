@@ -69,7 +69,11 @@ impl Funder {
     /// The faucet of `node` that pays from `signer`.
     pub fn new(node: NodeHandle, signer: Signer) -> Self {
         let chain = ChainIdentity::from(node.chain());
-        Self { node, chain, signer }
+        Self {
+            node,
+            chain,
+            signer,
+        }
     }
 
     /// Serves requests until nobody can send any more.
@@ -124,7 +128,9 @@ impl Funder {
             match lookup {
                 Lookup::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
                 Lookup::Committed(committed) => {
-                    let transaction = committed.transaction().map_err(|error| unread(error.into()))?;
+                    let transaction = committed
+                        .transaction()
+                        .map_err(|error| unread(error.into()))?;
                     return Ok(match &transaction.info.v0().status {
                         ExecutionStatus::Success => Attempt::Funded(Funded {
                             transaction: accepted.transaction,
@@ -156,7 +162,11 @@ impl Funder {
         }
     }
 
-    fn sign(&self, sequence_number: u64, call: EntryFunction) -> Result<CheckedTransaction, FaucetError> {
+    fn sign(
+        &self,
+        sequence_number: u64,
+        call: EntryFunction,
+    ) -> Result<CheckedTransaction, FaucetError> {
         let parameters = self.node.chain().parameters();
         let terms = Terms {
             max_gas_amount: parameters.max_gas_amount,
@@ -182,7 +192,10 @@ impl Funder {
 async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Transfer]) -> Result<Funded, FaucetError>) {
     let mut parts = vec![batch];
     while let Some(mut part) = parts.pop() {
-        let transfers: Vec<_> = part.iter().map(|request| (request.to, request.amount)).collect();
+        let transfers: Vec<_> = part
+            .iter()
+            .map(|request| (request.to, request.amount))
+            .collect();
         let answer = pay(&transfers).await;
         if part.len() > 1 && matches!(answer, Err(FaucetError::Failed(_))) {
             parts.push(part.split_off(part.len() / 2));
@@ -237,7 +250,9 @@ fn unread(error: ReadError) -> FaucetError {
 /// A failed execution, as short as the ledger tells it.
 fn in_words(status: &ExecutionStatus) -> String {
     match status {
-        ExecutionStatus::MoveAbort { info: Some(info), .. } => {
+        ExecutionStatus::MoveAbort {
+            info: Some(info), ..
+        } => {
             format!("{}: {}", info.reason_name, info.description)
         }
         ExecutionStatus::MoveAbort { code, .. } => format!("abort code {code:#x}"),

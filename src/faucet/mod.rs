@@ -58,7 +58,9 @@ impl Faucet {
         self.queue
             .try_send(Request { to, amount, reply })
             .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => FaucetError::Overloaded("too many requests wait"),
+                mpsc::error::TrySendError::Full(_) => {
+                    FaucetError::Overloaded("too many requests wait")
+                }
                 mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
             })?;
         answer.await.unwrap_or(Err(FaucetError::Stopping))

@@ -41,18 +41,26 @@ impl Recipient {
             FaucetError::InvalidRequest(format!("{what} cannot be read: {error}"))
         };
         if let Some(text) = &self.address {
-            return text.trim().parse().map_err(|error| invalid("address", &error));
+            return text
+                .trim()
+                .parse()
+                .map_err(|error| invalid("address", &error));
         }
         if let Some(text) = &self.auth_key {
-            let key: HashValue = text.trim().parse().map_err(|error| invalid("auth_key", &error))?;
+            let key: HashValue = text
+                .trim()
+                .parse()
+                .map_err(|error| invalid("auth_key", &error))?;
             return Ok(AccountAddress::new(*key.as_bytes()));
         }
         if let Some(text) = &self.pub_key {
             // A public key prints as a hash does: 32 bytes in hex.
-            let key: HashValue = text
-                .trim()
-                .parse()
-                .map_err(|_| invalid("pub_key", &"an ed25519 public key has exactly 64 hex digits"))?;
+            let key: HashValue = text.trim().parse().map_err(|_| {
+                invalid(
+                    "pub_key",
+                    &"an ed25519 public key has exactly 64 hex digits",
+                )
+            })?;
             return Ok(Ed25519PublicKey(*key.as_bytes()).account_address());
         }
         Err(FaucetError::InvalidRequest(
@@ -66,7 +74,11 @@ mod tests {
     use super::*;
     use ledger::crypto::Ed25519PrivateKey;
 
-    fn recipient(address: Option<&str>, auth_key: Option<&str>, pub_key: Option<&str>) -> Recipient {
+    fn recipient(
+        address: Option<&str>,
+        auth_key: Option<&str>,
+        pub_key: Option<&str>,
+    ) -> Recipient {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Recipient::new(owned(address), owned(auth_key), owned(pub_key))
     }

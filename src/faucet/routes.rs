@@ -92,8 +92,9 @@ fn unreadable(error: &Error) -> FaucetError {
 }
 
 async fn fund_by_body(faucet: &Faucet, body: &[u8]) -> Result<Funded, FaucetError> {
-    let body: FundBody = serde_json::from_slice(body)
-        .map_err(|error| FaucetError::InvalidRequest(format!("the body cannot be read: {error}")))?;
+    let body: FundBody = serde_json::from_slice(body).map_err(|error| {
+        FaucetError::InvalidRequest(format!("the body cannot be read: {error}"))
+    })?;
     faucet.fund(body.recipient.resolve()?, body.amount).await
 }
 

@@ -27,6 +27,9 @@ pub async fn check<B: MessageBody>(
     };
     match refused {
         Err(error) => Ok(request.into_response(error.json()).map_into_right_body()),
-        Ok(()) => next.call(request).await.map(ServiceResponse::map_into_left_body),
+        Ok(()) => next
+            .call(request)
+            .await
+            .map(ServiceResponse::map_into_left_body),
     }
 }

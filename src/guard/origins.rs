@@ -64,7 +64,9 @@ mod tests {
 
     #[test]
     fn a_list_lets_in_what_it_names() {
-        let origins: Origins = "https://wallet.example, http://10.0.0.7:3000".parse().unwrap();
+        let origins: Origins = "https://wallet.example, http://10.0.0.7:3000"
+            .parse()
+            .unwrap();
         for listed in [
             "https://wallet.example",
             "https://WALLET.example",
@@ -80,7 +82,11 @@ mod tests {
         ] {
             assert!(!origins.allow(other), "{other}");
         }
-        assert!(!"".parse::<Origins>().unwrap().allow("https://wallet.example"));
+        assert!(
+            !"".parse::<Origins>()
+                .unwrap()
+                .allow("https://wallet.example")
+        );
         assert!("*".parse::<Origins>().unwrap().allow("null"));
     }
 

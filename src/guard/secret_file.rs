@@ -53,7 +53,9 @@ pub fn read_secret_file(path: &Path) -> Result<Zeroizing<String>, SecretFileErro
 /// See [`SecretFileError`].
 pub fn read_secret(source: impl io::Read) -> Result<Zeroizing<String>, SecretFileError> {
     let mut text = Zeroizing::new(String::with_capacity(BYTES_MAX + 1));
-    source.take(BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    source
+        .take(BYTES_MAX as u64 + 1)
+        .read_to_string(&mut text)?;
     if text.len() > BYTES_MAX {
         return Err(SecretFileError::TooLarge);
     }

@@ -24,17 +24,21 @@ impl Token {
         let (Some(value), None) = (values.next(), values.next()) else {
             return false;
         };
-        let Some((scheme, given)) = value.to_str().ok().and_then(|text| text.split_once(' ')) else {
+        let Some((scheme, given)) = value.to_str().ok().and_then(|text| text.split_once(' '))
+        else {
             return false;
         };
-        scheme.eq_ignore_ascii_case("bearer") && given.trim().as_bytes().ct_eq(self.0.as_bytes()).into()
+        scheme.eq_ignore_ascii_case("bearer")
+            && given.trim().as_bytes().ct_eq(self.0.as_bytes()).into()
     }
 
     /// Reads a token out of the text of its file.
     fn of_text(text: &str) -> Result<Self, String> {
         let token = text.trim();
         if token.len() < CHARS_MIN {
-            return Err(format!("a token has at least {CHARS_MIN} characters; {RECIPE}"));
+            return Err(format!(
+                "a token has at least {CHARS_MIN} characters; {RECIPE}"
+            ));
         }
         let is_token_char = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         if !token.chars().all(is_token_char) {
@@ -133,7 +137,10 @@ mod tests {
             "a b c d e f g h i",
         ] {
             let error = Token::of_text(text).unwrap_err();
-            assert!(!error.contains("secret") && error.contains("openssl"), "{error}");
+            assert!(
+                !error.contains("secret") && error.contains("openssl"),
+                "{error}"
+            );
         }
     }
 

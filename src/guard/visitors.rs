@@ -56,7 +56,11 @@ impl Visitors {
         match &self.pages {
             _ if authority_of(origin).is_some_and(|own| own.eq_ignore_ascii_case(host)) => Ok(()),
             Pages::Own => Err("the Origin header is not of a page of this listener".to_owned()),
-            Pages::OfThisMachineAnd(origins) if is_of_this_machine(origin) || origins.allow(origin) => Ok(()),
+            Pages::OfThisMachineAnd(origins)
+                if is_of_this_machine(origin) || origins.allow(origin) =>
+            {
+                Ok(())
+            }
             Pages::OfThisMachineAnd(_) => Err(format!(
                 "the Origin header is of a page of elsewhere; those that may ask are to be listed in \
                  {section}.origins"
@@ -125,7 +129,8 @@ pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
             (host, rest)
         }
     };
-    let is_port = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<u16>().is_ok();
+    let is_port =
+        |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<u16>().is_ok();
     let is_whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
     is_whole.then_some(host)
 }
@@ -145,7 +150,9 @@ impl HostNames {
     pub const COUNT_MAX: usize = 100;
 
     fn contain(&self, name: &str) -> bool {
-        self.0.iter().any(|listed| listed.eq_ignore_ascii_case(name))
+        self.0
+            .iter()
+            .any(|listed| listed.eq_ignore_ascii_case(name))
     }
 }
 

@@ -62,7 +62,8 @@ impl<'a> Grown<'a> {
         for level in 0..u64::BITS {
             let lower = &grown.completed[level as usize];
             // A subtree that waits for its right half is a peak of the tree before.
-            let waiting = (before.leaf_count >> level & 1 == 1).then(|| grown.peak(before.leaf_count, level));
+            let waiting =
+                (before.leaf_count >> level & 1 == 1).then(|| grown.peak(before.leaf_count, level));
             let mut nodes = waiting.iter().chain(lower);
             while let (Some(left), Some(right)) = (nodes.next(), nodes.next()) {
                 batch.push(seed, &[left.as_bytes(), right.as_bytes()]);

@@ -20,7 +20,9 @@ pub(crate) fn serialize<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Resul
 }
 
 /// Reads the bytes.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<[u8; 32], D::Error> {
     if deserializer.is_human_readable() {
         return Deserialize::deserialize(deserializer);
     }

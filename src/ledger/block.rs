@@ -2,8 +2,8 @@
 //! about the ledger that every answer carries.
 
 use crate::{
-    AccountAddress, Accumulator, CheckedTransaction, ContractEvent, HashValue, Transaction, TransactionInfo,
-    Vendor, WriteSet,
+    AccountAddress, Accumulator, CheckedTransaction, ContractEvent, HashValue, Transaction,
+    TransactionInfo, Vendor, WriteSet,
 };
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

@@ -55,7 +55,9 @@ impl ContractEvent {
     pub fn stream_position(&self) -> Option<(EventKey, u64)> {
         match self {
             Self::V1 {
-                key, sequence_number, ..
+                key,
+                sequence_number,
+                ..
             } => Some((*key, *sequence_number)),
             Self::V2 { .. } => None,
         }

@@ -13,7 +13,10 @@
 //! | a chain's identity and first state, its framework's versions | [`chain`], [`genesis`], [`upgrade`] |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 pub mod accumulator;
 mod address;
@@ -37,8 +40,8 @@ mod vendor;
 pub use accumulator::Accumulator;
 pub use address::{AccountAddress, AddressError};
 pub use block::{
-    BlockHeader, BlockInfo, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo,
-    OrderedBlock,
+    BlockHeader, BlockInfo, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
+    LedgerInfo, OrderedBlock,
 };
 pub use chain::{Chain, Parameters};
 pub use event::{ContractEvent, EventKey};
@@ -49,9 +52,11 @@ pub use hash::{HashError, HashValue, Seed, state_key_hashes};
 pub use hex_text::{HexText, hex_text};
 pub use state::{StateError, StateKey, StateKeyParts, StateView, WriteOp, WriteSet};
 pub use transaction::{
-    CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, ReplayProtector, SignedTransaction,
-    Transaction, TransactionInfo, decode_signed_transaction,
+    CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction, ReplayProtector,
+    SignedTransaction, Transaction, TransactionInfo, decode_signed_transaction,
 };
-pub use types::{Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag};
+pub use types::{
+    Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag,
+};
 pub use upgrade::{FrameworkUpgrade, UpgradeError};
 pub use vendor::{Seeds, Vendor, VendorError};

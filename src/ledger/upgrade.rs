@@ -115,7 +115,10 @@ impl Parameters {
             return Err(UpgradeError::Order(pair[0], pair[1]));
         }
         let known = 1..=FRAMEWORK_VERSION;
-        match upgrades.iter().find(|upgrade| !known.contains(&upgrade.version)) {
+        match upgrades
+            .iter()
+            .find(|upgrade| !known.contains(&upgrade.version))
+        {
             Some(upgrade) => Err(UpgradeError::Unknown {
                 upgrade: *upgrade,
                 newest: FRAMEWORK_VERSION,
@@ -134,7 +137,8 @@ impl Parameters {
         if let Some(left_out) = had.iter().find(|upgrade| !wanted.contains(upgrade)) {
             return Err(UpgradeError::LeftOut(*left_out));
         }
-        let too_late = |upgrade: &&FrameworkUpgrade| !had.contains(upgrade) && upgrade.height <= height;
+        let too_late =
+            |upgrade: &&FrameworkUpgrade| !had.contains(upgrade) && upgrade.height <= height;
         match wanted.iter().find(too_late) {
             Some(upgrade) => Err(UpgradeError::Past {
                 upgrade: *upgrade,
@@ -182,7 +186,10 @@ mod tests {
             let list = FrameworkUpgrade::parse_list(text).unwrap();
             assert_eq!(FrameworkUpgrade::print_list(&list), text);
         }
-        assert_eq!(FrameworkUpgrade::parse_list(" 2@1 , 3@2 ").unwrap().len(), 2);
+        assert_eq!(
+            FrameworkUpgrade::parse_list(" 2@1 , 3@2 ").unwrap().len(),
+            2
+        );
         for bad in [
             ",",
             "2",
@@ -194,7 +201,11 @@ mod tests {
             "2@1@3",
             "2@18446744073709551616",
         ] {
-            assert_eq!(FrameworkUpgrade::parse_list(bad), Err(UpgradeParseError), "{bad}");
+            assert_eq!(
+                FrameworkUpgrade::parse_list(bad),
+                Err(UpgradeParseError),
+                "{bad}"
+            );
         }
     }
 
@@ -209,14 +220,18 @@ mod tests {
         }
         assert!(parameters("0@5").check_upgrades().is_err());
         let unknown = format!("{}@1234", FRAMEWORK_VERSION + 1);
-        let error = parameters(&unknown).check_upgrades().unwrap_err().to_string();
+        let error = parameters(&unknown)
+            .check_upgrades()
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("height 1234"), "{error}");
     }
 
     #[test]
     fn a_running_chain_takes_on_only_what_lies_ahead() {
-        let goes_on =
-            |had: &str, wanted: &str, height| parameters(had).continue_upgrades(&parameters(wanted), height);
+        let goes_on = |had: &str, wanted: &str, height| {
+            parameters(had).continue_upgrades(&parameters(wanted), height)
+        };
         assert_eq!(goes_on("", "2@11", 10), Ok(()));
         assert_eq!(goes_on("2@5", "2@5", 10), Ok(()));
         assert_eq!(goes_on("3@20", "2@15,3@20", 10), Ok(()));
@@ -224,7 +239,10 @@ mod tests {
             goes_on("", "2@10", 10),
             Err(UpgradeError::Past { newest: 10, .. })
         ));
-        assert!(matches!(goes_on("2@5", "", 10), Err(UpgradeError::LeftOut(_))));
+        assert!(matches!(
+            goes_on("2@5", "", 10),
+            Err(UpgradeError::LeftOut(_))
+        ));
         assert!(matches!(
             goes_on("2@15", "2@16", 10),
             Err(UpgradeError::LeftOut(_))

@@ -27,7 +27,10 @@ const STREAM: u8 = 2;
 
 /// A write, of which only what it does is of interest.
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "the value is decoded so that a damaged row is told")]
+#[expect(
+    dead_code,
+    reason = "the value is decoded so that a damaged row is told"
+)]
 enum WriteKind<'a> {
     Put(#[serde(borrow)] &'a [u8]),
     Delete,
@@ -76,12 +79,19 @@ pub(crate) fn is_deletion(payload: &[u8]) -> bool {
 pub(crate) fn decode_payload(payload: &[u8]) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
     match payload.split_first() {
         Some((&STREAM, _)) => Ok(None),
-        _ => decode_write(payload.get(1..).unwrap_or_default(), "the state below the window").map(Some),
+        _ => decode_write(
+            payload.get(1..).unwrap_or_default(),
+            "the state below the window",
+        )
+        .map(Some),
     }
 }
 
 /// The key and the write of a row; `what` names it should the bytes be none.
-pub(crate) fn decode_write(bytes: &[u8], what: impl Display) -> Result<(StateKey, WriteOp), StoreError> {
+pub(crate) fn decode_write(
+    bytes: &[u8],
+    what: impl Display,
+) -> Result<(StateKey, WriteOp), StoreError> {
     decode(bytes, what)
 }
 
@@ -155,7 +165,10 @@ fn push_event(
 
 /// The stream and the number after its last pruned event, of a stream's entry.
 pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), StoreError> {
-    decode(payload.get(1..).unwrap_or_default(), "the end of a pruned stream")
+    decode(
+        payload.get(1..).unwrap_or_default(),
+        "the end of a pruned stream",
+    )
 }
 
 #[cfg(test)]

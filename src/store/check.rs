@@ -5,7 +5,10 @@ use ledger::{ChainTip, ExecutedBlock};
 use std::sync::Arc;
 
 /// Checks that `blocks` follow `tip` and each other without a hole.
-pub(crate) fn check_follows(tip: &ChainTip, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
+pub(crate) fn check_follows(
+    tip: &ChainTip,
+    blocks: &[Arc<ExecutedBlock>],
+) -> Result<(), StoreError> {
     let mut tip = tip;
     for block in blocks {
         let height = block.height();
@@ -15,7 +18,11 @@ pub(crate) fn check_follows(tip: &ChainTip, blocks: &[Arc<ExecutedBlock>]) -> Re
             )))
         };
         if Some(height) != tip.height.checked_add(1) {
-            return gap("height", format!("one above {}", tip.height), height.to_string());
+            return gap(
+                "height",
+                format!("one above {}", tip.height),
+                height.to_string(),
+            );
         }
         if Some(block.first_version) != tip.version.checked_add(1) {
             let expected = format!("one above {}", tip.version);
@@ -41,7 +48,9 @@ pub(crate) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> 
     if block.transactions.is_empty() {
         return contradicts("it has no transaction");
     }
-    let end = block.first_version.checked_add(block.transactions.len() as u64);
+    let end = block
+        .first_version
+        .checked_add(block.transactions.len() as u64);
     if end != block.tip.version.checked_add(1) {
         return contradicts("its tip is not at its last transaction");
     }

@@ -65,7 +65,9 @@ impl Iterator for Consecutive {
 fn each_part(rows: &mut Parts, version: u64, mut add: impl FnMut(&[u8])) -> Result<(), StoreError> {
     // A row that cannot be read is taken too, so that its error is told.
     let is_later = |place: Position| place.0 > version;
-    while let Some(row) = rows.next_if(|row| !row.as_ref().is_ok_and(|(place, _)| is_later(place.value()))) {
+    while let Some(row) =
+        rows.next_if(|row| !row.as_ref().is_ok_and(|(place, _)| is_later(place.value())))
+    {
         add(row?.1.value());
     }
     Ok(())

@@ -113,7 +113,10 @@ impl DigestKey {
 
     /// The prefix of an event stream.
     pub(crate) fn stream(&self, key: &EventKey) -> [u8; PREFIX_BYTES] {
-        self.prefix(&[key.account_address.as_bytes(), &key.creation_number.to_be_bytes()])
+        self.prefix(&[
+            key.account_address.as_bytes(),
+            &key.creation_number.to_be_bytes(),
+        ])
     }
 
     /// The secret of the block log. What is hashed begins with a byte that begins no state key, and is shorter
@@ -149,11 +152,18 @@ mod tests {
         let key = DigestKey::from_bytes([7; 16]);
         let (one, other) = (AccountAddress::ONE, AccountAddress::from_low_u64(2));
         let tags = ["0x1::a::A", "0x1::a::B", "0x1::b::B<u8>"].map(|tag| tag.parse().unwrap());
-        let slots = tags
-            .iter()
-            .flat_map(|tag| [StateKey::resource(&one, tag), StateKey::resource_group(&one, tag)]);
+        let slots = tags.iter().flat_map(|tag| {
+            [
+                StateKey::resource(&one, tag),
+                StateKey::resource_group(&one, tag),
+            ]
+        });
         let mut digests: Vec<_> = slots.map(|slot| key.state_key(&slot)).collect();
-        assert!(digests.iter().all(|digest| digest.starts_with(&key.owner(&one))));
+        assert!(
+            digests
+                .iter()
+                .all(|digest| digest.starts_with(&key.owner(&one)))
+        );
         digests.sort_unstable();
         digests.dedup_by_key(|digest| digest[OWNER_BYTES..].to_vec());
         assert_eq!(digests.len(), 6, "the rest tells them apart");
@@ -171,8 +181,12 @@ mod tests {
     fn distinguishes_long_keys_by_every_byte() {
         let digest_key = DigestKey::from_bytes([7; 16]);
         let mut item = vec![1; 64 * 1024];
-        let mut digests = vec![digest_key.state_key(&StateKey::table_item(&AccountAddress::ONE, &item))];
-        for place in (0..item.len()).step_by(997).chain([32 * 1024, item.len() - 1]) {
+        let mut digests =
+            vec![digest_key.state_key(&StateKey::table_item(&AccountAddress::ONE, &item))];
+        for place in (0..item.len())
+            .step_by(997)
+            .chain([32 * 1024, item.len() - 1])
+        {
             item[place] ^= 1;
             digests.push(digest_key.state_key(&StateKey::table_item(&AccountAddress::ONE, &item)));
             item[place] ^= 1;

@@ -78,7 +78,14 @@ pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn sync_directory(directory: &fs::File) -> io::Result<()> {
     match directory.sync_all() {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
         synced => synced,
     }
 }

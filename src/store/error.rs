@@ -42,7 +42,9 @@ pub enum StoreError {
         known: u64,
     },
     /// The directory is open already, in this process or another.
-    #[error("{directory} is in use by another node or store; stop that one, or name another directory")]
+    #[error(
+        "{directory} is in use by another node or store; stop that one, or name another directory"
+    )]
     InUse {
         /// The directory.
         directory: PathBuf,
@@ -104,14 +106,13 @@ pub enum StoreError {
 /// What an operator can do about a directory that cannot be used.
 fn way_out(source: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{
-        AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
-        ReadOnlyFilesystem, StorageFull,
+        AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied,
+        QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
     match source.kind() {
         StorageFull | QuotaExceeded | FileTooLarge => "make room for it, then start again",
-        PermissionDenied | ReadOnlyFilesystem | NotADirectory | IsADirectory | AlreadyExists | NotFound => {
-            "check that it is a directory this user may write to"
-        }
+        PermissionDenied | ReadOnlyFilesystem | NotADirectory | IsADirectory | AlreadyExists
+        | NotFound => "check that it is a directory this user may write to",
         _ => "check the disk that it is on, then start again",
     }
 }
@@ -121,7 +122,9 @@ impl StoreError {
     /// All that was durable before is as it was.
     pub fn is_failed_io(&self) -> bool {
         match self {
-            Self::Database(error) => matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo),
+            Self::Database(error) => {
+                matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo)
+            }
             Self::Poisoned(_) => true,
             _ => false,
         }
@@ -163,7 +166,10 @@ mod tests {
         let failing = words(io::Error::from_raw_os_error(EIO));
         assert!(failing.contains("check the disk"), "{failing}");
         assert!(!failing.contains("may write to"), "{failing}");
-        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
+        for kind in [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ReadOnlyFilesystem,
+        ] {
             let refused = words(kind.into());
             assert!(refused.contains("may write to"), "{refused}");
         }

@@ -49,7 +49,11 @@ fn check_transaction(row: &[u8]) {
     let height = TransactionRow::height_of(row, 0);
     if let Ok(decoded) = TransactionRow::decode(row, 0) {
         assert!(height.is_ok(), "a row without a height was read");
-        let rest = (&decoded.transaction, &decoded.info, &decoded.accumulator_root);
+        let rest = (
+            &decoded.transaction,
+            &decoded.info,
+            &decoded.accumulator_root,
+        );
         same(&row[size_of::<u64>()..], &rest);
     }
 }

@@ -18,7 +18,10 @@
 //! | what the state holds at an address | `slots`, `index::digests` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 mod base;
 mod check;

@@ -185,7 +185,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn first_account_transaction(&self, sender: &AccountAddress) -> Result<Option<u64>, StoreError> {
+    pub fn first_account_transaction(
+        &self,
+        sender: &AccountAddress,
+    ) -> Result<Option<u64>, StoreError> {
         let bound = account_bound(self.view.digests.account(sender));
         self.first_retained(&of_account(&bound))
     }

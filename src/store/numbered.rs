@@ -190,32 +190,48 @@ impl Snapshot {
 
     /// The first number not below `number` in the runs around `version`, and whether it is of that
     /// version or a later one.
-    fn probe(&self, of: &Numbered<'_>, number: u64, version: u64) -> Result<Option<(u64, bool)>, StoreError> {
+    fn probe(
+        &self,
+        of: &Numbered<'_>,
+        number: u64,
+        version: u64,
+    ) -> Result<Option<(u64, bool)>, StoreError> {
         let span = Span {
             low: &(of.bound)(number, false),
             high: &(of.bound)(u64::MAX, true),
             versions: version..=version,
         };
         let index = self.view.index(of.kind);
-        index.oldest_first(&span, |entry| ControlFlow::Break(of.relative(entry, version)))
+        index.oldest_first(&span, |entry| {
+            ControlFlow::Break(of.relative(entry, version))
+        })
     }
 
     /// As [`Self::probe`], of the last number.
-    fn last_around(&self, of: &Numbered<'_>, version: u64) -> Result<Option<(u64, bool)>, StoreError> {
+    fn last_around(
+        &self,
+        of: &Numbered<'_>,
+        version: u64,
+    ) -> Result<Option<(u64, bool)>, StoreError> {
         let span = Span {
             low: &(of.bound)(0, false),
             high: &(of.bound)(u64::MAX, true),
             versions: version..=version,
         };
         let index = self.view.index(of.kind);
-        index.newest_first(&span, |entry| ControlFlow::Break(of.relative(entry, version)))
+        index.newest_first(&span, |entry| {
+            ControlFlow::Break(of.relative(entry, version))
+        })
     }
 }
 
 impl Numbered<'_> {
     /// The number of an entry, and whether it is of `version` or a later one.
     fn relative(&self, entry: &[u8], version: u64) -> (u64, bool) {
-        let is_after = self.kind.version(entry).is_some_and(|found| found >= version);
+        let is_after = self
+            .kind
+            .version(entry)
+            .is_some_and(|found| found >= version);
         (sequence_number(entry), is_after)
     }
 }

@@ -4,13 +4,16 @@ use crate::{
     StoreError, StoreOptions, StoreWriter,
     base::decode_write,
     digest::DigestKey,
-    directory::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names},
+    directory::{
+        FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names,
+    },
     index::{Catalog, Filters, Kind, entry::Gathered, filter::FILTER_BYTES_MAX},
     lock::DirectoryLock,
     log::BlockLog,
     schema::{
         BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, Head, LogState, META, META_CATALOG, META_DIGEST_KEY,
-        META_FORMAT, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables, TransactionRow, WRITES, decode,
+        META_FORMAT, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables, TransactionRow, WRITES,
+        decode,
     },
     shield::{Disk, Shield},
     usage::FileSize,
@@ -18,8 +21,8 @@ use crate::{
 };
 use ledger::ContractEvent;
 use redb::{
-    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, StorageError,
-    TableError, TableHandle, backends::FileBackend,
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend,
+    StorageError, TableError, TableHandle, backends::FileBackend,
 };
 use std::{
     fs,
@@ -85,15 +88,19 @@ fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
 
 /// Reads the whole file in `directory` and compares each page with its checksum. Changes nothing.
 fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    let scratch = Shield::scratch(file_backend(directory)?).map_err(|error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    })?;
+    let scratch =
+        Shield::scratch(file_backend(directory)?).map_err(|error| StoreError::Directory {
+            directory: directory.to_owned(),
+            source: Arc::new(error),
+        })?;
     let opened = builder(options).create_with_backend(scratch);
     let checked = opened.and_then(|mut database| database.check_integrity());
     match checked.map_err(|error| database_error(directory, error))? {
         true => Ok(()),
-        false => Err(damaged(directory, "what it holds does not match its checksums")),
+        false => Err(damaged(
+            directory,
+            "what it holds does not match its checksums",
+        )),
     }
 }
 
@@ -151,7 +158,9 @@ fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result
         .create(new)
         .map_err(|error| database_error(directory, error))?;
     let prepared = prepare(&database, directory);
-    prepared.map(drop).map_err(|error| unusable(directory, error))
+    prepared
+        .map(drop)
+        .map_err(|error| unusable(directory, error))
 }
 
 /// Opens or makes the database in `backend`.
@@ -183,7 +192,10 @@ fn database_error(directory: &Path, error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => StoreError::InUse { directory },
         DatabaseError::Storage(StorageError::Io(error))
-            if !matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) =>
+            if !matches!(
+                error.kind(),
+                ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+            ) =>
         {
             StoreError::Directory {
                 directory,
@@ -214,7 +226,10 @@ fn prepare(database: &Database, directory: &Path) -> Result<Identity, StoreError
 }
 
 /// Checks the format; `None` where there are no tables yet.
-fn identity(transaction: &ReadTransaction, directory: &Path) -> Result<Option<Identity>, StoreError> {
+fn identity(
+    transaction: &ReadTransaction,
+    directory: &Path,
+) -> Result<Option<Identity>, StoreError> {
     let meta = match transaction.open_table(META) {
         Ok(meta) => meta,
         Err(TableError::TableDoesNotExist(_)) => {
@@ -232,7 +247,11 @@ fn identity(transaction: &ReadTransaction, directory: &Path) -> Result<Option<Id
     let Some(format) = meta.get(META_FORMAT)? else {
         return Err(damaged(directory, "it names no format"));
     };
-    let found = format.value().first_chunk().copied().map(u64::from_le_bytes);
+    let found = format
+        .value()
+        .first_chunk()
+        .copied()
+        .map(u64::from_le_bytes);
     match found {
         Some(found) if found > FORMAT => Err(StoreError::NewerFormat {
             directory: directory.to_owned(),
@@ -256,14 +275,21 @@ fn identity(transaction: &ReadTransaction, directory: &Path) -> Result<Option<Id
                     .map_err(|error| damaged(directory, error.to_string()))?,
                 None => LogState::default(),
             };
-            Ok(Some(Identity { digests, format, log }))
+            Ok(Some(Identity {
+                digests,
+                format,
+                log,
+            }))
         }
         _ => Err(damaged(directory, "it names an unknown format")),
     }
 }
 
 /// Makes the tables of a database that has none, with this secret.
-pub(crate) fn create_tables_if_empty(database: &Database, key: DigestKey) -> Result<(), StoreError> {
+pub(crate) fn create_tables_if_empty(
+    database: &Database,
+    key: DigestKey,
+) -> Result<(), StoreError> {
     if database.begin_read()?.list_tables()?.next().is_none() {
         create_tables(database, key)?;
     }
@@ -314,9 +340,14 @@ impl Place<'_> {
     }
 
     /// The file of the block log; made where there is none and none is needed.
-    fn log(self, is_needed: bool) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
+    fn log(
+        self,
+        is_needed: bool,
+    ) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
         match self {
-            Self::Directory(directory, lock) => Ok((Arc::new(log_file(directory, is_needed)?), Some(lock))),
+            Self::Directory(directory, lock) => {
+                Ok((Arc::new(log_file(directory, is_needed)?), Some(lock)))
+            }
             Self::Backend(log) => Ok((log, None)),
         }
     }
@@ -349,7 +380,10 @@ fn log_file(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError
 
 /// The writer of a prepared database, in which all is that the log had; its newest moment is published unless
 /// the ledger is empty.
-pub(crate) fn load((database, disk): (Database, Disk), place: Place<'_>) -> Result<StoreWriter, StoreError> {
+pub(crate) fn load(
+    (database, disk): (Database, Disk),
+    place: Place<'_>,
+) -> Result<StoreWriter, StoreError> {
     let directory = &place.path().to_owned();
     let identity = prepare(&database, directory)?;
     if identity.format < FORMAT {
@@ -380,7 +414,10 @@ pub(crate) fn load((database, disk): (Database, Disk), place: Place<'_>) -> Resu
     Ok(writer)
 }
 
-fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option<View>, StoreError> {
+fn load_view(
+    transaction: &ReadTransaction,
+    digests: DigestKey,
+) -> Result<Option<View>, StoreError> {
     let meta = transaction.open_table(META)?;
     let Some(head) = meta.get(META_HEAD)? else {
         return Ok(None);
@@ -409,7 +446,12 @@ fn load_view(transaction: &ReadTransaction, digests: DigestKey) -> Result<Option
 
 /// The index entries that are in no run yet, made from the rows they name.
 fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
-    let from = |kind| view.catalog.runs(kind).recent_from.max(view.head.oldest_version);
+    let from = |kind| {
+        view.catalog
+            .runs(kind)
+            .recent_from
+            .max(view.head.oldest_version)
+    };
     let mut gathered = Gathered::new(view.digests);
     for row in view
         .tables
@@ -435,7 +477,10 @@ fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
     }
     let mut packed = gathered.packed();
     for (kind, entries) in Kind::OF_ROWS.into_iter().zip(&mut packed) {
-        let is_unwritten = |entry: &&[u8]| kind.version(entry).is_some_and(|version| version >= from(kind));
+        let is_unwritten = |entry: &&[u8]| {
+            kind.version(entry)
+                .is_some_and(|version| version >= from(kind))
+        };
         let kept = entries.chunks_exact(kind.width()).filter(is_unwritten);
         *entries = kept.flatten().copied().collect();
     }

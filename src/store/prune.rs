@@ -67,7 +67,12 @@ impl StoreWriter {
         tell: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
-        let step = next_start(view, target.0, versions_max, self.upkeep.pace.prune_bytes_max)?;
+        let step = next_start(
+            view,
+            target.0,
+            versions_max,
+            self.upkeep.pace.prune_bytes_max,
+        )?;
         let pruned = Pruned {
             oldest_version: step.0,
             oldest_block_height: step.1,
@@ -89,7 +94,12 @@ impl StoreWriter {
     }
 
     /// Makes a version the oldest that is the first of the block of that height; gives the new moment.
-    fn prune_to(&mut self, view: &View, start: (u64, u64), durable: Durable) -> Result<View, StoreError> {
+    fn prune_to(
+        &mut self,
+        view: &View,
+        start: (u64, u64),
+        durable: Durable,
+    ) -> Result<View, StoreError> {
         let old = &view.head;
         let head = Head {
             oldest_version: start.0,
@@ -100,14 +110,23 @@ impl StoreWriter {
         let catalog = self.move_base(view, &head, &transaction)?;
         delete_rows(&transaction, old, &head)?;
         let transaction = (transaction, durable);
-        self.finish_moment(transaction, head, (Arc::new(catalog), true), view.recent.clone())
+        self.finish_moment(
+            transaction,
+            head,
+            (Arc::new(catalog), true),
+            view.recent.clone(),
+        )
     }
 
     /// Does a step again that the log tells of, unless the database has it.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] when no step can have ended at that version; else when the database fails.
-    pub(crate) fn prune_again(&mut self, view: &View, oldest_version: u64) -> Result<(), StoreError> {
+    pub(crate) fn prune_again(
+        &mut self,
+        view: &View,
+        oldest_version: u64,
+    ) -> Result<(), StoreError> {
         if oldest_version <= view.head.oldest_version {
             return Ok(());
         }
@@ -141,7 +160,13 @@ impl StoreWriter {
         };
         // Every step adds a run, however few keys it has, so every step merges some.
         let arrivals = entries.len().max(self.upkeep.pace.step_entries_min);
-        work(&mut catalog, Kind::Base, &mut self.upkeep, arrivals, &mut place)?;
+        work(
+            &mut catalog,
+            Kind::Base,
+            &mut self.upkeep,
+            arrivals,
+            &mut place,
+        )?;
         write_run(
             &mut catalog,
             Kind::Base,
@@ -209,6 +234,8 @@ fn delete_rows(transaction: &WriteTransaction, old: &Head, new: &Head) -> Result
         .open_table(WRITES)?
         .retain_in(positions, |_, _| false)?;
     let heights = old.oldest_block_height..new.oldest_block_height;
-    transaction.open_table(BLOCKS)?.retain_in(heights, |_, _| false)?;
+    transaction
+        .open_table(BLOCKS)?
+        .retain_in(heights, |_, _| false)?;
     Ok(())
 }

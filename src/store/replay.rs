@@ -86,8 +86,11 @@ impl StoreWriter {
         for block in &group.blocks {
             check_consistent(block)?;
         }
-        self.append((Some(&view), durable), view.head.clone(), &group.blocks, |_| {
-            Ok(())
-        })
+        self.append(
+            (Some(&view), durable),
+            view.head.clone(),
+            &group.blocks,
+            |_| Ok(()),
+        )
     }
 }

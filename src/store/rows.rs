@@ -122,8 +122,14 @@ impl StoredRows {
             transaction,
             info,
             accumulator_root,
-        } = decode(&self.bytes[..self.ends[0]], format_args!("transaction {version}"))?;
-        let mut parts = self.ends.windows(2).map(|ends| &self.bytes[ends[0]..ends[1]]);
+        } = decode(
+            &self.bytes[..self.ends[0]],
+            format_args!("transaction {version}"),
+        )?;
+        let mut parts = self
+            .ends
+            .windows(2)
+            .map(|ends| &self.bytes[ends[0]..ends[1]]);
         let events = parts.by_ref().take(self.events);
         let events = events
             .map(|row| decode(row, format_args!("an event of version {version}")))
@@ -151,7 +157,10 @@ mod tests {
     #[test]
     fn a_row_that_is_cut_short_is_told() {
         let row = [7; 8 + HashValue::LENGTH];
-        assert_eq!(StoredRows::new(5, &row).unwrap().accumulator_root(), &row[8..]);
+        assert_eq!(
+            StoredRows::new(5, &row).unwrap().accumulator_root(),
+            &row[8..]
+        );
         for length in [0, 7, 8, row.len() - 1] {
             let error = StoredRows::new(5, &row[..length]).unwrap_err();
             assert!(

@@ -134,7 +134,9 @@ pub(crate) fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), Sto
 }
 
 /// The sender of a user's transaction and what keeps it from being replayed.
-pub(crate) fn replay_protector(transaction: &Transaction) -> Option<(AccountAddress, ReplayProtector)> {
+pub(crate) fn replay_protector(
+    transaction: &Transaction,
+) -> Option<(AccountAddress, ReplayProtector)> {
     let raw = &transaction.as_user()?.raw;
     Some((raw.sender, raw.replay_protector()))
 }

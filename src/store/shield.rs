@@ -164,7 +164,12 @@ impl After {
     }
 
     /// The disk's own bytes, and zeros behind them.
-    fn read_disk(&self, backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_disk(
+        &self,
+        backend: &impl StorageBackend,
+        offset: u64,
+        out: &mut [u8],
+    ) -> io::Result<()> {
         let there = self.disk_length.saturating_sub(offset);
         let there = usize::try_from(there).unwrap_or(usize::MAX).min(out.len());
         let (on_disk, behind) = out.split_at_mut(there);
@@ -225,7 +230,10 @@ impl<B: StorageBackend> Shield<B> {
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
         let (shield, _) = Self::new(backend);
         shield.len()?;
-        shield.fail("more is changed than is kept of", &ErrorKind::OutOfMemory.into());
+        shield.fail(
+            "more is changed than is kept of",
+            &ErrorKind::OutOfMemory.into(),
+        );
         Ok(shield)
     }
 
@@ -242,7 +250,12 @@ impl<B: StorageBackend> Shield<B> {
                 Err(error) => self.fail(doing, &error),
             }
         }
-        let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
+        let mut after = self
+            .disk
+            .0
+            .after
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         after.as_mut().map_or(Ok(()), afterwards)
     }
 
@@ -253,7 +266,12 @@ impl<B: StorageBackend> Shield<B> {
             .backend
             .len()
             .unwrap_or_else(|_| seen.load(Ordering::Acquire));
-        let mut after = self.disk.0.after.write().unwrap_or_else(PoisonError::into_inner);
+        let mut after = self
+            .disk
+            .0
+            .after
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         after.get_or_insert_with(|| {
             let mut after = After {
                 kind: error.kind(),
@@ -272,7 +290,12 @@ impl<B: StorageBackend> Shield<B> {
 impl<B: StorageBackend> StorageBackend for Shield<B> {
     fn len(&self) -> io::Result<u64> {
         if self.disk.has_failed()
-            && let Some(after) = &*self.disk.0.after.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(after) = &*self
+                .disk
+                .0
+                .after
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
         {
             return Ok(after.length);
         }
@@ -283,7 +306,12 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         if self.disk.has_failed()
-            && let Some(after) = &*self.disk.0.after.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(after) = &*self
+                .disk
+                .0
+                .after
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
         {
             return after.read(&self.backend, offset, out);
         }
@@ -340,7 +368,11 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
         self.backend.try_lock_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.backend.try_lock_shared_range(start, end)
     }
 

@@ -59,7 +59,11 @@ impl std::fmt::Debug for Slots<'_> {
 
 impl Snapshot {
     /// The place with these bytes among the slots of `address`; `None` when they are no place there.
-    pub fn slot_place(&self, address: &AccountAddress, bytes: [u8; SlotPlace::BYTES]) -> Option<SlotPlace> {
+    pub fn slot_place(
+        &self,
+        address: &AccountAddress,
+        bytes: [u8; SlotPlace::BYTES],
+    ) -> Option<SlotPlace> {
         let owner = self.view.digests.owner(address);
         bytes.starts_with(&owner).then_some(SlotPlace(bytes))
     }
@@ -81,7 +85,9 @@ impl Snapshot {
         let mut least = [0; STATE_DIGEST_BYTES];
         least[..OWNER_BYTES].copy_from_slice(&owner);
         let first = from.map_or(least, |SlotPlace(from)| from);
-        let after = u128::from_be_bytes(first).checked_sub(1).map(u128::to_be_bytes);
+        let after = u128::from_be_bytes(first)
+            .checked_sub(1)
+            .map(u128::to_be_bytes);
         let oldest = view.head.oldest_version;
         let mut indices = vec![view.index(Kind::State)];
         let mut versions = oldest..=version;
@@ -108,7 +114,9 @@ impl Slots<'_> {
         };
         let held = match self.view.last_write(&digest, self.version)? {
             // Another address may have the same first bytes, or a table, or a stream.
-            Some((key, WriteOp::Put(value))) => (key.address() == Some(self.address)).then_some((key, value)),
+            Some((key, WriteOp::Put(value))) => {
+                (key.address() == Some(self.address)).then_some((key, value))
+            }
             Some((_, WriteOp::Delete)) | None => None,
         };
         Ok(Some(Slot {

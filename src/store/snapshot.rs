@@ -8,7 +8,9 @@ use crate::{
     view::View,
 };
 use bytes::Bytes;
-use ledger::{BlockInfo, ExecutedTransaction, HashValue, LedgerInfo, StateError, StateKey, StateView};
+use ledger::{
+    BlockInfo, ExecutedTransaction, HashValue, LedgerInfo, StateError, StateKey, StateView,
+};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.
@@ -82,7 +84,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the database fails or a row is damaged.
-    pub fn transaction_in_block(&self, version: u64) -> Result<Option<(StoredRows, BlockInfo)>, StoreError> {
+    pub fn transaction_in_block(
+        &self,
+        version: u64,
+    ) -> Result<Option<(StoredRows, BlockInfo)>, StoreError> {
         if !self.has_version(version) {
             return Ok(None);
         }
@@ -94,7 +99,8 @@ impl Snapshot {
     /// A transaction's own row, with its events and writes still to come.
     fn row(&self, version: u64) -> Result<Option<StoredRows>, StoreError> {
         let row = self.view.tables.transactions.get(version)?;
-        row.map(|row| StoredRows::new(version, row.value())).transpose()
+        row.map(|row| StoredRows::new(version, row.value()))
+            .transpose()
     }
 
     fn in_block(&self, row: StoredRows) -> Result<(StoredRows, BlockInfo), StoreError> {
@@ -139,7 +145,10 @@ impl Snapshot {
 
     /// The newest version that the index has under `hash`, with its own row: `None` in its place where the version is
     /// pruned. Of such a one only the index can tell, and it does so by the first bytes.
-    fn row_by_hash(&self, hash: &HashValue) -> Result<Option<(u64, Option<StoredRows>)>, StoreError> {
+    fn row_by_hash(
+        &self,
+        hash: &HashValue,
+    ) -> Result<Option<(u64, Option<StoredRows>)>, StoreError> {
         let span = Span {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
@@ -160,7 +169,11 @@ impl Snapshot {
     }
 
     /// The row of a version, if its transaction has that hash.
-    fn row_with_hash(&self, version: u64, hash: &HashValue) -> Result<Option<StoredRows>, StoreError> {
+    fn row_with_hash(
+        &self,
+        version: u64,
+        hash: &HashValue,
+    ) -> Result<Option<StoredRows>, StoreError> {
         let Some(row) = self.view.tables.transactions.get(version)? else {
             return Ok(None);
         };

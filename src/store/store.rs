@@ -98,28 +98,38 @@ impl Store {
         };
         serde_json::from_slice(genesis.value())
             .map(Some)
-            .map_err(|error| StoreError::Inconsistent(format!("the genesis is unreadable: {error}")))
+            .map_err(|error| {
+                StoreError::Inconsistent(format!("the genesis is unreadable: {error}"))
+            })
     }
 
     /// Commits block 0 together with the genesis that it came from; durable when it returns.
     ///
     /// # Errors
     /// When there is a ledger already, `block` is no block 0, or the database fails.
-    pub fn initialize(&mut self, genesis: &Genesis, block: &ExecutedBlock) -> Result<(), StoreError> {
+    pub fn initialize(
+        &mut self,
+        genesis: &Genesis,
+        block: &ExecutedBlock,
+    ) -> Result<(), StoreError> {
         if self.writer.published.get().is_some() {
             return Err(StoreError::NotEmpty);
         }
-        if block.height() != 0 || block.first_version != 0 || block.header.parent_hash != HashValue::ZERO {
+        if block.height() != 0
+            || block.first_version != 0
+            || block.header.parent_hash != HashValue::ZERO
+        {
             return Err(StoreError::Gap(
                 "genesis has height 0, version 0 and no parent".to_owned(),
             ));
         }
         let json = genesis_json(genesis)?;
-        self.writer.commit_first(genesis.chain_id, block, |transaction| {
-            let mut meta = transaction.open_table(META)?;
-            meta.insert(META_GENESIS, json.as_slice())?;
-            Ok(())
-        })
+        self.writer
+            .commit_first(genesis.chain_id, block, |transaction| {
+                let mut meta = transaction.open_table(META)?;
+                meta.insert(META_GENESIS, json.as_slice())?;
+                Ok(())
+            })
     }
 
     /// The height of the newest block, or `None` when nothing is committed yet.

@@ -56,7 +56,10 @@ impl StreamEvents {
 const VARIANT_V1: u8 = 0;
 
 /// The stream of an event's row and its number there, without decoding the rest; `None` of an event of no stream.
-pub(crate) fn stream_position(row: &[u8], place: Position) -> Result<Option<(EventKey, u64)>, StoreError> {
+pub(crate) fn stream_position(
+    row: &[u8],
+    place: Position,
+) -> Result<Option<(EventKey, u64)>, StoreError> {
     const BYTES: usize = 8 + AccountAddress::LENGTH + 8;
     match row.split_first() {
         Some((&VARIANT_V1, rest)) => {
@@ -98,7 +101,11 @@ impl StreamRows {
     }
 
     /// The event of a row; `None` where it is of another stream.
-    pub(crate) fn read(&mut self, row: &[u8], place: Position) -> Result<Option<StreamEvent>, StoreError> {
+    pub(crate) fn read(
+        &mut self,
+        row: &[u8],
+        place: Position,
+    ) -> Result<Option<StreamEvent>, StoreError> {
         if let Some(event) = self.read_alike(row, place.0) {
             return Ok(Some(event));
         }

@@ -135,7 +135,10 @@ impl View {
     }
 
     /// A transaction's row.
-    pub(crate) fn transaction_row(&self, version: u64) -> Result<Option<TransactionRow>, StoreError> {
+    pub(crate) fn transaction_row(
+        &self,
+        version: u64,
+    ) -> Result<Option<TransactionRow>, StoreError> {
         let row = self.tables.transactions.get(version)?;
         row.map(|row| TransactionRow::decode(row.value(), version))
             .transpose()
@@ -161,7 +164,9 @@ impl View {
     fn write(&self, place: Position) -> Result<(StateKey, WriteOp), StoreError> {
         match self.tables.writes.get(place)? {
             Some(row) => base::decode_write(row.value(), format_args!("write {place:?}")),
-            None => Err(StoreError::Inconsistent(format!("write {place:?} is missing"))),
+            None => Err(StoreError::Inconsistent(format!(
+                "write {place:?} is missing"
+            ))),
         }
     }
 
@@ -177,7 +182,11 @@ impl View {
     }
 
     /// The value of `key` after `version`, which is inside the window.
-    pub(crate) fn state_value(&self, key: &StateKey, version: u64) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn state_value(
+        &self,
+        key: &StateKey,
+        version: u64,
+    ) -> Result<Option<Bytes>, StoreError> {
         match self.last_write(&self.digests.state_key(key), version)? {
             Some((found, _)) if found != *key => Err(StoreError::Inconsistent(format!(
                 "the state keys {key:?} and {found:?} have one digest"
@@ -200,7 +209,9 @@ impl View {
             versions: oldest..=version,
         };
         let index = self.index(Kind::State);
-        let place = index.newest_first(&span, |entry| ControlFlow::Break(position(Kind::State, entry)))?;
+        let place = index.newest_first(&span, |entry| {
+            ControlFlow::Break(position(Kind::State, entry))
+        })?;
         match place.flatten() {
             Some(place) => self.write(place).map(Some),
             None if oldest == 0 => Ok(None),

@@ -17,8 +17,8 @@ use crate::{
     lock::DirectoryLock,
     log::{BlockLog, Bounded, Record, logged::LoggedBlock, redo},
     schema::{
-        BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables,
-        WRITES, encode, encode_block, encode_row, encode_transaction,
+        BLOCKS, EVENTS, Head, LogState, META, META_CATALOG, META_HEAD, META_LOG, RUNS,
+        TRANSACTIONS, Tables, WRITES, encode, encode_block, encode_row, encode_transaction,
     },
     shield::Disk,
     view::{Published, View, no_recent},
@@ -189,9 +189,12 @@ impl StoreWriter {
             return Ok(());
         }
         let view = self.newest()?;
-        self.append((Some(&view), Durable::ByLog), view.head.clone(), &blocks, |_| {
-            Ok(())
-        })?;
+        self.append(
+            (Some(&view), Durable::ByLog),
+            view.head.clone(),
+            &blocks,
+            |_| Ok(()),
+        )?;
         self.disk.check()
     }
 
@@ -230,7 +233,9 @@ impl StoreWriter {
             oldest_version: block.first_version,
             oldest_block_height: block.height(),
         };
-        self.poison_on_error(|writer| writer.append((None, Durable::ByCheckpoint), head, &[block], also))
+        self.poison_on_error(|writer| {
+            writer.append((None, Durable::ByCheckpoint), head, &[block], also)
+        })
     }
 
     pub(crate) fn check_usable(&self) -> Result<(), StoreError> {
@@ -274,10 +279,16 @@ impl StoreWriter {
             None => (Arc::new(Catalog::default()), no_recent()),
         };
         let mut catalog = Catalog::clone(&before);
-        let versions = blocks.iter().map(|block| block.borrow().transactions.len()).sum();
+        let versions = blocks
+            .iter()
+            .map(|block| block.borrow().transactions.len())
+            .sum();
         {
             let mut table = transaction.open_table(RUNS)?;
-            for ((kind, recent), entries) in Kind::OF_ROWS.into_iter().zip(&mut recent).zip(gathered.packed())
+            for ((kind, recent), entries) in Kind::OF_ROWS
+                .into_iter()
+                .zip(&mut recent)
+                .zip(gathered.packed())
             {
                 // Versions count where entries are few: they too bring flushes, which bring merges.
                 let arrivals = (entries.len() / kind.width()).max(versions);
@@ -290,10 +301,17 @@ impl StoreWriter {
                     };
                     work(&mut catalog, kind, &mut self.upkeep, arrivals, &mut place)?;
                 }
-                let unwritten = (head.tip.version + 1).saturating_sub(catalog.runs(kind).recent_from);
+                let unwritten =
+                    (head.tip.version + 1).saturating_sub(catalog.runs(kind).recent_from);
                 let flush_after = self.upkeep.pace.flush_after;
                 if recent.len() >= flush_after || unwritten >= flush_after as u64 {
-                    flush(&mut catalog, kind, &recent.take(), head.tip.version, &mut table)?;
+                    flush(
+                        &mut catalog,
+                        kind,
+                        &recent.take(),
+                        head.tip.version,
+                        &mut table,
+                    )?;
                     catalog.start_jobs(kind, &self.upkeep.pace);
                 }
             }
@@ -365,7 +383,11 @@ impl StoreWriter {
 
 impl StoreWriter {
     /// Ends a write that is durable by itself, with all before it; the log begins anew.
-    fn checkpoint(&mut self, transaction: WriteTransaction, is_log_open: bool) -> Result<(), StoreError> {
+    fn checkpoint(
+        &mut self,
+        transaction: WriteTransaction,
+        is_log_open: bool,
+    ) -> Result<(), StoreError> {
         let state = LogState {
             generation: self.log.generation() + 1,
             is_open: is_log_open,

@@ -61,8 +61,14 @@ mod tests {
 
     #[test]
     fn only_what_the_database_says_is_taken_for_damage() {
-        assert!(is_database("/some/registry/redb-4.4.0/src/tree_store/btree.rs"));
-        for ours in [file!(), "src/store/shield.rs", "actors/committer/executor.rs"] {
+        assert!(is_database(
+            "/some/registry/redb-4.4.0/src/tree_store/btree.rs"
+        ));
+        for ours in [
+            file!(),
+            "src/store/shield.rs",
+            "actors/committer/executor.rs",
+        ] {
             assert!(!is_database(ours), "{ours}");
         }
     }

@@ -54,12 +54,16 @@ impl Demand {
     fn of(settings: &Settings, side_listeners: usize) -> Self {
         let workers = worker_threads(settings.api.workers).saturating_add(side_listeners);
         // The main thread, the actors' threads, and the workers.
-        let runtimes = workers.saturating_add(settings.actors.threads).saturating_add(1);
+        let runtimes = workers
+            .saturating_add(settings.actors.threads)
+            .saturating_add(1);
         let parts = [
             OF_PROCESS,
             SHORT_LIVED,
             runtimes.saturating_mul(PER_RUNTIME),
-            side_listeners.saturating_add(1).saturating_mul(PER_LISTENER),
+            side_listeners
+                .saturating_add(1)
+                .saturating_mul(PER_LISTENER),
             workers.saturating_mul(PER_WORKER),
         ];
         Self {
@@ -87,7 +91,8 @@ impl Demand {
         let connections = available
             .checked_sub(self.fixed)
             .filter(|&connections| connections >= CONNECTIONS_MIN)?;
-        let left_by_api = connections.saturating_sub(self.api_connections) / self.side_listeners.max(1);
+        let left_by_api =
+            connections.saturating_sub(self.api_connections) / self.side_listeners.max(1);
         let side = (connections / SIDE_SHARE)
             .max(left_by_api)
             .min(SIDE_CONNECTIONS_MAX);
@@ -106,7 +111,10 @@ impl Demand {
 /// # Errors
 ///
 /// Returns [`Failure::Fatal`] if the hard limit is too low for a node with few connections.
-pub fn raise_descriptor_limit(settings: &Settings, genesis: &Genesis) -> Result<ConnectionLimits, Failure> {
+pub fn raise_descriptor_limit(
+    settings: &Settings,
+    genesis: &Genesis,
+) -> Result<ConnectionLimits, Failure> {
     let demand = Demand::of(settings, side_listeners(settings, genesis));
     let wanted = u64::try_from(demand.total()).unwrap_or(u64::MAX);
     let available = raise_limit(wanted);
@@ -184,7 +192,10 @@ mod tests {
                     let limits = demand.fit(available).unwrap();
                     let sum = demand.fixed + limits.api + limits.side * side_listeners;
                     assert!(sum <= available, "{limits:?} of {available}");
-                    assert!(limits.api >= 1 && limits.side >= 4, "{limits:?} of {available}");
+                    assert!(
+                        limits.api >= 1 && limits.side >= 4,
+                        "{limits:?} of {available}"
+                    );
                 }
             }
         }

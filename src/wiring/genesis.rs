@@ -69,7 +69,11 @@ fn check(genesis: &Genesis) -> Result<(), String> {
     genesis.chain().map_err(|error| error.to_string())?;
     if let Some(key) = genesis.faucet_key() {
         let address = key.public_key().account_address();
-        if !genesis.accounts.iter().any(|account| account.address == address) {
+        if !genesis
+            .accounts
+            .iter()
+            .any(|account| account.address == address)
+        {
             return Err(format!(
                 "genesis: the account of the faucet key, {}, is not among the accounts",
                 address.to_long_hex()

@@ -22,14 +22,23 @@ pub struct OpenLedger {
 /// # Errors
 /// When the directory cannot be used, holds another chain than the configured one, or its chain cannot
 /// go on with the configured framework upgrades.
-pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result<OpenLedger, Failure> {
+pub fn open_ledger(
+    settings: &Settings,
+    configured: ConfiguredGenesis,
+) -> Result<OpenLedger, Failure> {
     let directory = &settings.storage.data_dir;
     let options = StoreOptions {
         cache_bytes: settings.storage.cache_bytes,
     };
     let failure = |error| Failure::fatal("data directory", &error);
-    let unwritten = |error| Failure::fatal(format_args!("data directory {}", directory.display()), &error);
-    let refusal = |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
+    let unwritten = |error| {
+        Failure::fatal(
+            format_args!("data directory {}", directory.display()),
+            &error,
+        )
+    };
+    let refusal =
+        |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
     let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
     let mut store = opened.map_err(failure)?;
@@ -65,7 +74,11 @@ pub fn open_ledger(settings: &Settings, configured: ConfiguredGenesis) -> Result
 
 /// The genesis with which a ledger goes on that was started with `found` and has its newest block at
 /// `height`: the configured one, if it differs in nothing but upgrades ahead of that block.
-fn continued(found: &Genesis, configured: ConfiguredGenesis, height: u64) -> Result<Genesis, String> {
+fn continued(
+    found: &Genesis,
+    configured: ConfiguredGenesis,
+    height: u64,
+) -> Result<Genesis, String> {
     let mut genesis = configured.genesis;
     let upgrades = found.parameters.framework_upgrades.clone();
     let wanted = std::mem::replace(&mut genesis.parameters.framework_upgrades, upgrades);
@@ -78,7 +91,9 @@ fn continued(found: &Genesis, configured: ConfiguredGenesis, height: u64) -> Res
     }
     if configured.names_upgrades {
         genesis.parameters.framework_upgrades = wanted;
-        let goes_on = found.parameters.continue_upgrades(&genesis.parameters, height);
+        let goes_on = found
+            .parameters
+            .continue_upgrades(&genesis.parameters, height);
         goes_on.map_err(|error| error.to_string())?;
     }
     Ok(genesis)
@@ -135,7 +150,10 @@ mod tests {
         assert_eq!(go_on("1@0", "", 10), Ok(development("1@0")));
         assert_eq!(go_on("1@0", "1@0,2@11", 10), Ok(development("1@0,2@11")));
         let late = go_on("1@0", "1@0,2@10", 10).unwrap_err();
-        assert!(late.contains("2@10") && late.contains("height 10"), "{late}");
+        assert!(
+            late.contains("2@10") && late.contains("height 10"),
+            "{late}"
+        );
         let left_out = go_on("1@0,2@9", "1@0", 10).unwrap_err();
         assert!(left_out.contains("2@9"), "{left_out}");
         let mut other = development("1@0,2@11");
@@ -150,8 +168,9 @@ mod tests {
 
     #[test]
     fn the_difference_names_what_an_operator_would_look_for() {
-        let genesis =
-            |id, vendor: &str| Genesis::development(id, vendor.parse().unwrap(), Parameters::default());
+        let genesis = |id, vendor: &str| {
+            Genesis::development(id, vendor.parse().unwrap(), Parameters::default())
+        };
         let base = genesis(4, Vendor::DEFAULT);
         let cases = [
             (genesis(5, "NODE"), "chain id 4, configured is 5"),

@@ -66,7 +66,8 @@ impl Listener {
         F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
     {
         let name = options.name;
-        let failure = |error| Failure::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
+        let failure =
+            |error| Failure::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
         let workers = worker_threads(options.workers);
         let server = Server::build()
             .workers(workers)
@@ -90,7 +91,9 @@ impl Listener {
             "http"
         };
         let server = server
-            .listen(name, socket, move || pipeline(&pipeline_options, routes.clone()))
+            .listen(name, socket, move || {
+                pipeline(&pipeline_options, routes.clone())
+            })
             .map_err(failure)?
             .run();
         Ok(Self {

@@ -99,7 +99,9 @@ impl Listeners {
         let faucet = parts.faucet(genesis, node)?;
         let admin = parts.admin(node, state.clone(), admin_token)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
-        let api = Listener::start(&api_options, move |config| ledger_api::configure(config, &state))?;
+        let api = Listener::start(&api_options, move |config| {
+            ledger_api::configure(config, &state)
+        })?;
         Ok(Self {
             api,
             graphql,
@@ -134,7 +136,11 @@ impl Listeners {
             self.faucet.as_ref(),
             Some(&self.admin),
         ];
-        let words: Vec<_> = all.into_iter().flatten().map(Listener::ready_words).collect();
+        let words: Vec<_> = all
+            .into_iter()
+            .flatten()
+            .map(Listener::ready_words)
+            .collect();
         words.join(" ")
     }
 
@@ -182,7 +188,12 @@ impl Parts<'_> {
         Ok(Some(listener))
     }
 
-    fn admin(&self, node: &NodeHandle, state: ApiState, token: Option<Token>) -> Result<Listener, Failure> {
+    fn admin(
+        &self,
+        node: &NodeHandle,
+        state: ApiState,
+        token: Option<Token>,
+    ) -> Result<Listener, Failure> {
         let settings = &self.settings.admin;
         let visitors = Visitors {
             section: "admin",
@@ -194,7 +205,9 @@ impl Parts<'_> {
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
-        Listener::start(&options, move |config| admin::configure(config, &admin, &opened))
+        Listener::start(&options, move |config| {
+            admin::configure(config, &admin, &opened)
+        })
     }
 
     fn api_options(&self, tls: Option<ServerConfig>) -> ListenerOptions {

@@ -221,7 +221,10 @@ mod tests {
         assert!(!is_short(100, 10_000, 0));
         assert!(is_short(49, 500, 0), "a small disk keeps a tenth");
         assert!(!is_short(50, 500, 0));
-        assert!(!is_short(0, 0, 0), "a disk that does not tell is not refused");
+        assert!(
+            !is_short(0, 0, 0),
+            "a disk that does not tell is not refused"
+        );
     }
 
     #[test]
@@ -230,14 +233,20 @@ mod tests {
         assert!(!is_short(110, 10_000, 10));
         assert!(is_short(199, 500, 40), "160 for blocks and 40 for the file");
         assert!(!is_short(200, 500, 40));
-        assert!(is_short(1_199, 500, 1_000), "no more than 50 are on their way");
+        assert!(
+            is_short(1_199, 500, 1_000),
+            "no more than 50 are on their way"
+        );
         assert!(!is_short(1_200, 500, 1_000));
         assert!(is_short(u64::MAX - 1, 10_000, u64::MAX));
     }
 
     #[test]
     fn a_ledger_on_another_disk_than_its_directory_needs_room_on_both() {
-        let disk = |free| Room { free, total: 10_000 };
+        let disk = |free| Room {
+            free,
+            total: 10_000,
+        };
         let is_short = |ledger, pool| {
             let rooms = rooms(disk(ledger), Some(disk(pool)));
             RESERVE.shortage(&rooms, 10).is_some()
@@ -268,7 +277,12 @@ mod tests {
             total: 1_000_000,
         };
         let words = RESERVE.shortage(&rooms(disk, None), 0).unwrap();
-        for part in ["some/data", "7 bytes free", "storage.min_free_bytes", "make room"] {
+        for part in [
+            "some/data",
+            "7 bytes free",
+            "storage.min_free_bytes",
+            "make room",
+        ] {
             assert!(words.contains(part), "{words}");
         }
     }

@@ -30,7 +30,11 @@ fn batch() -> preempt_rt::sched::RtResult<()> {
         return Ok(());
     }
     // The only priority that it has.
-    set_scheduler(this, Scheduler::SCHED_BATCH, SchedulerParams { priority: 0 })
+    set_scheduler(
+        this,
+        Scheduler::SCHED_BATCH,
+        SchedulerParams { priority: 0 },
+    )
 }
 
 #[cfg(all(test, target_os = "linux"))]

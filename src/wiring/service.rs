@@ -59,7 +59,8 @@ impl Service {
             let room = RoomWatch::start(handle.clone(), settings)
                 .await
                 .map_err(|error| Failure::fatal("the node does not start", &error))?;
-            let mut listeners = Listeners::start(settings, connections, genesis, &handle, tls, admin_token)?;
+            let mut listeners =
+                Listeners::start(settings, connections, genesis, &handle, tls, admin_token)?;
             match listeners.wait_until_serving().await {
                 Ok(()) => Ok((room, listeners)),
                 Err(failure) => {
@@ -99,7 +100,10 @@ impl Service {
     ///
     /// Returns [`ServeError::Node`] if an invariant of the node is broken, and [`ServeError::Listener`] if a
     /// listener ended.
-    pub async fn serve(&mut self, stop: impl Future<Output = &'static str>) -> Result<(), ServeError> {
+    pub async fn serve(
+        &mut self,
+        stop: impl Future<Output = &'static str>,
+    ) -> Result<(), ServeError> {
         tokio::select! {
             signal = stop => {
                 tracing::info!(signal, "stopping");

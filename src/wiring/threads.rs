@@ -72,7 +72,11 @@ mod tests {
             let deadline = Instant::now() + PATIENCE;
             // Tests beside this one may start such threads too.
             while existing() < COUNT {
-                assert!(Instant::now() < deadline, "{} of {COUNT} threads", existing());
+                assert!(
+                    Instant::now() < deadline,
+                    "{} of {COUNT} threads",
+                    existing()
+                );
                 thread::yield_now();
             }
         })

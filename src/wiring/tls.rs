@@ -62,7 +62,9 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ConfigError
     let text = read(path)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     match chain {
-        Ok(chain) if chain.is_empty() => Err(malformed(path, "certificate", &pem::Error::NoItemsFound)),
+        Ok(chain) if chain.is_empty() => {
+            Err(malformed(path, "certificate", &pem::Error::NoItemsFound))
+        }
         Ok(chain) => Ok(chain),
         Err(error) => Err(malformed(path, "certificate", &error)),
     }

@@ -7,14 +7,17 @@ use std::{fs, path::Path};
 use targets::TARGETS;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the last line names the input that fails")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the last line names the input that fails"
+)]
 fn no_input_of_the_corpus_breaks_its_target() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     for target in TARGETS {
         let directory = corpus.join(target.name);
         let mut inputs = 0;
-        for input in
-            fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        for input in fs::read_dir(&directory)
+            .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         {
             let path = input.unwrap().path();
             // Shown only where the test fails.

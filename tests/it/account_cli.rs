@@ -41,7 +41,11 @@ fn new_fund_transfer_show() {
     let mode = fs::metadata(key_file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let again = account(&["new", "--out", key_file]);
-    assert_eq!(again.status.code(), Some(1), "a key file is never overwritten");
+    assert_eq!(
+        again.status.code(),
+        Some(1),
+        "a key file is never overwritten"
+    );
 
     let bob = printed(&account(&["new"]));
     let (bob, bob_key) = (value(&bob, "address"), value(&bob, "private key"));
@@ -92,7 +96,10 @@ fn what_does_not_work_is_said() {
         &["transfer", "--url", &node.api, "--key", "/nowhere", to, "1"],
         &["--key", "the name of a key file", "No such file"],
     );
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let nobody = format!("http://{nobody}");
     failed(
         &["show", "--url", &nobody, to],

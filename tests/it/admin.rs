@@ -12,7 +12,10 @@ use std::sync::{
 const CLIENTS: u64 = 64;
 
 async fn actor(node: &TestNode, name: &str) -> Value {
-    let answer = node.http.get(&format!("{}/actors/{name}", node.admin)).await;
+    let answer = node
+        .http
+        .get(&format!("{}/actors/{name}", node.admin))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json
 }
@@ -111,8 +114,15 @@ async fn under_one_load_a_lower_capacity_begins_refusals_and_a_higher_one_ends_t
     let counted = |name: &str| after[name].as_u64().unwrap() - before[name].as_u64().unwrap();
     assert_eq!(counted("refused"), seen.refused.load(SeqCst));
     // The node itself asks the mempool too, how large its file would be.
-    let looked_up = |status: &Value| status["handled_by_kind"]["pending_by_hash"].as_u64().unwrap_or(0);
-    assert_eq!(looked_up(&after) - looked_up(&before), seen.served.load(SeqCst));
+    let looked_up = |status: &Value| {
+        status["handled_by_kind"]["pending_by_hash"]
+            .as_u64()
+            .unwrap_or(0)
+    };
+    assert_eq!(
+        looked_up(&after) - looked_up(&before),
+        seen.served.load(SeqCst)
+    );
 }
 
 #[tokio::test]
@@ -126,7 +136,10 @@ async fn every_actor_is_listed_and_bad_changes_are_refused() {
         .iter()
         .map(|a| a["actor"].clone())
         .collect();
-    assert_eq!(names, ["mempool", "sequencer", "committer", "storage", "pruner"]);
+    assert_eq!(
+        names,
+        ["mempool", "sequencer", "committer", "storage", "pruner"]
+    );
     assert_eq!(actor(&node, "pruner").await["capacity"], 3);
 
     let cases = [
@@ -148,7 +161,11 @@ async fn every_actor_is_listed_and_bad_changes_are_refused() {
     let url = format!("{}/actors/mempool", node.admin);
     let above = json!({ "mailbox_capacity": 10_000_001 });
     let answer = node.http.send_json(Method::PATCH, &url, &above).await;
-    assert!(answer.text.contains("from 1 to 10000000"), "{}", answer.text);
+    assert!(
+        answer.text.contains("from 1 to 10000000"),
+        "{}",
+        answer.text
+    );
     let answer = node.http.send_json(Method::DELETE, &url, &json!({})).await;
     assert_eq!(
         (answer.status, &answer.headers["allow"]),
@@ -175,7 +192,11 @@ async fn a_page_from_elsewhere_may_not_ask() {
         node.http.try_send(request).await.unwrap().status
     };
     assert_eq!(with("origin", &node.admin).await, 200);
-    assert_eq!(with("origin", "http://127.0.0.1").await, 403, "another port");
+    assert_eq!(
+        with("origin", "http://127.0.0.1").await,
+        403,
+        "another port"
+    );
     assert_eq!(with("origin", "https://example.org").await, 403);
     assert_eq!(with("origin", "null").await, 403);
     assert_eq!(with("host", "localhost").await, 200);

@@ -40,7 +40,10 @@ impl Running {
         let before = version().await;
         let mut command = command(node, &["--accounts", "4", "--connections", "4"]);
         command.args(arguments);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
         let this = Self(child.unwrap());
         // More than the funding takes.
         until("transfers to be committed", || async {
@@ -100,7 +103,13 @@ fn every_transfer_is_committed_and_every_wait_is_answered() {
             assert_eq!(report[name], expected, "{name} in {report}");
         }
         assert!(report["committed_per_second"].as_f64().unwrap() > 0.0);
-        assert_eq!(report["fifths_committed_per_second"].as_array().unwrap().len(), 5);
+        assert_eq!(
+            report["fifths_committed_per_second"]
+                .as_array()
+                .unwrap()
+                .len(),
+            5
+        );
         assert_eq!(report["submit_latency"]["count"], 300);
     }
 }
@@ -209,7 +218,10 @@ fn several_threads_share_the_connections_and_the_nodes_process_is_measured() {
     assert_eq!(report["committed"], 200, "{report}");
     assert_eq!(report["generator"]["threads"], 2, "{report}");
     assert!(report["generator"]["cpu_us_per_transfer"].as_f64().unwrap() > 0.0);
-    assert!(report["node"]["resident_bytes"].as_u64().unwrap() > 0, "{report}");
+    assert!(
+        report["node"]["resident_bytes"].as_u64().unwrap() > 0,
+        "{report}"
+    );
 }
 
 #[test]
@@ -342,11 +354,17 @@ fn refuses_a_duration_that_no_clock_can_reach() {
 #[test]
 fn options_that_contradict_each_other_are_refused() {
     for (arguments, words) in [
-        (["--pid", "4294967295", "--connections", "1"], "no such process"),
+        (
+            ["--pid", "4294967295", "--connections", "1"],
+            "no such process",
+        ),
         (["--rate", "1e-300", "--connections", "1"], "--rate"),
         (["--accounts", "1", "--connections", "2"], "--connections 2"),
         (["--rate", "0", "--connections", "1"], "--rate"),
-        (["--url", "ftp://x", "--connections", "1"], "http://HOST:PORT"),
+        (
+            ["--url", "ftp://x", "--connections", "1"],
+            "http://HOST:PORT",
+        ),
         (["--url", "https://x", "--connections", "1"], "speak no TLS"),
     ] {
         let output = binary().arg("bench").args(arguments).output().unwrap();

@@ -32,7 +32,9 @@ async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
     assert_eq!(answer.status, 503, "{}", answer.text);
     assert!(answer.headers.contains_key("retry-after"));
     assert!(
-        answer.text.contains("sequencer.clock_confirmed_until_secs="),
+        answer
+            .text
+            .contains("sequencer.clock_confirmed_until_secs="),
         "{}",
         answer.text
     );
@@ -41,7 +43,11 @@ async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
         (health.status, &health.json["error_code"]),
         (503, &json!("health_check_failed"))
     );
-    assert!(health.text.contains("the system clock reads"), "{}", health.text);
+    assert!(
+        health.text.contains("the system clock reads"),
+        "{}",
+        health.text
+    );
     let fund = node
         .http
         .send_json(
@@ -69,7 +75,10 @@ async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
     assert_eq!(node.try_submit(&transfer).await.unwrap().status, 503);
 
     assert!(node.stop("TERM").success(), "{}", node.log());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     let confirmed = format!("sequencer.clock_confirmed_until_secs={}", now + 3_600);
     let node = node.restart_with(&[JUMP_MAX, &confirmed]);
     let committed = node.submit_and_wait(&transfer).await;

@@ -46,7 +46,8 @@ fn config_prints_each_value_with_its_origin() {
 #[test]
 fn defaults_are_the_shipped_file() {
     let output = binary().args(["config", "--defaults"]).output().unwrap();
-    let shipped = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
+    let shipped =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
     assert_eq!(text(&output.stdout), shipped);
 }
 
@@ -65,7 +66,11 @@ fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
     };
     refused(
         &run(&["--config", file.to_str().unwrap()]),
-        &["mempool.capacity_transactions", "bad.toml, line 2", "from 1 to"],
+        &[
+            "mempool.capacity_transactions",
+            "bad.toml, line 2",
+            "from 1 to",
+        ],
     );
     refused(
         &run(&["--set", "mempool.size=1"]),
@@ -97,7 +102,9 @@ fn a_genesis_file_must_agree_with_what_is_set() {
     fs::write(&file, "chain_id = 77\nvendor = \"OTHER\"\naccounts = []\n").unwrap();
     let run = |set: &str| {
         let settings = [format!("chain.genesis={}", file.display()), set.to_owned()];
-        TestNode::command(directory.path(), &settings).output().unwrap()
+        TestNode::command(directory.path(), &settings)
+            .output()
+            .unwrap()
     };
     refused(
         &run("chain.id=4"),
@@ -118,7 +125,9 @@ fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
     let run = |text: &str| {
         fs::write(&file, text).unwrap();
         let settings = [format!("chain.genesis={}", file.display())];
-        TestNode::command(directory.path(), &settings).output().unwrap()
+        TestNode::command(directory.path(), &settings)
+            .output()
+            .unwrap()
     };
     let start = "chain_id = 7\ndevelopment = true\n";
     let misspelt = run(&format!("{start}faucet_privat_key = \"{KEY}\"\n"));
@@ -142,7 +151,9 @@ fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
         &run(&format!("{start}faucet_private_key = \"{KEY}\"\n")),
         &["genesis.toml", "account of the faucet key"],
     );
-    let reserved = run(&format!("{start}[[accounts]]\naddress = \"0x1\"\nbalance = 1\n"));
+    let reserved = run(&format!(
+        "{start}[[accounts]]\naddress = \"0x1\"\nbalance = 1\n"
+    ));
     refused(&reserved, &["genesis.toml", "0x1", "reserved"]);
 }
 
@@ -151,9 +162,15 @@ fn a_directory_with_another_chain_is_refused() {
     let mut node = TestNode::start(&[]);
     node.stop("TERM");
     let settings = ["chain.id=9".to_owned()];
-    let output = TestNode::command(node.directory(), &settings).output().unwrap();
+    let output = TestNode::command(node.directory(), &settings)
+        .output()
+        .unwrap();
     refused(
         &output,
-        &["another genesis", "chain id 4, configured is 9", "--data-dir"],
+        &[
+            "another genesis",
+            "chain id 4, configured is 9",
+            "--data-dir",
+        ],
     );
 }

@@ -114,14 +114,22 @@ async fn the_forms_of_requests_and_answers() {
     // More than the maximum is cut to it.
     let account = Account::from_seed(1);
     let public = format!("0x{}", hex::encode(account.key.public_key().0));
-    let answer = post(&node, "/fund", Some(json!({ "pub_key": public, "amount": 6000 }))).await;
+    let answer = post(
+        &node,
+        "/fund",
+        Some(json!({ "pub_key": public, "amount": 6000 })),
+    )
+    .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(node.balance(&account.address).await, 5000);
     let path = format!("/mint?auth_key={}&amount=7", account.address.to_long_hex());
     assert!(post(&node, &path, None).await.json.is_array());
     assert_eq!(node.balance(&account.address).await, 5007);
 
-    let path = format!("/mint?address={}&amount=1&return_txns=true", account.address);
+    let path = format!(
+        "/mint?address={}&amount=1&return_txns=true",
+        account.address
+    );
     let answer = post(&node, &path, None).await;
     let bytes = hex::decode(&answer.text).unwrap();
     let transactions: Vec<ledger::SignedTransaction> = bcs::from_bytes(&bytes).unwrap();

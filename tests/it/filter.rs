@@ -17,7 +17,10 @@ async fn put_rules(node: &TestNode, rules: &[&str]) -> Answer {
 /// Status, `error_code` and message of a submission.
 async fn submitted(node: &TestNode, transaction: &SignedTransaction) -> (u16, Value, String) {
     let answer = node.try_submit(transaction).await.unwrap();
-    let message = answer.json["message"].as_str().unwrap_or_default().to_owned();
+    let message = answer.json["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     (answer.status, answer.json["error_code"].clone(), message)
 }
 
@@ -54,7 +57,10 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
     node.submit_and_wait(&bob.transfer(&chain, 0, bob.address, 1))
         .await;
 
-    let only_alice = [format!("allow sender {}", alice.address), "deny all".to_owned()];
+    let only_alice = [
+        format!("allow sender {}", alice.address),
+        "deny all".to_owned(),
+    ];
     let changed = put_rules(&node, &only_alice.each_ref().map(String::as_str)).await;
     assert_eq!(
         (changed.status, &changed.json),
@@ -85,7 +91,9 @@ async fn what_the_pool_took_stays_over_a_change_and_over_a_restart_with_other_ru
     let alice = Account::from_seed(1);
     node.fund(&alice, FUNDS).await;
     // Waits for its predecessor.
-    let parked = node.submit(&alice.transfer(&chain, 1, alice.address, 1)).await;
+    let parked = node
+        .submit(&alice.transfer(&chain, 1, alice.address, 1))
+        .await;
     assert_eq!(put_rules(&node, &["deny all"]).await.status, 200);
     let path = format!("/v1/transactions/by_hash/{parked}");
     assert_eq!(node.get(&path).await.json["type"], "pending_transaction");
@@ -122,12 +130,19 @@ async fn replaces_the_filter_by_as_many_of_the_longest_rules_as_it_may_have() {
     assert_eq!(changed.json["rules"].as_array().unwrap().len(), RULES_MAX);
     let refused = put_rules(&node, &rules).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
-    assert!(refused.text.contains("at most 10000 rules"), "{}", refused.text);
+    assert!(
+        refused.text.contains("at most 10000 rules"),
+        "{}",
+        refused.text
+    );
 }
 
 #[tokio::test]
 async fn a_change_lasts_until_the_next_start() {
-    let mut node = TestNode::start(&["filter.rules=deny sender 0x1", "api.simulation_enabled=false"]);
+    let mut node = TestNode::start(&[
+        "filter.rules=deny sender 0x1",
+        "api.simulation_enabled=false",
+    ]);
     assert_eq!(put_rules(&node, &["deny all"]).await.status, 200);
     let switches = format!("{}/switches", node.admin);
     let change = json!({ "simulation_enabled": true, "submission_enabled": false });
@@ -137,9 +152,16 @@ async fn a_change_lasts_until_the_next_start() {
     let node = node.restart();
     let rules = node.http.get(&format!("{}/filter", node.admin)).await.json;
     assert_eq!(rules, json!({ "rules": ["deny sender 0x1"] }));
-    let switches = node.http.get(&format!("{}/switches", node.admin)).await.json;
+    let switches = node
+        .http
+        .get(&format!("{}/switches", node.admin))
+        .await
+        .json;
     assert_eq!(
-        (&switches["simulation_enabled"], &switches["submission_enabled"]),
+        (
+            &switches["simulation_enabled"],
+            &switches["submission_enabled"]
+        ),
         (&json!(false), &json!(true))
     );
 }
@@ -189,7 +211,10 @@ async fn what_is_no_filter_changes_nothing() {
 
 #[tokio::test]
 async fn switches_come_from_the_configuration_and_are_turned_live() {
-    let node = TestNode::start(&["api.submission_enabled=false", "api.bcs_output_enabled=false"]);
+    let node = TestNode::start(&[
+        "api.submission_enabled=false",
+        "api.bcs_output_enabled=false",
+    ]);
     let url = format!("{}/switches", node.admin);
     let expected = json!({
         "json_output_enabled": true,

@@ -51,7 +51,12 @@ async fn nothing_else_is_served_there() {
     ] {
         let answer = node.http.get(&format!("{base}{path}")).await;
         assert_eq!(answer.status, 404, "{path}: {}", answer.text);
-        assert_ne!(answer.json["error_code"], Value::Null, "{path}: {}", answer.text);
+        assert_ne!(
+            answer.json["error_code"],
+            Value::Null,
+            "{path}: {}",
+            answer.text
+        );
     }
     let answer = node.http.get(&format!("{base}/v1/graphql")).await;
     assert_eq!(answer.status, 405, "{}", answer.text);
@@ -72,7 +77,9 @@ async fn an_address_that_is_taken_ends_the_start_and_names_the_setting() {
     let taken = taken.strip_prefix("http://").unwrap();
     let directory = tempfile::tempdir().unwrap();
     let settings = [format!("graphql.listen={taken}")];
-    let output = TestNode::command(directory.path(), &settings).output().unwrap();
+    let output = TestNode::command(directory.path(), &settings)
+        .output()
+        .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{message}");
     assert!(

@@ -27,8 +27,10 @@ struct Hostile {
 /// Every operation with a body in JSON, with one that is well formed.
 fn operations(submission: &Value) -> Vec<(&'static str, Value)> {
     let call = json!({ "function": "0x1::coin::name", "type_arguments": ["0x1::a::B<u8>"], "arguments": [] });
-    let item = json!({ "key_type": "vector<0x1::string::String>", "value_type": "u8", "key": ["a", "b"] });
-    let graphql = json!({ "query": "{ processor_status { processor } }", "variables": { "a": [1] } });
+    let item =
+        json!({ "key_type": "vector<0x1::string::String>", "value_type": "u8", "key": ["a", "b"] });
+    let graphql =
+        json!({ "query": "{ processor_status { processor } }", "variables": { "a": [1] } });
     vec![
         ("/v1/transactions", submission.clone()),
         ("/v1/transactions/batch", json!([submission])),
@@ -36,7 +38,10 @@ fn operations(submission: &Value) -> Vec<(&'static str, Value)> {
         ("/v1/transactions/encode_submission", submission.clone()),
         ("/v1/tables/0x1/item", item),
         ("/v1/tables/0x1/raw_item", json!({ "key": "0x00" })),
-        ("/v1/experimental/state_values/raw", json!({ "key": "0x00" })),
+        (
+            "/v1/experimental/state_values/raw",
+            json!({ "key": "0x00" }),
+        ),
         ("/v1/view", call),
         ("/v1/graphql", graphql),
     ]
@@ -98,7 +103,9 @@ fn texts() -> Vec<Vec<u8>> {
         texts.push("[".repeat(deep).into_bytes());
         texts.push("{\"a\":".repeat(deep).into_bytes());
         texts.push(format!("{}{}", "[".repeat(deep), "]".repeat(deep)).into_bytes());
-        texts.push(format!("{{\"arguments\":{}{}}}", "[".repeat(deep), "]".repeat(deep)).into_bytes());
+        texts.push(
+            format!("{{\"arguments\":{}{}}}", "[".repeat(deep), "]".repeat(deep)).into_bytes(),
+        );
     }
     texts
 }
@@ -260,7 +267,11 @@ async fn send(node: &TestNode, connection: &mut Raw, hostile: &Hostile) -> u16 {
         "{} {status} {body}: {shown}",
         hostile.path
     );
-    if answer.head.to_ascii_lowercase().contains("connection: close") {
+    if answer
+        .head
+        .to_ascii_lowercase()
+        .contains("connection: close")
+    {
         *connection = Raw::connect(&node.client).await;
     }
     status

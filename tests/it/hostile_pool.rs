@@ -83,7 +83,10 @@ async fn spam_from_one_account_does_not_hold_up_others() {
     ]);
     let chain = node.chain().await;
     let (spammer, honest) = (funded(&node, 1).await, funded(&node, 2).await);
-    let (over, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let (over, refused) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicU64::new(0)),
+    );
     let spamming = spam(
         node.client.clone(),
         chain.clone(),
@@ -126,8 +129,15 @@ async fn parked_transactions_that_fill_the_pool_give_way_to_those_that_can_run()
     for spammer in &spammers {
         parked.push(node.submit(&own(spammer, &chain, 1)).await);
     }
-    let late = node.try_submit(&own(&spammers[0], &chain, 2)).await.unwrap();
-    assert_eq!(late.status, 507, "a parked one takes no place: {}", late.text);
+    let late = node
+        .try_submit(&own(&spammers[0], &chain, 2))
+        .await
+        .unwrap();
+    assert_eq!(
+        late.status, 507,
+        "a parked one takes no place: {}",
+        late.text
+    );
     assert!(late.headers.contains_key("retry-after"));
 
     for number in 0..20 {
@@ -146,7 +156,10 @@ async fn parked_transactions_that_fill_the_pool_give_way_to_those_that_can_run()
         match told(&node, hash).await {
             (200, text) => assert!(text.contains("pending_transaction"), "{text}"),
             (404, text) => {
-                assert!(text.contains("to make room"), "it left without a reason: {text}");
+                assert!(
+                    text.contains("to make room"),
+                    "it left without a reason: {text}"
+                );
                 evicted += 1;
             }
             (status, text) => panic!("{status} {text}"),
@@ -173,7 +186,10 @@ async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_s
     for price in 0..=REPLACED {
         hashes.push(node.submit(&at_price(chain.gas_unit_price + price)).await);
     }
-    let lower = node.try_submit(&at_price(chain.gas_unit_price)).await.unwrap();
+    let lower = node
+        .try_submit(&at_price(chain.gas_unit_price))
+        .await
+        .unwrap();
     assert_eq!(
         (lower.status, &lower.json["error_code"]),
         (400, &"invalid_transaction_update".into())

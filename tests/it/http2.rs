@@ -1,6 +1,8 @@
 //! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
 
-use crate::kit::{Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until};
+use crate::kit::{
+    Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until,
+};
 use futures::future::{FutureExt as _, join_all};
 use hyper::http::Method;
 use ledger::{SignedTransaction, Vendor};
@@ -20,8 +22,15 @@ async fn rich_account(node: &TestNode) -> (Account, ChainFacts) {
     (account, chain)
 }
 
-async fn submit(connection: &Http2, chain: &ChainFacts, transaction: &SignedTransaction) -> Http2Answer {
-    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+async fn submit(
+    connection: &Http2,
+    chain: &ChainFacts,
+    transaction: &SignedTransaction,
+) -> Http2Answer {
+    let media_type = format!(
+        "application/x.{}.signed_transaction+bcs",
+        chain.vendor.lower()
+    );
     let body = bcs::to_bytes(transaction).unwrap();
     let stream = connection
         .begin(Method::POST, "/v1/transactions", &media_type, &body)
@@ -97,7 +106,10 @@ async fn one_connection_has_only_so_many_streams_at_once() {
     let waiting = join_all((0..3).map(|_| connection.begin_get(&path))).await;
     let mut later = Box::pin(connection.get("/v1"));
     for _ in 0..20 {
-        assert!((&mut later).now_or_never().is_none(), "a fourth request was sent");
+        assert!(
+            (&mut later).now_or_never().is_none(),
+            "a fourth request was sent"
+        );
         assert_eq!(
             other.get("/v1").await.status,
             200,
@@ -108,7 +120,10 @@ async fn one_connection_has_only_so_many_streams_at_once() {
     submit(&other, &chain, &first).await;
     for stream in waiting {
         let answer = stream.answer().await;
-        assert_eq!((answer.status, &answer.json["success"]), (200, &true.into()));
+        assert_eq!(
+            (answer.status, &answer.json["success"]),
+            (200, &true.into())
+        );
     }
     assert_eq!(later.await.status, 200);
     assert_eq!(

@@ -126,7 +126,12 @@ async fn does_with_the_connection_what_each_response_says() {
         ("1.1", "", true, None),
         ("1.1", "connection: keep-alive\r\n", true, None),
         ("1.1", "connection: close\r\n", false, Some("close")),
-        ("1.1", "connection: keep-alive, close\r\n", false, Some("close")),
+        (
+            "1.1",
+            "connection: keep-alive, close\r\n",
+            false,
+            Some("close"),
+        ),
         (
             "1.1",
             "connection: upgrade\r\nupgrade: h2c\r\n",
@@ -134,8 +139,18 @@ async fn does_with_the_connection_what_each_response_says() {
             Some("close"),
         ),
         ("1.0", "", false, None),
-        ("1.0", "connection: keep-alive\r\n", true, Some("keep-alive")),
-        ("1.0", "connection: Keep-Alive\r\n", true, Some("keep-alive")),
+        (
+            "1.0",
+            "connection: keep-alive\r\n",
+            true,
+            Some("keep-alive"),
+        ),
+        (
+            "1.0",
+            "connection: Keep-Alive\r\n",
+            true,
+            Some("keep-alive"),
+        ),
         ("1.0", "connection: close\r\n", false, None),
         ("1.0", "connection: keep-alive, close\r\n", false, None),
     ];
@@ -196,7 +211,9 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
     let node = certificate.start_node(&["api.keep_alive_secs=1"]);
     let mut http1 = certificate.connect(&node, &[HTTP_11]).await;
     let mut http2 = certificate.connect(&node, &[H2]).await;
-    let (_sender, preface_only) = handshake(certificate.connect(&node, &[H2]).await).await.unwrap();
+    let (_sender, preface_only) = handshake(certificate.connect(&node, &[H2]).await)
+        .await
+        .unwrap();
     // TLS is closed too, which tells the client that nothing was cut off.
     assert_eq!(http1.read(&mut [0; 16]).await.unwrap(), 0);
     assert_eq!(http2.read(&mut [0; 16]).await.unwrap(), 0);
@@ -208,7 +225,10 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
 
 /// Waits until the head of a request that begins now has been too slow, on this connection.
 async fn until_head_is_late(mut stream: impl Connection) {
-    stream.write_all(b"GET /v1 HTTP/1.1\r\nhost: no").await.unwrap();
+    stream
+        .write_all(b"GET /v1 HTTP/1.1\r\nhost: no")
+        .await
+        .unwrap();
     let response = rest(&mut stream).await;
     assert!(response.starts_with("HTTP/1.1 408"), "{response}");
 }
@@ -250,7 +270,10 @@ async fn answers_a_head_that_is_not_complete_in_time_with_408() {
 
 #[tokio::test]
 async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
-    let node = TestNode::start(&["api.client_request_timeout_ms=300", "api.keep_alive_secs=3600"]);
+    let node = TestNode::start(&[
+        "api.client_request_timeout_ms=300",
+        "api.keep_alive_secs=3600",
+    ]);
     let mut stream = connect(&node).await;
     stream.write_all(b"GET /v1 HTTP/1.1\r\nx: ").await.unwrap();
     let mut response = [0; 12];
@@ -289,7 +312,10 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
     for _ in 0..50 {
         assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
         let early = third.try_read(&mut [0; 64]);
-        assert_eq!(early.map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
+        assert_eq!(
+            early.map_err(|error| error.kind()),
+            Err(ErrorKind::WouldBlock)
+        );
     }
     drop(second);
     assert!(answer(&mut third).await.starts_with("HTTP/1.1 200"));
@@ -309,7 +335,8 @@ async fn a_client_that_closes_its_side_while_it_waits_has_gone() {
     let hash = node.submit(&parked).await;
 
     let mut stream = connect(&node).await;
-    let request = format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n");
+    let request =
+        format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
     // Not after the ten minutes that it would wait.

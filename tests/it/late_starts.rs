@@ -91,7 +91,11 @@ impl Saved {
         };
         let log = self.log();
         self.check(limit).await;
-        assert_eq!(status.code(), Some(i32::from(!is_ready)), "under {limit}: {log}");
+        assert_eq!(
+            status.code(),
+            Some(i32::from(!is_ready)),
+            "under {limit}: {log}"
+        );
         is_ready
     }
 
@@ -160,7 +164,12 @@ async fn keeps_the_mempool_where_standard_output_is_full() {
     );
 
     // Nor can the failure be printed.
-    let status = saved.command().stdout(full()).stderr(full()).status().unwrap();
+    let status = saved
+        .command()
+        .stdout(full())
+        .stderr(full())
+        .status()
+        .unwrap();
     assert_eq!(status.code(), Some(1));
     saved
         .check("a start without standard output and standard error")
@@ -197,8 +206,9 @@ fn other_user(directory: &Path) -> Option<User> {
     match version {
         Ok(output) if output.status.success() => Some(User { id, program }),
         refused => {
-            let words =
-                format!("skipped: needs prlimit, and the right to run it as another user: {refused:?}\n");
+            let words = format!(
+                "skipped: needs prlimit, and the right to run it as another user: {refused:?}\n"
+            );
             assert!(std::env::var_os("CI").is_none(), "{words}");
             // Past the test's captured output, which is shown only if it fails.
             std::io::stderr().write_all(words.as_bytes()).unwrap();
@@ -261,7 +271,9 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
         let answer = node.http.get(&format!("{}/connections", node.admin)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         let mut listeners = answer.json.as_array().unwrap().iter();
-        let api = listeners.find(|listener| listener["listener"] == "api").unwrap();
+        let api = listeners
+            .find(|listener| listener["listener"] == "api")
+            .unwrap();
         usize::try_from(api["open"].as_u64().unwrap()).unwrap()
     };
     within_patience("the faucet and the admin listener to answer", async {
@@ -280,6 +292,10 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
     .await;
     drop(held);
     assert_eq!(node.balance(&Account::from_seed(3).address).await, 1_000);
-    assert!(!node.log().contains("Too many open files"), "{}", node.log());
+    assert!(
+        !node.log().contains("Too many open files"),
+        "{}",
+        node.log()
+    );
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
 }

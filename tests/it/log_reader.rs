@@ -75,7 +75,9 @@ async fn fill_log(node: &TestNode) {
 fn reported_lines(line: &str) -> Option<u64> {
     let entry: serde_json::Value = serde_json::from_str(line).unwrap();
     let fields = &entry["fields"];
-    let is_report = fields["message"].as_str()?.contains("lines of the log were lost");
+    let is_report = fields["message"]
+        .as_str()?
+        .contains("lines of the log were lost");
     is_report.then(|| fields["lines"].as_u64().unwrap())
 }
 

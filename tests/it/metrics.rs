@@ -48,8 +48,14 @@ impl Scrape {
 
     /// The sum of the samples of this name that have these labels.
     fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let has = |of: &BTreeMap<&str, &str>| labels.iter().all(|(name, value)| of.get(name) == Some(value));
-        let wanted = self.samples().filter(|(of, with, _)| *of == name && has(with));
+        let has = |of: &BTreeMap<&str, &str>| {
+            labels
+                .iter()
+                .all(|(name, value)| of.get(name) == Some(value))
+        };
+        let wanted = self
+            .samples()
+            .filter(|(of, with, _)| *of == name && has(with));
         wanted.map(|(_, _, value)| value).sum()
     }
 
@@ -58,7 +64,9 @@ impl Scrape {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
-                let Some((name, words)) = line.strip_prefix(prefix).and_then(|rest| rest.split_once(' '))
+                let Some((name, words)) = line
+                    .strip_prefix(prefix)
+                    .and_then(|rest| rest.split_once(' '))
                 else {
                     continue;
                 };
@@ -101,7 +109,9 @@ fn documented() -> BTreeMap<String, Family> {
         let family = Family {
             kind: kind.to_owned(),
             help: help.to_owned(),
-            labels: labels.map(|label| label.trim_matches('`').to_owned()).collect(),
+            labels: labels
+                .map(|label| label.trim_matches('`').to_owned())
+                .collect(),
         };
         (name.trim_end_matches('`').to_owned(), family)
     });
@@ -110,7 +120,11 @@ fn documented() -> BTreeMap<String, Family> {
 
 /// A row of the document.
 fn row(name: &str, family: &Family) -> String {
-    let labels: Vec<_> = family.labels.iter().map(|label| format!("`{label}`")).collect();
+    let labels: Vec<_> = family
+        .labels
+        .iter()
+        .map(|label| format!("`{label}`"))
+        .collect();
     format!(
         "| `{name}` | {} | {} | {} |",
         family.kind,
@@ -143,7 +157,10 @@ async fn every_name_is_documented_and_every_documented_name_is_served() {
     {
         writeln!(differences, "served: {}", row(name, family)).unwrap();
     }
-    for (name, family) in documented.iter().filter(|(name, _)| !served.contains_key(*name)) {
+    for (name, family) in documented
+        .iter()
+        .filter(|(name, _)| !served.contains_key(*name))
+    {
         // What the kernel counts is read on Linux only.
         if cfg!(target_os = "linux") || !family.help.contains("(Linux)") {
             writeln!(differences, "only documented: {}", row(name, family)).unwrap();
@@ -169,7 +186,8 @@ async fn a_transfer_moves_the_counters() {
     let version: f64 = committed["version"].as_str().unwrap().parse().unwrap();
     settled().await;
     let after = Scrape::of(&node).await;
-    let moved = |name: &str, labels: &[(&str, &str)]| after.sum(name, labels) - before.sum(name, labels);
+    let moved =
+        |name: &str, labels: &[(&str, &str)]| after.sum(name, labels) - before.sum(name, labels);
 
     let submit = ("route", "/v1/transactions");
     let once = [
@@ -183,8 +201,14 @@ async fn a_transfer_moves_the_counters() {
             "ledger_http_requests_total",
             &[submit, ("method", "POST"), ("code", "202")],
         ),
-        ("ledger_http_request_seconds_count", &[submit, ("method", "POST")]),
-        ("ledger_http_request_seconds_bucket", &[submit, ("le", "+Inf")]),
+        (
+            "ledger_http_request_seconds_count",
+            &[submit, ("method", "POST")],
+        ),
+        (
+            "ledger_http_request_seconds_bucket",
+            &[submit, ("le", "+Inf")],
+        ),
         ("ledger_block_height", &[]),
         ("ledger_block_transactions_count", &[]),
         ("ledger_commit_group_blocks_sum", &[]),
@@ -206,8 +230,14 @@ async fn a_transfer_moves_the_counters() {
         ("ledger_signature_checked_total", &[]),
         ("ledger_mailbox_accepted_total", &[("actor", "mempool")]),
         ("ledger_mailbox_protocol_total", &[("actor", "sequencer")]),
-        ("ledger_mailbox_handled_seconds_sum", &[("actor", "committer")]),
-        ("ledger_mailbox_waited_seconds_count", &[("thread", "actors")]),
+        (
+            "ledger_mailbox_handled_seconds_sum",
+            &[("actor", "committer")],
+        ),
+        (
+            "ledger_mailbox_waited_seconds_count",
+            &[("thread", "actors")],
+        ),
     ];
     for (name, labels) in more {
         assert!(moved(name, labels) > 0.0, "{name} {labels:?}");
@@ -256,7 +286,9 @@ async fn what_clients_make_up_is_counted_together() {
 /// Submits a transfer that lacks the one before it, and waits for it; gives who waits.
 async fn parked(node: &TestNode, alice: &Account, bob: &Account) -> tokio::task::JoinHandle<u16> {
     let chain = node.chain().await;
-    let hash = node.submit(&alice.transfer(&chain, 2, bob.address, 1)).await;
+    let hash = node
+        .submit(&alice.transfer(&chain, 2, bob.address, 1))
+        .await;
     let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
     let http = node.http.clone();
     tokio::spawn(async move { http.get(&url).await.status })
@@ -278,10 +310,12 @@ async fn who_waits_is_counted_while_waiting_and_by_how_that_ended() {
     assert_eq!(meanwhile.sum("ledger_pool_parked_transactions", &[]), 1.0);
     assert!(meanwhile.sum("ledger_pool_parked_bytes", &[]) > 100.0);
     let chain = node.chain().await;
-    node.submit(&alice.transfer(&chain, 1, bob.address, 1)).await;
+    node.submit(&alice.transfer(&chain, 1, bob.address, 1))
+        .await;
     assert_eq!(waiting.await.unwrap(), 200);
     let after = Scrape::of(&node).await;
-    let ended = |scrape: &Scrape| scrape.sum("ledger_waits_ended_total", &[("outcome", "committed")]);
+    let ended =
+        |scrape: &Scrape| scrape.sum("ledger_waits_ended_total", &[("outcome", "committed")]);
     assert_eq!(ended(&after) - ended(&before), 1.0);
     assert_eq!(after.sum("ledger_waits_parked", &[]), 0.0);
 }
@@ -291,8 +325,14 @@ async fn waits_that_end_otherwise_are_told_apart() {
     let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000", "mempool.ttl_secs=1"]).await;
     assert_eq!(parked(&node, &alice, &bob).await.await.unwrap(), 404);
     let after = Scrape::of(&node).await;
-    assert_eq!(after.sum("ledger_waits_ended_total", &[("outcome", "left")]), 1.0);
-    assert_eq!(after.sum("ledger_pool_left_total", &[("reason", "expired")]), 1.0);
+    assert_eq!(
+        after.sum("ledger_waits_ended_total", &[("outcome", "left")]),
+        1.0
+    );
+    assert_eq!(
+        after.sum("ledger_pool_left_total", &[("reason", "expired")]),
+        1.0
+    );
 
     let (node, alice, bob) = node_at_work(&["wait.timeout_ms=20"]).await;
     let timed_out = [("outcome", "timed_out")];
@@ -318,7 +358,12 @@ async fn promtool_finds_nothing_to_say() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);

@@ -16,7 +16,10 @@ async fn a_development_chain_names_its_accounts_and_they_are_funded() {
         .collect();
     assert_eq!(addresses.len(), 5, "{greeting}");
     for address in addresses {
-        assert!(node.balance(&address.parse().unwrap()).await > 0, "{address}");
+        assert!(
+            node.balance(&address.parse().unwrap()).await > 0,
+            "{address}"
+        );
     }
 }
 
@@ -24,7 +27,8 @@ async fn a_development_chain_names_its_accounts_and_they_are_funded() {
 async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("genesis.toml");
-    let genesis = "chain_id = 77\nvendor = \"OTHER\"\n[[accounts]]\naddress = \"0xabc\"\nbalance = 42\n";
+    let genesis =
+        "chain_id = 77\nvendor = \"OTHER\"\n[[accounts]]\naddress = \"0xabc\"\nbalance = 42\n";
     std::fs::write(&file, genesis).unwrap();
     let node = TestNode::start(&[&format!("chain.genesis={}", file.display())]);
     assert_eq!(node.faucet, None);
@@ -91,7 +95,9 @@ fn an_address_in_use_ends_it_with_1_and_names_the_listener() {
     let taken = first.api.strip_prefix("http://").unwrap();
     let directory = tempfile::tempdir().unwrap();
     let settings = [format!("api.listen={taken}")];
-    let output = TestNode::command(directory.path(), &settings).output().unwrap();
+    let output = TestNode::command(directory.path(), &settings)
+        .output()
+        .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(

@@ -47,6 +47,7 @@ async fn rejects_another_signature_after_a_restart() {
     let unknown = format!("/v1/transactions/by_hash/{}", second.hash(&chain.vendor));
     assert_eq!(node.get(&unknown).await.status, 404);
     assert_eq!(node.submit(&first).await, pending);
-    node.submit(&alice.transfer(&chain, 0, alice.address, 1)).await;
+    node.submit(&alice.transfer(&chain, 0, alice.address, 1))
+        .await;
     assert_eq!(node.try_wait(&pending).await.unwrap()["success"], true);
 }

@@ -46,7 +46,9 @@ async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
             break answer;
         }
         let hash = transaction.hash(&chain.vendor);
-        let wait = node.get(&format!("/v1/transactions/wait_by_hash/{hash}")).await;
+        let wait = node
+            .get(&format!("/v1/transactions/wait_by_hash/{hash}"))
+            .await;
         match wait.status {
             200 if wait.json["type"] == "user_transaction" => committed.push(hash),
             200 => {}
@@ -60,7 +62,10 @@ async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
     let next = payer.transfer(&chain, u64::MAX, parker.address, 1);
     let refused = node.try_submit(&next).await.unwrap();
     assert_eq!(refused.status, 503, "{}", refused.text);
-    assert!(!committed.is_empty(), "the limit leaves no room for a block");
+    assert!(
+        !committed.is_empty(),
+        "the limit leaves no room for a block"
+    );
     for hash in &committed {
         let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
         assert_eq!(found.json["type"], "user_transaction", "{}", found.text);

@@ -85,15 +85,27 @@ fn bound_command(directory: &Path, settings: &[String]) -> Command {
 }
 
 /// Starts a node that may start no thread once it answers; `None` without the right.
-pub(crate) async fn node_without_threads(directory: Arc<TempDir>, settings: Vec<String>) -> Option<TestNode> {
+pub(crate) async fn node_without_threads(
+    directory: Arc<TempDir>,
+    settings: Vec<String>,
+) -> Option<TestNode> {
     if !may_change_user() {
         return None;
     }
     let command = bound_command(directory.path(), &settings);
     let node = TestNode::spawn(command, directory, settings);
     assert_eq!(node.get("/v1").await.status, 200);
-    assert_eq!(node.http.get(&format!("{}/actors", node.admin)).await.status, 200);
-    let limited = prlimit().arg("--pid").arg(node.process_id().to_string()).status();
+    assert_eq!(
+        node.http
+            .get(&format!("{}/actors", node.admin))
+            .await
+            .status,
+        200
+    );
+    let limited = prlimit()
+        .arg("--pid")
+        .arg(node.process_id().to_string())
+        .status();
     assert!(limited.unwrap().success());
     Some(node)
 }
@@ -102,8 +114,8 @@ pub(crate) async fn node_without_threads(directory: Arc<TempDir>, settings: Vec<
 async fn started_node() -> Option<TestNode> {
     let directory = Arc::new(TempDir::new().unwrap());
     let genesis = directory.path().join("genesis.toml");
-    let accounts =
-        (1..=ACCOUNTS).map(|number| format!("[[accounts]]\naddress = \"0xabc{number:04}\"\nbalance = 1\n"));
+    let accounts = (1..=ACCOUNTS)
+        .map(|number| format!("[[accounts]]\naddress = \"0xabc{number:04}\"\nbalance = 1\n"));
     let text = format!("chain_id = 77\n{}", accounts.collect::<String>());
     fs::write(&genesis, text).unwrap();
     let settings = vec![format!("chain.genesis={}", genesis.display())];
@@ -136,13 +148,20 @@ async fn answers_large_requests_where_no_further_thread_can_be_made() {
     let threads = thread_count(&node);
     assert_eq!(get(&node, LARGE, "identity").await, Some((200, None)));
     let zstd = Some("zstd".to_owned());
-    assert_eq!(get(&node, COMPRESSED, "zstd").await, Some((200, zstd.clone())));
+    assert_eq!(
+        get(&node, COMPRESSED, "zstd").await,
+        Some((200, zstd.clone()))
+    );
     assert_eq!(get(&node, LARGE, "zstd").await, Some((200, zstd)));
     assert_eq!(
         get(&node, "/v1/spec", "gzip").await.map(|answer| answer.0),
         Some(200)
     );
-    assert_eq!(thread_count(&node), threads, "threads were started on demand");
+    assert_eq!(
+        thread_count(&node),
+        threads,
+        "threads were started on demand"
+    );
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
 }
 
@@ -179,12 +198,18 @@ fn fails_to_start_with_its_reason_where_no_thread_can_be_made() {
     let directory = TempDir::new().unwrap();
     let inner = bound_command(directory.path(), &[]);
     let mut limited = prlimit();
-    limited.arg("--").arg(inner.get_program()).args(inner.get_args());
+    limited
+        .arg("--")
+        .arg(inner.get_program())
+        .args(inner.get_args());
     let output = limited.output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.starts_with("ledger-node: "), "{message}");
     assert!(message.contains("limit on processes"), "{message}");
     assert!(!message.contains("panicked"), "{message}");
-    assert!(!directory.path().join("data").exists(), "nothing was written");
+    assert!(
+        !directory.path().join("data").exists(),
+        "nothing was written"
+    );
 }

@@ -94,17 +94,23 @@ async fn a_handshake_that_is_not_made_is_not_waited_for() {
 /// What a node says that does not start with these settings.
 fn refused(settings: &[String]) -> String {
     let directory = tempfile::tempdir().unwrap();
-    let Output { status, stderr, .. } = TestNode::command(directory.path(), settings).output().unwrap();
+    let Output { status, stderr, .. } = TestNode::command(directory.path(), settings)
+        .output()
+        .unwrap();
     let message = String::from_utf8(stderr).unwrap();
     assert_eq!(status.code(), Some(2), "{message}");
-    assert!(!directory.path().join("data").exists(), "a ledger was begun");
+    assert!(
+        !directory.path().join("data").exists(),
+        "a ledger was begun"
+    );
     message
 }
 
 #[test]
 fn one_file_without_the_other_is_refused() {
     let certificate = TestCertificate::new();
-    let [with_certificate, with_key] = tls_settings(&certificate.certificate_file(), &certificate.key_file());
+    let [with_certificate, with_key] =
+        tls_settings(&certificate.certificate_file(), &certificate.key_file());
     let message = refused(&[with_certificate]);
     assert!(message.contains("api.tls_private_key is not"), "{message}");
     let message = refused(&[with_key]);
@@ -149,7 +155,11 @@ fn files_that_are_no_certificate_or_key_are_refused_by_name() {
             &certificate,
             "certificate.pem: holds no private key",
         ),
-        (&cut, &key, "cut.pem: its certificate has a begin and no end"),
+        (
+            &cut,
+            &key,
+            "cut.pem: its certificate has a begin and no end",
+        ),
         (
             &certificate,
             &no_base64,

@@ -21,7 +21,10 @@ fn upgrades(list: &str) -> String {
 
 /// Opens an escrow, a function of version 2; gives the committed transaction.
 async fn open(node: &TestNode, chain: &ChainFacts, payer: &Account, sequence_number: u64) -> Value {
-    let now_secs = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now_secs = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     let call = EntryFunction {
         module: "0x1::escrow".parse().unwrap(),
         function: "open".parse().unwrap(),
@@ -59,7 +62,9 @@ async fn height(node: &TestNode) -> u64 {
 
 /// A node on the directory of one that has stopped refuses to start; its words have all the parts.
 fn refuses(stopped: &TestNode, settings: &[String], parts: &[&str]) {
-    let output = TestNode::command(stopped.directory(), settings).output().unwrap();
+    let output = TestNode::command(stopped.directory(), settings)
+        .output()
+        .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     for part in parts {
@@ -87,7 +92,11 @@ async fn a_running_chain_switches_a_version_on_at_its_height() {
     refuses(
         &node,
         &[late],
-        &["the framework upgrade 2@", "newest block", &newest.to_string()],
+        &[
+            "the framework upgrade 2@",
+            "newest block",
+            &newest.to_string(),
+        ],
     );
     refuses(
         &node,

@@ -59,8 +59,16 @@ impl Account {
     }
 
     /// A signed call of a function that expires in ten minutes.
-    pub fn call(&self, chain: &ChainFacts, sequence_number: u64, call: EntryFunction) -> SignedTransaction {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    pub fn call(
+        &self,
+        chain: &ChainFacts,
+        sequence_number: u64,
+        call: EntryFunction,
+    ) -> SignedTransaction {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
         let raw = RawTransaction {
             sender: self.address,
             sequence_number,

@@ -29,7 +29,11 @@ impl Client {
             .find_map(|name| name.as_str().strip_prefix("x-")?.strip_suffix("-chain-id"));
         let gas = self.get("/v1/estimate_gas_price").await;
         ChainFacts {
-            id: answer.json["chain_id"].as_u64().unwrap().try_into().unwrap(),
+            id: answer.json["chain_id"]
+                .as_u64()
+                .unwrap()
+                .try_into()
+                .unwrap(),
             vendor: vendor.unwrap().parse().unwrap(),
             gas_unit_price: gas.json["gas_estimate"].as_u64().unwrap(),
         }
@@ -87,7 +91,10 @@ impl Client {
     pub async fn try_wait_until_known(&self, hash: &HashValue) -> Option<Answer> {
         let url = format!("{}/v1/transactions/wait_by_hash/{hash}", self.api);
         loop {
-            let answer = self.http.try_send(self.http.request(Method::GET, &url)).await?;
+            let answer = self
+                .http
+                .try_send(self.http.request(Method::GET, &url))
+                .await?;
             if answer.status >= 500 {
                 return None;
             }
@@ -105,7 +112,9 @@ impl Client {
 
     /// What an account holds of the chain's coin.
     pub async fn balance(&self, address: &AccountAddress) -> u64 {
-        let answer = self.get(&format!("/v1/accounts/{address}/balance/0xa")).await;
+        let answer = self
+            .get(&format!("/v1/accounts/{address}/balance/0xa"))
+            .await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         answer.json.as_u64().unwrap()
     }
@@ -113,6 +122,10 @@ impl Client {
     /// The number of an account's next transaction.
     pub async fn sequence_number(&self, address: &AccountAddress) -> u64 {
         let answer = self.get(&format!("/v1/accounts/{address}")).await;
-        answer.json["sequence_number"].as_str().unwrap().parse().unwrap()
+        answer.json["sequence_number"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 }

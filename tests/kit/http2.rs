@@ -42,7 +42,13 @@ impl Http2 {
     }
 
     /// Sends a request; the body may be empty.
-    pub async fn begin(&self, method: Method, path: &str, content_type: &str, body: &[u8]) -> Http2Stream {
+    pub async fn begin(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> Http2Stream {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("https://{}{path}", super::SERVER_NAME));

@@ -89,7 +89,9 @@ impl TestNode {
             if let Some(words) = line.strip_prefix("ready ") {
                 let address = |name: &str| {
                     let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
-                    pairs.find(|(key, _)| *key == name).map(|(_, url)| url.to_owned())
+                    pairs
+                        .find(|(key, _)| *key == name)
+                        .map(|(_, url)| url.to_owned())
                 };
                 return Ok(Self {
                     client: Client {
@@ -113,7 +115,10 @@ impl TestNode {
     /// The command line of a node in `directory`, on free ports.
     pub fn command(directory: &Path, settings: &[String]) -> Command {
         let mut command = binary();
-        command.arg("run").arg("--data-dir").arg(directory.join("data"));
+        command
+            .arg("run")
+            .arg("--data-dir")
+            .arg(directory.join("data"));
         let ports = ["api", "faucet", "admin"].map(|name| format!("{name}.listen=127.0.0.1:0"));
         for setting in ports.iter().chain(settings) {
             command.args(["--set", setting]);

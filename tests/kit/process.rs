@@ -20,13 +20,18 @@ impl TestNode {
         let process = procfs::process::Process::new(self.process_id().try_into().unwrap()).unwrap();
         // One that has ended meanwhile has none.
         let threads = process.tasks().unwrap().flatten();
-        threads.filter_map(|thread| thread.stat().ok()?.policy).collect()
+        threads
+            .filter_map(|thread| thread.stat().ok()?.policy)
+            .collect()
     }
 
     /// Reads one line of `/proc/PID/status`, which counts in KiB.
     fn memory_bytes(&self, name: &str) -> usize {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .unwrap();
         let kib: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
         kib * 1024
     }

@@ -66,7 +66,8 @@ impl Raw {
             .lines()
             .find_map(|line| {
                 let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length").then(|| value.trim())
+                name.eq_ignore_ascii_case("content-length")
+                    .then(|| value.trim())
             })?
             .parse()
             .ok()?;
@@ -75,7 +76,8 @@ impl Raw {
                 return None;
             }
         }
-        let body = String::from_utf8_lossy(&self.buffer[end_of_head..end_of_head + length]).into_owned();
+        let body =
+            String::from_utf8_lossy(&self.buffer[end_of_head..end_of_head + length]).into_owned();
         self.buffer.drain(..end_of_head + length);
         Some(RawAnswer {
             status: head.get(9..12)?.parse().ok()?,
@@ -131,7 +133,8 @@ impl TestNode {
 
     /// A long poll, as it goes over the wire.
     pub fn wait_bytes(hash: &HashValue) -> Vec<u8> {
-        format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n").into_bytes()
+        format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n")
+            .into_bytes()
     }
 }
 

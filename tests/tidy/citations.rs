@@ -11,7 +11,9 @@ use std::{
 };
 
 /// Extensions of files whose text is searched.
-const CITING: [&str; 10] = ["css", "html", "js", "md", "mjs", "py", "rs", "sh", "toml", "ts"];
+const CITING: [&str; 10] = [
+    "css", "html", "js", "md", "mjs", "py", "rs", "sh", "toml", "ts",
+];
 
 /// Directories without text of our own.
 const SKIPPED: [&str; 4] = ["corpus", "node_modules", "proptest-regressions", "target"];
@@ -129,7 +131,9 @@ fn leads_to_an_anchor(
         return false;
     };
     let read = |document: &PathBuf| anchors_of(&fs::read_to_string(document).unwrap());
-    let known = anchors.entry(document.clone()).or_insert_with(|| read(&document));
+    let known = anchors
+        .entry(document.clone())
+        .or_insert_with(|| read(&document));
     anchor.is_empty() || known.contains(anchor)
 }
 
@@ -153,15 +157,15 @@ fn anchors_of(document: &str) -> BTreeSet<String> {
 
 #[test]
 fn reads_the_citations_of_a_line() {
-    let line =
-        "[rule](docs/interface.md#rule-3), see `docs/promises.md`. https://host.example/x.md or a.mdx, .md";
+    let line = "[rule](docs/interface.md#rule-3), see `docs/promises.md`. https://host.example/x.md or a.mdx, .md";
     let found: Vec<_> = citations(line).collect();
     assert_eq!(found, ["docs/interface.md#rule-3", "docs/promises.md"]);
 }
 
 #[test]
 fn anchors_are_those_of_headings_and_of_ids() {
-    let document = "# Interface rules\n<a id=\"f1\"></a>\n### F1. What `x_y` does\ntext # no heading";
+    let document =
+        "# Interface rules\n<a id=\"f1\"></a>\n### F1. What `x_y` does\ntext # no heading";
     let expected = ["f1", "f1-what-x_y-does", "interface-rules"].map(str::to_owned);
     assert_eq!(anchors_of(document), BTreeSet::from(expected));
 }

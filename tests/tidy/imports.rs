@@ -40,7 +40,10 @@ fn import_cycles_do_not_grow() {
                 .map(|&file| modules.files[file].strip_prefix(root()).unwrap());
             let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
             let found = cycle.len();
-            wrong.push(format!("{crate_root}: {found}, not {files}: {}", names.join(" ")));
+            wrong.push(format!(
+                "{crate_root}: {found}, not {files}: {}",
+                names.join(" ")
+            ));
         }
     }
     assert!(
@@ -87,13 +90,20 @@ impl CrateModules {
 
     /// Adds the module of a file and its children. `directory` is where files of its children are.
     fn add_file(&mut self, path: &Path, directory: &Path, parent: Option<usize>) -> usize {
-        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let File { items, .. } = syn::parse_file(&text).unwrap();
         self.files.push(path.to_owned());
         self.add_module(self.files.len() - 1, &items, directory, parent)
     }
 
-    fn add_module(&mut self, file: usize, items: &[Item], directory: &Path, parent: Option<usize>) -> usize {
+    fn add_module(
+        &mut self,
+        file: usize,
+        items: &[Item],
+        directory: &Path,
+        parent: Option<usize>,
+    ) -> usize {
         let index = self.modules.len();
         self.modules.push(Module {
             file,
@@ -142,7 +152,11 @@ impl CrateModules {
     fn imports(&self) -> Vec<BTreeSet<usize>> {
         let mut imports = vec![BTreeSet::new(); self.files.len()];
         for (index, module) in self.modules.iter().enumerate() {
-            let used = module.imports.values().chain(&module.globs).chain(&module.paths);
+            let used = module
+                .imports
+                .values()
+                .chain(&module.globs)
+                .chain(&module.paths);
             let targets = used.filter_map(|path| self.resolve(index, path, REEXPORTS_MAX));
             imports[module.file].extend(targets.map(|target| self.modules[target].file));
             imports[module.file].remove(&module.file);
@@ -282,13 +296,19 @@ impl Visit<'_> for Module {
         // A `use` within a function: its paths count, its names are not those of the module.
         let mut local = Self::default();
         local.add_use(&item.tree, &mut Vec::new());
-        self.paths
-            .extend(local.imports.into_values().chain(local.globs).chain(local.paths));
+        self.paths.extend(
+            local
+                .imports
+                .into_values()
+                .chain(local.globs)
+                .chain(local.paths),
+        );
     }
 
     fn visit_macro(&mut self, called: &Macro) {
         self.visit_path(&called.path);
-        self.paths.extend(paths_of_tokens(&called.tokens.to_string()));
+        self.paths
+            .extend(paths_of_tokens(&called.tokens.to_string()));
     }
 }
 
@@ -298,7 +318,8 @@ fn paths_of_tokens(tokens: &str) -> Vec<Segments> {
         .replace(" :: ", "::")
         .replace(":: ", "::")
         .replace(" ::", "::");
-    let words = text.split(|character: char| !(character.is_alphanumeric() || "_:".contains(character)));
+    let words =
+        text.split(|character: char| !(character.is_alphanumeric() || "_:".contains(character)));
     let starts = ["crate::", "self::", "super::"];
     words
         .filter(|word| starts.iter().any(|start| word.starts_with(start)))
@@ -351,16 +372,18 @@ fn is_test_only(attribute: &Attribute) -> bool {
 
 /// Returns the value of `#[path = "..."]`.
 fn path_attribute(attributes: &[Attribute]) -> Option<String> {
-    attributes.iter().find_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit {
-                lit: syn::Lit::Str(text),
-                ..
-            }) => Some(text.value()),
+    attributes
+        .iter()
+        .find_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+                syn::Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(text),
+                    ..
+                }) => Some(text.value()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    })
+        })
 }
 
 /// Returns the largest strongly connected component with more than one node, or nothing.
@@ -431,7 +454,10 @@ fn follows_reexports_inline_paths_and_macros_to_the_declaring_file() {
         "a.rs",
         "use crate::Item; #[cfg(test)] mod tests { use crate::c::Test; }",
     );
-    write("b.rs", "pub struct Item; fn f() { vec![crate::c::made()]; }");
+    write(
+        "b.rs",
+        "pub struct Item; fn f() { vec![crate::c::made()]; }",
+    );
     write(
         "c.rs",
         "pub fn made() -> super::a::Made { unimplemented!() } use std::fs;",

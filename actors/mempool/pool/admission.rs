@@ -101,15 +101,25 @@ impl Pool {
 
     /// When a transaction leaves at the latest, Unix seconds.
     pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
-        let ttl_end = pending.inserted_at_secs.saturating_add(self.limits.ttl_secs);
-        pending.transaction.raw().expiration_timestamp_secs.min(ttl_end)
+        let ttl_end = pending
+            .inserted_at_secs
+            .saturating_add(self.limits.ttl_secs);
+        pending
+            .transaction
+            .raw()
+            .expiration_timestamp_secs
+            .min(ttl_end)
     }
 
     /// Handles a transaction whose sequence number or nonce is already pending.
     ///
     /// The hash of a transaction covers its signatures. Only the pending hash can be committed, so any
     /// other hash must not be accepted: a client could never learn its outcome.
-    fn resubmit(&mut self, place: Place, new: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
+    fn resubmit(
+        &mut self,
+        place: Place,
+        new: Entry,
+    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
         let account = &self.accounts[&place.0];
         let Some(old) = account.get(place.1) else {
@@ -150,7 +160,10 @@ impl Pool {
         }
         let transaction = Arc::clone(&new.transaction);
         if let Some(old) = self.put(place, new) {
-            self.note_left(old.transaction.hash(), LeaveReason::Replaced(transaction.hash()));
+            self.note_left(
+                old.transaction.hash(),
+                LeaveReason::Replaced(transaction.hash()),
+            );
         }
         Ok(transaction)
     }
@@ -235,7 +248,8 @@ impl Pool {
     }
 
     fn fits(&self, amount: Amount) -> bool {
-        amount.count <= self.limits.capacity_transactions && amount.bytes <= self.limits.capacity_bytes
+        amount.count <= self.limits.capacity_transactions
+            && amount.bytes <= self.limits.capacity_bytes
     }
 
     fn full(&self) -> SubmitError {
@@ -252,8 +266,14 @@ impl Pool {
     /// Evicts the highest parked transaction of the next account that has one.
     fn evict_parked(&mut self) -> bool {
         let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
-        let account = self.parking.range(after).next().or_else(|| self.parking.first());
-        let Some(&address) = account else { return false };
+        let account = self
+            .parking
+            .range(after)
+            .next()
+            .or_else(|| self.parking.first());
+        let Some(&address) = account else {
+            return false;
+        };
         self.evicted_last = address;
         let account = self.accounts.get(&address);
         let Some(number) = account.and_then(|account| account.sequence().highest_parked()) else {

@@ -70,7 +70,8 @@ impl Pool {
         for entry in self.change(address, |account| account.advance(sequence_number)) {
             let hash = entry.transaction.hash();
             self.forget(&entry);
-            let is_last = entry.transaction.raw().sequence_number.saturating_add(1) == sequence_number;
+            let is_last =
+                entry.transaction.raw().sequence_number.saturating_add(1) == sequence_number;
             let was_executed = match executed {
                 Some(executed) if is_last => executed == hash,
                 _ => entry.taken,
@@ -109,7 +110,8 @@ impl Pool {
 
     /// A block did not execute these, which says nothing against them: a later one may take them.
     fn put_back(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
-        let back: Vec<Entry> = self.change(address, |account: &mut Account| account.untake(protectors));
+        let back: Vec<Entry> =
+            self.change(address, |account: &mut Account| account.untake(protectors));
         for entry in &back {
             self.index_waiting(entry);
         }

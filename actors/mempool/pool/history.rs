@@ -185,7 +185,10 @@ impl<'a> History<'a> {
         let batch = self.pool.take_batch(limits);
         let hashes: Vec<_> = batch.iter().map(|transaction| transaction.hash()).collect();
         assert_eq!(hashes, self.model.batch(limits));
-        let bytes: usize = batch.iter().map(|transaction| transaction.size_bytes()).sum();
+        let bytes: usize = batch
+            .iter()
+            .map(|transaction| transaction.size_bytes())
+            .sum();
         self.count(match batch.len() {
             0 => "batch: none",
             _ if bytes > limits.bytes_max => "batch: one above the bytes",
@@ -206,8 +209,12 @@ impl<'a> History<'a> {
             return Err(ValidationStatus::TransactionExpired);
         }
         match place.1 {
-            SequenceNumber(number) if number > expected => Err(ValidationStatus::SequenceNumberTooNew),
-            SequenceNumber(number) if number < expected => Err(ValidationStatus::SequenceNumberTooOld),
+            SequenceNumber(number) if number > expected => {
+                Err(ValidationStatus::SequenceNumberTooNew)
+            }
+            SequenceNumber(number) if number < expected => {
+                Err(ValidationStatus::SequenceNumberTooOld)
+            }
             Nonce(_) if self.used.contains(&place) => Err(ValidationStatus::NonceAlreadyUsed),
             _ if self.random.one_in(12) => Err(ValidationStatus::InvalidAuthKey),
             protector => {
@@ -328,14 +335,20 @@ impl<'a> History<'a> {
             }
             let number = self.model.number(place_of(&pending.transaction).0);
             restore::readmit(&mut self.pool, pending, number, self.now_secs);
-            let outcome = self
-                .model
-                .submit(&item.transaction, item.inserted_at_secs, self.now_secs);
+            let outcome =
+                self.model
+                    .submit(&item.transaction, item.inserted_at_secs, self.now_secs);
             let ttl_end = item.inserted_at_secs + self.model.limits.ttl_secs;
-            let at_secs = item.transaction.raw().expiration_timestamp_secs.min(ttl_end);
+            let at_secs = item
+                .transaction
+                .raw()
+                .expiration_timestamp_secs
+                .min(ttl_end);
             let reason = match outcome {
                 Ok(_) => continue,
-                Err(SubmitError::Invalid(_)) if at_secs <= self.now_secs => LeaveReason::Expired { at_secs },
+                Err(SubmitError::Invalid(_)) if at_secs <= self.now_secs => {
+                    LeaveReason::Expired { at_secs }
+                }
                 Err(SubmitError::Invalid(discard)) => LeaveReason::Rejected(discard),
                 Err(other) => LeaveReason::Evicted(format!("at a restart: {other}")),
             };

@@ -142,8 +142,15 @@ impl Model {
         }
         self.arrivals += 1;
         let price = raw.gas_unit_price;
-        let reached = self.reached.get(&price).copied().unwrap_or(self.newest_turn);
-        let after_own = self.last_turns.get(&(place.0, price)).map_or(0, |last| last + 1);
+        let reached = self
+            .reached
+            .get(&price)
+            .copied()
+            .unwrap_or(self.newest_turn);
+        let after_own = self
+            .last_turns
+            .get(&(place.0, price))
+            .map_or(0, |last| last + 1);
         let item = Item {
             transaction: Arc::clone(transaction),
             inserted_at_secs,
@@ -179,7 +186,9 @@ impl Model {
             return Ok(old.hash());
         }
         if difference.is_none() && old.price() == new.price() {
-            return Err(SubmitError::OtherSignature { pending: old.hash() });
+            return Err(SubmitError::OtherSignature {
+                pending: old.hash(),
+            });
         }
         if old.taken {
             return Err(match old.place() {
@@ -258,7 +267,8 @@ impl Model {
     }
 
     fn fits(&self) -> bool {
-        self.items.len() <= self.limits.capacity_transactions && self.bytes() <= self.limits.capacity_bytes
+        self.items.len() <= self.limits.capacity_transactions
+            && self.bytes() <= self.limits.capacity_bytes
     }
 
     fn full(&self) -> SubmitError {
@@ -285,13 +295,16 @@ impl Model {
     fn evict(&mut self) -> bool {
         let parked = self.items.iter().filter(|item| self.is_parked(item));
         let accounts: BTreeSet<_> = parked.map(|item| item.place().0).collect();
-        let later = accounts.iter().find(|&&account| account > self.evicted_last);
+        let later = accounts
+            .iter()
+            .find(|&&account| account > self.evicted_last);
         let Some(&account) = later.or_else(|| accounts.first()) else {
             return false;
         };
         self.evicted_last = account;
         let victim = self.highest_parked(account).expect("the account has one");
-        let why = "to make room in a full pool for a transaction that could be executed at once".to_owned();
+        let why = "to make room in a full pool for a transaction that could be executed at once"
+            .to_owned();
         self.drop_item(victim, Some(LeaveReason::Evicted(why)));
         true
     }
@@ -322,7 +335,12 @@ impl Model {
     }
 
     pub(super) fn expire(&mut self, now_secs: u64) {
-        let mut late: Vec<_> = self.items.iter().filter(|item| !item.taken).cloned().collect();
+        let mut late: Vec<_> = self
+            .items
+            .iter()
+            .filter(|item| !item.taken)
+            .cloned()
+            .collect();
         late.retain(|item| item.expires_at_secs <= now_secs);
         late.sort_by_key(|item| (item.expires_at_secs, item.arrived));
         for item in late {
@@ -352,10 +370,14 @@ impl Model {
     /// Who has become the head of its account gets a turn that has not passed.
     pub(super) fn expose_heads(&mut self) {
         let senders: BTreeSet<_> = self.items.iter().map(|item| item.place().0).collect();
-        self.exposed_ends.retain(|sender, _| senders.contains(sender));
+        self.exposed_ends
+            .retain(|sender, _| senders.contains(sender));
         for sender in senders {
             let gap = self.gap(sender);
-            let end = self.exposed_ends.get(&sender).map_or(0, |&end| end.min(gap));
+            let end = self
+                .exposed_ends
+                .get(&sender)
+                .map_or(0, |&end| end.min(gap));
             self.exposed_ends.insert(sender, end);
             let mut numbers = self.number(sender)..gap;
             let place = |number| (sender, SequenceNumber(number));
@@ -395,9 +417,11 @@ impl Model {
     fn forget_turns(&mut self) {
         let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
-        self.reached.retain(|&price, _| at_price(price).next().is_some());
+        self.reached
+            .retain(|&price, _| at_price(price).next().is_some());
         for turns in [&mut self.last_turns, &mut self.last_taken] {
-            turns.retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
+            turns
+                .retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
         }
     }
 }

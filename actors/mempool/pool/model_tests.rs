@@ -86,8 +86,13 @@ fn the_pool_does_what_a_plain_list_does() {
         .filter(|what| !what.is_empty())
         .collect();
     let never = expected.iter().filter(|what| !counts.contains_key(**what));
-    let unexpected = counts.keys().filter(|what| !expected.contains(&what.as_str()));
+    let unexpected = counts
+        .keys()
+        .filter(|what| !expected.contains(&what.as_str()));
     let (never, unexpected): (Vec<_>, Vec<_>) = (never.collect(), unexpected.collect());
     assert!(unexpected.is_empty(), "{unexpected:#?}");
-    assert!(cases < CASES || never.is_empty(), "{never:#?} of {counts:#?}");
+    assert!(
+        cases < CASES || never.is_empty(),
+        "{never:#?} of {counts:#?}"
+    );
 }

@@ -118,7 +118,8 @@ fn accepts_another_signature_of_a_transaction_that_has_left() {
 fn only_a_higher_price_replaces() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0).price(200)).unwrap();
-    let words = |outcome: Result<_, SubmitError>| outcome.map(|_: Arc<_>| ()).unwrap_err().to_string();
+    let words =
+        |outcome: Result<_, SubmitError>| outcome.map(|_: Arc<_>| ()).unwrap_err().to_string();
     assert_eq!(
         words(submit(&mut pool, draft(1, 0).argument(b"other"))),
         "Transaction already in mempool with a different payload"
@@ -214,8 +215,14 @@ fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
             Arc::clone(&taken[0]),
             ValidationStatus::InsufficientBalanceForTransactionFee,
         ),
-        (Arc::clone(&taken[1]), ValidationStatus::SequenceNumberTooNew),
-        (Arc::clone(&taken[2]), ValidationStatus::SequenceNumberTooNew),
+        (
+            Arc::clone(&taken[1]),
+            ValidationStatus::SequenceNumberTooNew,
+        ),
+        (
+            Arc::clone(&taken[2]),
+            ValidationStatus::SequenceNumberTooNew,
+        ),
     ];
     pool.commit(&block(1, &[], &refused));
     let left = pool.drain_left();
@@ -245,7 +252,11 @@ fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
     assert_eq!(pool.contents().len(), 6, "a stop would save them all");
     pool.commit(&full);
     assert_eq!((pool.len(), pool.drain_left()), (6, Vec::new()));
-    assert!(taken.iter().all(|one| pool.left_reason(&one.hash()).is_none()));
+    assert!(
+        taken
+            .iter()
+            .all(|one| pool.left_reason(&one.hash()).is_none())
+    );
     submit_at(&mut pool, draft(1, 4), 1).unwrap();
     // By price as ever: account 1 up to where its price falls, 3, 2, and the rest of 1.
     let order = [(1, 1), (1, 2), (1, 3), (3, 0), (2, 0), (1, 4), (1, 5)];
@@ -298,7 +309,10 @@ fn what_a_block_has_does_not_expire() {
     let taken = pool.take_batch(ALL);
     pool.expire(NOW + 100);
     assert_eq!(pool.len(), 1);
-    let early = [(Arc::clone(&taken[0]), ValidationStatus::SequenceNumberTooNew)];
+    let early = [(
+        Arc::clone(&taken[0]),
+        ValidationStatus::SequenceNumberTooNew,
+    )];
     pool.commit(&block(1, &[], &early));
     pool.expire(NOW + 100);
     assert_eq!(pool.len(), 0, "but once it is back, it does");

@@ -30,7 +30,10 @@ const MAILBOX_GAUGES: [Row<MailboxStatus>; 4] = [
         |mailbox| mailbox.capacity as f64,
     ),
     (
-        ("ledger_mailbox_depth", "How many requests wait for the actor."),
+        (
+            "ledger_mailbox_depth",
+            "How many requests wait for the actor.",
+        ),
         |mailbox| mailbox.depth as f64,
     ),
     (
@@ -111,7 +114,10 @@ const WORKER_GAUGES: [Row<WorkStatus>; 3] = [
         |worker| worker.threads as f64,
     ),
     (
-        ("ledger_worker_queue_depth", "How many jobs wait for the threads."),
+        (
+            "ledger_worker_queue_depth",
+            "How many jobs wait for the threads.",
+        ),
         |worker| worker.depth as f64,
     ),
     (
@@ -134,7 +140,10 @@ const WORKER_COUNTERS: [Row<WorkStatus>; 1] = [(
 fn workers(all: &[WorkStatus], families: &mut Families) {
     let labels = |worker: &WorkStatus| [("thread", worker.thread)];
     families.of_each(all, labels, &WORKER_GAUGES, &WORKER_COUNTERS);
-    let mut took = families.histogram(("ledger_worker_job_seconds", "How long a job of the threads took."));
+    let mut took = families.histogram((
+        "ledger_worker_job_seconds",
+        "How long a job of the threads took.",
+    ));
     for worker in all {
         took.distribution(&labels(worker), Unit::Time, &worker.took);
     }

@@ -74,7 +74,8 @@ impl Families {
         gauges: &[Row<T>],
         counters: &[Row<T>],
     ) {
-        let of_kind = |rows: &[Row<T>], kind| rows.iter().map(move |row| (kind, *row)).collect::<Vec<_>>();
+        let of_kind =
+            |rows: &[Row<T>], kind| rows.iter().map(move |row| (kind, *row)).collect::<Vec<_>>();
         let rows = [
             of_kind(gauges, MetricType::GAUGE),
             of_kind(counters, MetricType::COUNTER),
@@ -127,7 +128,12 @@ impl Family<'_> {
     }
 
     /// A sample that is a distribution.
-    pub fn distribution(&mut self, labels: Labels<'_>, unit: Unit, distribution: &Distribution) -> &mut Self {
+    pub fn distribution(
+        &mut self,
+        labels: Labels<'_>,
+        unit: Unit,
+        distribution: &Distribution,
+    ) -> &mut Self {
         let buckets = distribution.up_to().map(|(bound, count)| {
             let mut bucket = Bucket::default();
             bucket.set_upper_bound(unit.bound(bound));

@@ -33,7 +33,10 @@ fn routes(api: &ApiState, families: &mut Families) {
         "How long it took from the head of a request to that of its answer, by route; with a long poll, its wait.",
     ));
     for route in &routes {
-        let labels = [("method", route.method.as_str()), ("route", route.path.as_str())];
+        let labels = [
+            ("method", route.method.as_str()),
+            ("route", route.path.as_str()),
+        ];
         took.distribution(&labels, Unit::Time, &route.took);
     }
 }
@@ -102,7 +105,10 @@ fn connections(all: &[ConnectionCounts], families: &mut Families) {
     for count in all {
         let [listener] = labels(count);
         cut.sample(&[listener, ("cause", "unread")], count.cut_unread as f64)
-            .sample(&[listener, ("cause", "slow_head")], count.cut_slow_heads as f64)
+            .sample(
+                &[listener, ("cause", "slow_head")],
+                count.cut_slow_heads as f64,
+            )
             .sample(
                 &[listener, ("cause", "misbehaving")],
                 count.cut_misbehaving as f64,

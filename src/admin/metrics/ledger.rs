@@ -2,7 +2,9 @@
 
 use super::family::{Families, Unit};
 use ledger::LedgerInfo;
-use ledger_actors::{ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus};
+use ledger_actors::{
+    ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus,
+};
 use ledger_store::FileSize;
 use std::path::Path;
 
@@ -83,10 +85,16 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
 
 fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
     families
-        .gauge(("ledger_block_height", "The height of the newest durable block."))
+        .gauge((
+            "ledger_block_height",
+            "The height of the newest durable block.",
+        ))
         .sample(&[], info.block_height as f64);
     families
-        .gauge(("ledger_version", "The version of the newest durable transaction."))
+        .gauge((
+            "ledger_version",
+            "The version of the newest durable transaction.",
+        ))
         .sample(&[], info.version as f64);
     families
         .gauge((
@@ -139,7 +147,10 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         return;
     };
     families
-        .gauge(("ledger_store_file_bytes", "The length of the ledger's file."))
+        .gauge((
+            "ledger_store_file_bytes",
+            "The length of the ledger's file.",
+        ))
         .sample(&[], size.file_bytes as f64);
     families
         .gauge((
@@ -185,7 +196,10 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
             "The oldest version that can be read.",
         ))
         .sample(&[], info.oldest_version as f64);
-    let kept = info.version.saturating_sub(info.oldest_version).saturating_add(1);
+    let kept = info
+        .version
+        .saturating_sub(info.oldest_version)
+        .saturating_add(1);
     let lag = match config.pruner.enabled {
         true => kept.saturating_sub(config.pruner.window_versions),
         false => 0,

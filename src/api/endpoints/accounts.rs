@@ -38,8 +38,9 @@ pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
     let (ledger_info, stored) = call
         .read_few_of_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
         .await?;
-    let undecodable =
-        |cause: bcs::Error| Problem::internal("an account cannot be decoded", &cause).at(ledger_info);
+    let undecodable = |cause: bcs::Error| {
+        Problem::internal("an account cannot be decoded", &cause).at(ledger_info)
+    };
     match (call.format(), stored) {
         (Format::Bcs, Some(bytes)) => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
         (Format::Bcs, None) => Answer::bcs(ledger_info, &Account::implicit(address)),

@@ -41,7 +41,9 @@ pub(crate) async fn auxiliary_info(call: Call) -> Result<Answer, ApiError> {
         return Err(Problem::Syntax(missing.to_owned()).into());
     };
     let limit = call.limit(PAGE)?;
-    let (ledger_info, places) = call.read(move |snapshot| places(snapshot, start, limit)).await?;
+    let (ledger_info, places) = call
+        .read(move |snapshot| places(snapshot, start, limit))
+        .await?;
     call.answer(
         ledger_info,
         || {
@@ -58,7 +60,11 @@ pub(crate) async fn auxiliary_info(call: Call) -> Result<Answer, ApiError> {
 }
 
 /// The places of up to `limit` transactions from version `start` on, each counted from its block's first.
-fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Result<Vec<u32>, Problem>, StoreError> {
+fn places(
+    snapshot: &Snapshot,
+    start: u64,
+    limit: usize,
+) -> Result<Result<Vec<u32>, Problem>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     let newest = ledger_info.version;
     if start > newest {
@@ -70,7 +76,8 @@ fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Result<Vec<u3
     let mut places = Vec::with_capacity(limit);
     let mut version = start;
     while version <= newest && places.len() < limit {
-        let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
+        let missing =
+            || StoreError::Inconsistent(format!("the block of version {version} is missing"));
         let block = snapshot.block_of_version(version)?.ok_or_else(missing)?;
         for version in (version..=block.last_version).take(limit - places.len()) {
             // A block has far fewer transactions than a u32 can count.

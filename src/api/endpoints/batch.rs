@@ -88,7 +88,12 @@ async fn outcome(
         });
     let transaction_failures: Vec<_> = failures.collect();
     let answer = match call.format() {
-        Format::Json => Answer::json(ledger_info, &BatchJson { transaction_failures }),
+        Format::Json => Answer::json(
+            ledger_info,
+            &BatchJson {
+                transaction_failures,
+            },
+        ),
         Format::Bcs => {
             let failures: Vec<_> = transaction_failures.iter().map(FailureBcs::from).collect();
             Answer::bcs(ledger_info, &failures)
@@ -138,7 +143,9 @@ async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, P
 fn check_size(call: &Call, size_bytes: usize) -> Result<(), Problem> {
     let each_max = call.chain().parameters().transaction_bytes_max;
     // One byte says how many there are.
-    let size_max = each_max.saturating_mul(TRANSACTIONS_MAX as u64).saturating_add(1);
+    let size_max = each_max
+        .saturating_mul(TRANSACTIONS_MAX as u64)
+        .saturating_add(1);
     if size_bytes as u64 > size_max {
         return Err(Problem::InvalidInput(format!(
             "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has {size_bytes}"

@@ -89,7 +89,12 @@ impl Transactions {
     }
 
     /// Adds the next one.
-    fn push(&mut self, chain: &Chain, snapshot: &Snapshot, rows: &StoredRows) -> Result<(), StoreError> {
+    fn push(
+        &mut self,
+        chain: &Chain,
+        snapshot: &Snapshot,
+        rows: &StoredRows,
+    ) -> Result<(), StoreError> {
         match self {
             Self::Json { all, tables } => {
                 let stored = rows.decode()?;
@@ -130,11 +135,18 @@ pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
         version,
         with_transactions,
     };
-    answer(&call, subject, move |snapshot| of_version(snapshot, version)).await
+    answer(&call, subject, move |snapshot| {
+        of_version(snapshot, version)
+    })
+    .await
 }
 
 /// Answers with the block that `find` finds; `subject` is what the answer shows with or without transactions.
-async fn answer<F>(call: &Call, subject: impl FnOnce(bool) -> Subject, find: F) -> Result<Answer, ApiError>
+async fn answer<F>(
+    call: &Call,
+    subject: impl FnOnce(bool) -> Subject,
+    find: F,
+) -> Result<Answer, ApiError>
 where
     F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
 {
@@ -174,7 +186,12 @@ where
     Ok(answer)
 }
 
-fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found) -> Result<Answer, ApiError> {
+fn render(
+    chain: &Chain,
+    format: Format,
+    ledger_info: LedgerInfo,
+    found: &Found,
+) -> Result<Answer, ApiError> {
     let json = |transactions| {
         // Beside its transactions a block is small.
         const FRAME_BYTES: usize = 512;
@@ -184,7 +201,8 @@ fn render(chain: &Chain, format: Format, ledger_info: LedgerInfo, found: &Found)
             FRAME_BYTES + large::json_bytes(found.read_bytes),
         )
     };
-    let bcs = |transactions| Answer::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
+    let bcs =
+        |transactions| Answer::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
     match &found.transactions {
         Some(Transactions::Json { all, tables }) => json(Some((all, tables))),
         Some(Transactions::Bcs(list)) => bcs(Some(list)),
@@ -210,5 +228,8 @@ fn of_version(snapshot: &Snapshot, version: u64) -> Result<Result<BlockInfo, Pro
         return Ok(Err(problem));
     }
     let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
-    snapshot.block_of_version(version)?.ok_or_else(missing).map(Ok)
+    snapshot
+        .block_of_version(version)?
+        .ok_or_else(missing)
+        .map(Ok)
 }

@@ -52,8 +52,9 @@ pub(crate) async fn encode_submission(mut call: Call) -> Result<Answer, ApiError
 fn addresses(signers: Vec<Text<AccountAddress>>) -> Result<Vec<AccountAddress>, Problem> {
     if signers.len() > SIGNATURES_MAX {
         let given = signers.len();
-        let refusal =
-            format!("{given} secondary signers are named, a transaction has at most {SIGNATURES_MAX}");
+        let refusal = format!(
+            "{given} secondary signers are named, a transaction has at most {SIGNATURES_MAX}"
+        );
         return Err(Problem::InvalidInput(refusal));
     }
     Ok(signers.into_iter().map(|Text(address)| address).collect())
@@ -69,7 +70,9 @@ impl Signers {
     fn signing_message(&self, raw: &RawTransaction, vendor: &Vendor) -> Vec<u8> {
         let secondary = self.secondary.as_deref();
         match self.fee_payer {
-            Some(payer) => raw.fee_payer_signing_message(secondary.unwrap_or_default(), payer, vendor),
+            Some(payer) => {
+                raw.fee_payer_signing_message(secondary.unwrap_or_default(), payer, vendor)
+            }
             None => match secondary {
                 Some(secondary) => raw.multi_agent_signing_message(secondary, vendor),
                 None => raw.signing_message(vendor),

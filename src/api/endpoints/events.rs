@@ -65,9 +65,9 @@ pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
     let place = HandlePlace {
         address: call.path("address")?,
         tag: call.path("event_handle")?,
-        field: field
-            .parse()
-            .map_err(|cause| Problem::InvalidInput(format!("{field:?} is no name of a field: {cause}")))?,
+        field: field.parse().map_err(|cause| {
+            Problem::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
+        })?,
     };
     let page = EventPage::asked_by(&call)?;
     let chain = call.chain().clone();
@@ -134,7 +134,11 @@ impl EventPage {
         })
     }
 
-    fn read(&self, snapshot: &Snapshot, stream: &Stream) -> Result<Result<Found, Problem>, StoreError> {
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        stream: &Stream,
+    ) -> Result<Result<Found, Problem>, StoreError> {
         if let Some(start) = self.start {
             // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
@@ -166,8 +170,16 @@ struct HandlePlace {
 impl HandlePlace {
     /// The stream of the handle at the newest version. Only fields of the resource itself are looked
     /// at, not fields of its fields.
-    fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Result<Stream, Problem>, StoreError> {
-        let Self { address, tag, field } = self;
+    fn stream(
+        self,
+        chain: &Chain,
+        snapshot: &Snapshot,
+    ) -> Result<Result<Stream, Problem>, StoreError> {
+        let Self {
+            address,
+            tag,
+            field,
+        } = self;
         let version = snapshot.ledger_info().version;
         let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
             let tag = Box::new(tag);

@@ -91,7 +91,11 @@ mod tests {
         assert_eq!(words(ClockState::InStep, 4_000_000), None);
         for (state, drift_usecs, part) in [
             (ClockState::Ahead, 3_600_000_000, "3600 s ahead"),
-            (ClockState::TooFarAhead, 3_600_000_000, "clock_jump_max_secs"),
+            (
+                ClockState::TooFarAhead,
+                3_600_000_000,
+                "clock_jump_max_secs",
+            ),
             (ClockState::Behind, -7_000_000, "7 s behind"),
         ] {
             let words = words(state, drift_usecs).unwrap();

@@ -14,7 +14,9 @@ use crate::{
     tables::TableTypes,
     wire::OnChainBcs,
 };
-use ledger::{AccountAddress, BlockInfo, Chain, LedgerInfo, StateKey, framework::modules::account::Account};
+use ledger::{
+    AccountAddress, BlockInfo, Chain, LedgerInfo, StateKey, framework::modules::account::Account,
+};
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 
 /// The reference's numbers.
@@ -65,7 +67,9 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
                     return Ok(Err(Problem::AccountTransactionPruned { start, end }));
                 }
             }
-            let versions = snapshot.account_transactions(&address, start, limit)?.into_iter();
+            let versions = snapshot
+                .account_transactions(&address, start, limit)?
+                .into_iter();
             match start {
                 Some(_) => reader.read(snapshot, versions),
                 None => reader.read_back(snapshot, versions.rev()),
@@ -85,7 +89,11 @@ pub(crate) fn start_too_high(start: u64, version: u64) -> Problem {
 
 /// The first sequence number of an account that is not pruned, or its next one: an account that has
 /// none left still knows how many it had.
-fn first_readable(chain: &Chain, snapshot: &Snapshot, address: &AccountAddress) -> Result<u64, StoreError> {
+fn first_readable(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    address: &AccountAddress,
+) -> Result<u64, StoreError> {
     if let Some(first) = snapshot.first_account_transaction(address)? {
         return Ok(first);
     }
@@ -179,13 +187,16 @@ impl Reader {
         // Neighbours are mostly of one block.
         let mut last_block: Option<BlockInfo> = None;
         for version in versions {
-            let missing =
-                |what| StoreError::Inconsistent(format!("the {what} of version {version} is missing"));
+            let missing = |what| {
+                StoreError::Inconsistent(format!("the {what} of version {version} is missing"))
+            };
             let stored = snapshot
                 .transaction(version)?
                 .ok_or_else(|| missing("transaction"))?;
             let block = match last_block.take() {
-                Some(block) if (block.first_version..=block.last_version).contains(&version) => block,
+                Some(block) if (block.first_version..=block.last_version).contains(&version) => {
+                    block
+                }
                 _ => snapshot
                     .block_of_version(version)?
                     .ok_or_else(|| missing("block"))?,
@@ -193,7 +204,9 @@ impl Reader {
             let block = last_block.insert(block);
             if self.format == Format::Json {
                 let writes = &stored.executed.writes;
-                listing.tables.learn_all(&self.chain, snapshot, writes, version)?;
+                listing
+                    .tables
+                    .learn_all(&self.chain, snapshot, writes, version)?;
             }
             listing.read_bytes += size_bytes(&stored.executed);
             listing.transactions.push(Listed {

@@ -21,9 +21,9 @@ const PAGE: PageSize = PageSize {
 
 /// The version of the framework that was on at a version of the ledger.
 fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result<u64, StoreError> {
-    let block = snapshot
-        .block_of_version(version)?
-        .ok_or_else(|| StoreError::Inconsistent(format!("the block of version {version} is missing")))?;
+    let block = snapshot.block_of_version(version)?.ok_or_else(|| {
+        StoreError::Inconsistent(format!("the block of version {version} is missing"))
+    })?;
     Ok(chain.parameters().framework_version(block.header.height))
 }
 
@@ -34,7 +34,9 @@ pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
     let id = ModuleId { address, name };
     let chain = call.chain().clone();
     let (ledger_info, (version, framework_version)) = call
-        .read_state(move |snapshot, version| Ok(Ok((version, framework_version(&chain, snapshot, version)?))))
+        .read_state(move |snapshot, version| {
+            Ok(Ok((version, framework_version(&chain, snapshot, version)?)))
+        })
         .await?;
     let framework = call.chain().framework();
     let declared = framework
@@ -71,10 +73,17 @@ pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
     let (ledger_info, framework_version) = call
         .read_state(move |snapshot, version| Ok(Ok(framework_version(&chain, snapshot, version)?)))
         .await?;
-    let names = call.chain().framework().module_names(&address, framework_version);
+    let names = call
+        .chain()
+        .framework()
+        .module_names(&address, framework_version);
     let mut ids = names
         .into_iter()
-        .filter(|name| start.as_ref().is_none_or(|Cursor(start)| *name >= start.name))
+        .filter(|name| {
+            start
+                .as_ref()
+                .is_none_or(|Cursor(start)| *name >= start.name)
+        })
         .map(|name| ModuleId { address, name });
     let page: Vec<ModuleId> = ids.by_ref().take(limit).collect();
     let next = ids.next().map(|id| Cursor(id).to_string());

@@ -59,9 +59,14 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
             Answer::json(ledger_info, &views.collect::<Vec<_>>())
         }
-        Format::Bcs => Answer::bcs(ledger_info, &resources.into_iter().collect::<BTreeMap<_, _>>()),
+        Format::Bcs => Answer::bcs(
+            ledger_info,
+            &resources.into_iter().collect::<BTreeMap<_, _>>(),
+        ),
     });
-    Ok(answer.await?.with_cursor(next.map(|cursor| cursor.to_string())))
+    Ok(answer
+        .await?
+        .with_cursor(next.map(|cursor| cursor.to_string())))
 }
 
 /// Which resources are asked for.
@@ -81,7 +86,11 @@ struct Page {
 }
 
 impl Asked {
-    fn read(&self, snapshot: &Snapshot, places: &LargeAnswers) -> Result<Result<Page, Problem>, StoreError> {
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        places: &LargeAnswers,
+    ) -> Result<Result<Page, Problem>, StoreError> {
         let mut from = None;
         if let Some(start) = &self.start {
             from = snapshot.slot_place(&self.address, start.slot);
@@ -93,7 +102,10 @@ impl Asked {
             }
         }
         let (mut page, mut read_bytes) = (Page::default(), 0);
-        for (looked_at, slot) in snapshot.slots(&self.address, self.version, from)?.enumerate() {
+        for (looked_at, slot) in snapshot
+            .slots(&self.address, self.version, from)?
+            .enumerate()
+        {
             let slot = slot?;
             if looked_at == SLOTS_MAX {
                 page.next = Some(Cursor::new(slot.place, None));
@@ -164,7 +176,9 @@ impl std::fmt::Display for Cursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&hex::encode(self.slot))?;
         match &self.tag {
-            Some(tag) => f.write_str(&hex::encode(bcs::to_bytes(tag).map_err(|_| std::fmt::Error)?)),
+            Some(tag) => f.write_str(&hex::encode(
+                bcs::to_bytes(tag).map_err(|_| std::fmt::Error)?,
+            )),
             None => Ok(()),
         }
     }
@@ -196,7 +210,13 @@ mod tests {
         }));
         writes.sort_by(|(a, _), (b, _)| a.cmp(b));
         executed.writes = WriteSet::from_ascending(writes);
-        let mut store = Store::open(directory, &StoreOptions { cache_bytes: 1 << 20 }).unwrap();
+        let mut store = Store::open(
+            directory,
+            &StoreOptions {
+                cache_bytes: 1 << 20,
+            },
+        )
+        .unwrap();
         store.initialize(&genesis, &block).unwrap();
         let (writer, reader) = store.split();
         (writer, reader.snapshot().unwrap())
@@ -215,7 +235,10 @@ mod tests {
                 start: start.take(),
                 limit: PAGE.max,
             };
-            let page = asked.read(&snapshot, &LargeAnswers::default()).unwrap().unwrap();
+            let page = asked
+                .read(&snapshot, &LargeAnswers::default())
+                .unwrap()
+                .unwrap();
             pages += 1;
             found.extend(page.resources);
             match page.next {

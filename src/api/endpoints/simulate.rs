@@ -16,8 +16,8 @@ use crate::{
     wire::OnChainBcs,
 };
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction, execute,
-    transaction::TransactionAuthenticator,
+    AccountAddress, AccountFacts, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction,
+    execute, transaction::TransactionAuthenticator,
 };
 use ledger_actors::{Lane, SubmitError};
 use ledger_store::{Snapshot, StateAt, StoreError};
@@ -49,7 +49,10 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
 /// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so
 /// they are not checked among those of submissions.
 async fn refuse_signed(call: &Call, signed: &SignedTransaction) -> Result<(), Problem> {
-    let verdict = call.node().check_signatures(signed.clone(), Lane::Suspect).await;
+    let verdict = call
+        .node()
+        .check_signatures(signed.clone(), Lane::Suspect)
+        .await;
     match verdict {
         Err(SubmitError::Invalid(_)) => Ok(()),
         Err(error) => Err(error.into()),
@@ -124,7 +127,11 @@ fn run(
 /// The most gas units that the chain allows and the payer can pay for, but no fewer than the transaction
 /// needs at least, so that a payer who has too little is told so. The zero address stands for a payer
 /// who is not known yet.
-fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction) -> Result<u64, StoreError> {
+fn max_gas_amount(
+    chain: &Chain,
+    state: &StateAt<'_>,
+    signed: &SignedTransaction,
+) -> Result<u64, StoreError> {
     let allowed = chain.parameters().max_gas_amount;
     let payer = match &signed.authenticator {
         TransactionAuthenticator::FeePayer {
@@ -136,7 +143,9 @@ fn max_gas_amount(chain: &Chain, state: &StateAt<'_>, signed: &SignedTransaction
         return Ok(allowed);
     }
     let facts = AccountFacts::read(chain, state, payer);
-    let balance = facts.map_err(|cause| StoreError::Inconsistent(cause.0))?.balance;
+    let balance = facts
+        .map_err(|cause| StoreError::Inconsistent(cause.0))?
+        .balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
     let least = execute::intrinsic_units(signed.size_bytes(), &signed.authenticator);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))

@@ -89,7 +89,11 @@ pub(crate) async fn yaml(call: Call) -> Result<File, ApiError> {
 }
 
 /// The parts of the page that come from the library.
-pub(crate) const LIBRARY_PARTS: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+pub(crate) const LIBRARY_PARTS: [&str; 3] = [
+    "swagger-ui.css",
+    "swagger-ui-bundle.js",
+    "favicon-32x32.png",
+];
 
 /// The parts of the page that are our own.
 pub(crate) const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
@@ -97,7 +101,8 @@ pub(crate) const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
 /// `GET /v1/spec/{part}`
 pub(crate) async fn part(call: Call) -> Result<File, ApiError> {
     let part: String = call.path("part")?;
-    let own = |media_type, text: &'static str| Ok(File::new(&call, media_type, PARTS_CACHING, text));
+    let own =
+        |media_type, text: &'static str| Ok(File::new(&call, media_type, PARTS_CACHING, text));
     match part.as_str() {
         "page.css" => own(STYLE, include_str!("../openapi/page/page.css")),
         "page.js" => own(SCRIPT, include_str!("../openapi/page/page.js")),

@@ -39,7 +39,9 @@ enum StateValue<'a> {
 /// JSON is the value of a resource or of an item of a table that recorded its types; any other value, such
 /// as that of a group of resources, is its bytes in hex.
 pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
-    let RawStateValueRequest { key: HexBytes(wire) } = call.json_body().await?;
+    let RawStateValueRequest {
+        key: HexBytes(wire),
+    } = call.json_body().await?;
     let (key, parts) = read_key(&wire)?;
     let (chain, format) = (call.chain().clone(), call.format());
     let (ledger_info, (bytes, value_type)) = call
@@ -77,7 +79,9 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
 /// 400 when the bytes are no state key.
 fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), Problem> {
     let no_key = |cause: &dyn Display| {
-        Problem::InvalidInput(format!("Failed to deserialize input into StateKey: {cause}"))
+        Problem::InvalidInput(format!(
+            "Failed to deserialize input into StateKey: {cause}"
+        ))
     };
     let key = match wire.split_first() {
         Some((&TABLE_ITEM, item)) => {

@@ -141,9 +141,14 @@ pub(super) fn bounded(signed: &SignedTransaction) -> Result<(), Problem> {
 }
 
 /// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.
-pub(super) async fn check(call: &Call, signed: SignedTransaction) -> Result<CheckedTransaction, SubmitError> {
+pub(super) async fn check(
+    call: &Call,
+    signed: SignedTransaction,
+) -> Result<CheckedTransaction, SubmitError> {
     call.node().check_room(&signed).await?;
-    call.node().check_signatures(signed, lane_of(&call.request)).await
+    call.node()
+        .check_signatures(signed, lane_of(&call.request))
+        .await
 }
 
 /// Hands over what was checked, and remembers of its client what became of it.
@@ -162,7 +167,9 @@ pub(super) async fn hand_over(
 /// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
 pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransaction, Problem> {
     let state = Rc::clone(&call.state);
-    let (media_type, body) = call.body(&[JSON, state.signed_transaction_media_type()]).await?;
+    let (media_type, body) = call
+        .body(&[JSON, state.signed_transaction_media_type()])
+        .await?;
     match media_type {
         0 => submission_from_json(call.chain(), &body),
         _ => from_bcs(call.chain(), &body),

@@ -77,8 +77,13 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
     render(&call, ledger_info, bytes, move |chain, bytes| {
-        let value = chain.framework().shown(&value_type, bytes).map(ValueJson::Shown);
-        value.map_err(|cause| Problem::InvalidInput(format!("the value is no {value_type}: {cause}")))
+        let value = chain
+            .framework()
+            .shown(&value_type, bytes)
+            .map(ValueJson::Shown);
+        value.map_err(|cause| {
+            Problem::InvalidInput(format!("the value is no {value_type}: {cause}"))
+        })
     })
     .await
 }
@@ -96,7 +101,10 @@ fn named_item(
         .framework()
         .value_from_json(&key_type, &request.key)
         .map_err(|cause| Problem::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
-    Ok((ItemKey::new(handle, &key, request.key.to_string()), value_type))
+    Ok((
+        ItemKey::new(handle, &key, request.key.to_string()),
+        value_type,
+    ))
 }
 
 /// The item as it is stored, or as `shown` in JSON.

@@ -75,8 +75,11 @@ fn at_version(
     if version < ledger_info.oldest_version {
         return Ok(Err(Problem::VersionPruned(version)));
     }
-    let missing = || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
-    let (rows, block) = snapshot.transaction_in_block(version)?.ok_or_else(missing)?;
+    let missing =
+        || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
+    let (rows, block) = snapshot
+        .transaction_in_block(version)?
+        .ok_or_else(missing)?;
     let committed = Committed::stored(rows, &block);
     Ok(Ok(match format {
         Format::Bcs => Found::Bcs(committed),
@@ -198,7 +201,12 @@ impl Shown {
         }
     }
 
-    fn answer(&self, chain: &Chain, ledger_info: LedgerInfo, size_bytes: usize) -> Result<Answer, ApiError> {
+    fn answer(
+        &self,
+        chain: &Chain,
+        ledger_info: LedgerInfo,
+        size_bytes: usize,
+    ) -> Result<Answer, ApiError> {
         let view = CommittedJson {
             version: self.version,
             timestamp_usecs: self.timestamp_usecs,
@@ -210,7 +218,11 @@ impl Shown {
     }
 }
 
-fn answer_bcs(ledger_info: LedgerInfo, committed: &Committed, size_bytes: usize) -> Result<Answer, ApiError> {
+fn answer_bcs(
+    ledger_info: LedgerInfo,
+    committed: &Committed,
+    size_bytes: usize,
+) -> Result<Answer, ApiError> {
     if let Some(logged) = committed.logged() {
         let body = logged_bytes(committed.version, &logged);
         return Ok(Answer::bytes(ledger_info, Format::Bcs, body.into()));

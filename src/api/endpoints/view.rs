@@ -54,7 +54,9 @@ fn from_bcs(chain: &Chain, body: &[u8]) -> Result<EntryFunction, Problem> {
         )));
     }
     bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX).map_err(|cause| {
-        Problem::InvalidInput(format!("Failed to deserialize input into ViewFunction: {cause}"))
+        Problem::InvalidInput(format!(
+            "Failed to deserialize input into ViewFunction: {cause}"
+        ))
     })
 }
 

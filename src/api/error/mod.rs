@@ -30,14 +30,18 @@ pub enum TransactionName {
 }
 
 fn words_after(reason: Option<&LeaveReason>) -> String {
-    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
+    reason
+        .map(|reason| format!(": {reason}"))
+        .unwrap_or_default()
 }
 
 /// Why a request is not answered with what it asked for. One variant is one row of the table.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Problem {
     /// No such resource at the address.
-    #[error("Resource not found by Address({address}), Struct tag({tag}) and Ledger version({version})")]
+    #[error(
+        "Resource not found by Address({address}), Struct tag({tag}) and Ledger version({version})"
+    )]
     ResourceNotFound {
         /// Where it was looked for.
         address: AccountAddress,
@@ -47,7 +51,9 @@ pub enum Problem {
         version: u64,
     },
     /// No such module at the address.
-    #[error("Module not found by Address({address}), Module name({name}) and Ledger version({version})")]
+    #[error(
+        "Module not found by Address({address}), Module name({name}) and Ledger version({version})"
+    )]
     ModuleNotFound {
         /// Where it was looked for.
         address: AccountAddress,
@@ -72,7 +78,9 @@ pub enum Problem {
         version: u64,
     },
     /// No such item in the table, or no such table.
-    #[error("Table Item not found by Table handle({handle}), Table key({key}) and Ledger version({version})")]
+    #[error(
+        "Table Item not found by Table handle({handle}), Table key({key}) and Ledger version({version})"
+    )]
     TableItemNotFound {
         /// The table.
         handle: AccountAddress,
@@ -181,7 +189,9 @@ pub enum Problem {
     #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
     TooManyLargeAnswers(usize),
     /// The bodies of requests take as much memory as `api.bodies_bytes_max` allows.
-    #[error("the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the limit")]
+    #[error(
+        "the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the limit"
+    )]
     BodiesFull {
         /// The limit.
         limit_bytes: usize,
@@ -222,7 +232,9 @@ pub enum Problem {
         limit_bytes: usize,
     },
     /// A body in JSON of so many small values that it would take too much memory.
-    #[error("the body holds too many values: it would take more than {limit_bytes} bytes of memory")]
+    #[error(
+        "the body holds too many values: it would take more than {limit_bytes} bytes of memory"
+    )]
     BodyTooManyValues {
         /// The limit.
         limit_bytes: usize,
@@ -268,11 +280,13 @@ impl Problem {
             Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
             Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
             // The closed list has no code of its own for events and transactions.
-            Self::VersionPruned(_) | Self::EventPruned { .. } | Self::AccountTransactionPruned { .. } => {
-                (Status::GONE, Code::VersionPruned)
-            }
+            Self::VersionPruned(_)
+            | Self::EventPruned { .. }
+            | Self::AccountTransactionPruned { .. } => (Status::GONE, Code::VersionPruned),
             Self::BlockPruned(_) => (Status::GONE, Code::BlockPruned),
-            Self::InvalidInput(_) | Self::ViewFailed { .. } => (Status::BAD_REQUEST, Code::InvalidInput),
+            Self::InvalidInput(_) | Self::ViewFailed { .. } => {
+                (Status::BAD_REQUEST, Code::InvalidInput)
+            }
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),

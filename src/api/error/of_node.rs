@@ -24,7 +24,9 @@ impl From<SubmitError> for Problem {
             SubmitError::InvalidUpdate(_) | SubmitError::OtherSignature { .. } => {
                 Self::InvalidUpdate(error.to_string())
             }
-            SubmitError::Full { reason } | SubmitError::AccountFull { reason } => Self::PoolFull(reason),
+            SubmitError::Full { reason } | SubmitError::AccountFull { reason } => {
+                Self::PoolFull(reason)
+            }
             SubmitError::Unanswered(error) => error.into(),
         }
     }

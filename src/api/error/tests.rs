@@ -59,7 +59,10 @@ fn every_code_of_the_interface_but_one_can_be_raised() {
         sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
         internal_error, web_framework_error, bcs_not_supported, api_disabled";
     let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
-    let mut raised: Vec<_> = rows().into_iter().map(|(problem, ..)| problem.row().1).collect();
+    let mut raised: Vec<_> = rows()
+        .into_iter()
+        .map(|(problem, ..)| problem.row().1)
+        .collect();
     raised.push(refused.row().1);
     let raised: Vec<_> = raised.iter().map(|code| json!(code)).collect();
     let (mut count, mut never) = (0, Vec::new());
@@ -100,7 +103,8 @@ async fn a_view_that_failed_tells_how() {
         message: "why".to_owned(),
         vm_error_code: 4016,
     };
-    let expected = json!({ "message": "why", "error_code": "invalid_input", "vm_error_code": 4016 });
+    let expected =
+        json!({ "message": "why", "error_code": "invalid_input", "vm_error_code": 4016 });
     assert_eq!(answer(&failed).await, (400, expected));
 }
 

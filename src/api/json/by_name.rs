@@ -53,7 +53,10 @@ struct Members<A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<A> {
     type Error = A::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
         let Some(key) = self.members.next_key::<String>()? else {
             return Ok(None);
         };

@@ -4,8 +4,8 @@ use super::{Text, TypeName, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp,
-    WriteSet, framework::ShownValue, hex_text, state::group_members, state_key_hashes,
+    AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag,
+    WriteOp, WriteSet, framework::ShownValue, hex_text, state::group_members, state_key_hashes,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -149,7 +149,12 @@ impl<'a> ResourceJson<'a> {
 
 impl<'a> ChangeJson<'a> {
     /// The views of a write set, in its order; `hashes` are those of its keys ([`state_key_hashes`]).
-    pub fn all(chain: &'a Chain, writes: &WriteSet, hashes: &[HashValue], tables: &TableTypes) -> Vec<Self> {
+    pub fn all(
+        chain: &'a Chain,
+        writes: &WriteSet,
+        hashes: &[HashValue],
+        tables: &TableTypes,
+    ) -> Vec<Self> {
         let mut changes = Vec::with_capacity(writes.len());
         for ((key, op), hash) in writes.iter().zip(hashes) {
             Self::push(chain, tables, (key, Text(*hash)), op, &mut changes);
@@ -160,7 +165,12 @@ impl<'a> ChangeJson<'a> {
     /// As [`Self::all`], for a write set that is shown by itself.
     pub fn alone(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
         let keys = writes.iter().map(|(key, _)| key);
-        Self::all(chain, writes, &state_key_hashes(chain.vendor(), keys), tables)
+        Self::all(
+            chain,
+            writes,
+            &state_key_hashes(chain.vendor(), keys),
+            tables,
+        )
     }
 
     /// Keys that the ledger writes always have parts; one without is left out and logged.
@@ -187,7 +197,11 @@ impl<'a> ChangeJson<'a> {
                     Some(members) => changes.extend(members.into_iter().map(|(tag, value)| {
                         resource(address, TypeName::of_struct(chain, tag), Some(&value))
                     })),
-                    None => changes.push(resource(address, TypeName::of_struct(chain, tag), op.value())),
+                    None => changes.push(resource(
+                        address,
+                        TypeName::of_struct(chain, tag),
+                        op.value(),
+                    )),
                 }
             }
             Ok(StateKeyParts::Module(id)) => {
@@ -204,7 +218,9 @@ impl<'a> ChangeJson<'a> {
                     op.value(),
                 ));
             }
-            Err(cause) => tracing::error!(%cause, ?key, "a change of a key without parts is not shown"),
+            Err(cause) => {
+                tracing::error!(%cause, ?key, "a change of a key without parts is not shown")
+            }
         }
     }
 

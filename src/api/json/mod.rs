@@ -116,7 +116,11 @@ impl<'a> ValueJson<'a> {
         Self::shown_or_hex(chain.framework().shown(tag, bytes.clone()), tag, bytes)
     }
 
-    fn shown_or_hex(shown: Result<ShownValue<'a>, FormError>, tag: impl Display, bytes: Bytes) -> Self {
+    fn shown_or_hex(
+        shown: Result<ShownValue<'a>, FormError>,
+        tag: impl Display,
+        bytes: Bytes,
+    ) -> Self {
         match shown {
             Ok(shown) => Self::Shown(shown),
             Err(cause) => {

@@ -112,7 +112,9 @@ impl<'a> PayloadJson<'a> {
             TransactionExecutable::Encrypted(never) => match *never {},
         };
         let multisig_address = match extra_config {
-            ExtraConfig::V1 { multisig_address, .. } => *multisig_address,
+            ExtraConfig::V1 {
+                multisig_address, ..
+            } => *multisig_address,
             ExtraConfig::V2(never) => match *never {},
         };
         match multisig_address {
@@ -174,7 +176,9 @@ fn script_argument(argument: &ScriptArgument) -> Value {
         ScriptArgument::I64(value) => value.to_string().into(),
         ScriptArgument::I128(value) => value.to_string().into(),
         ScriptArgument::Address(value) => value.to_string().into(),
-        ScriptArgument::U8Vector(bytes) | ScriptArgument::Serialized(bytes) => hex_text(bytes).into(),
+        ScriptArgument::U8Vector(bytes) | ScriptArgument::Serialized(bytes) => {
+            hex_text(bytes).into()
+        }
         ScriptArgument::U256(bytes) | ScriptArgument::I256(bytes) => hex_text(bytes).into(),
     }
 }

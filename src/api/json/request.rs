@@ -56,7 +56,8 @@ impl<'a> RequestJson<'a> {
 /// # Panics
 /// Never: the view has text for keys, which is all that JSON asks of it.
 pub fn submission_json(chain: &Chain, transaction: &SignedTransaction) -> String {
-    serde_json::to_string(&RequestJson::new(chain, transaction)).expect("the keys of the view are text")
+    serde_json::to_string(&RequestJson::new(chain, transaction))
+        .expect("the keys of the view are text")
 }
 
 /// A pending transaction as the answer to its submission shows it: without `type`.

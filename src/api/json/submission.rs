@@ -6,7 +6,8 @@ use crate::{body, decimal::Decimal, error::Problem};
 use ledger::{
     AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{
-        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use schemars::JsonSchema;
@@ -131,7 +132,10 @@ impl Order {
             Self::Multisig { account, call } => (Some(account), call),
         };
         TransactionPayload::Payload(InnerPayload::V1 {
-            executable: call.map_or(TransactionExecutable::Empty, TransactionExecutable::EntryFunction),
+            executable: call.map_or(
+                TransactionExecutable::Empty,
+                TransactionExecutable::EntryFunction,
+            ),
             extra_config: ExtraConfig::V1 {
                 multisig_address,
                 replay_protection_nonce: Some(nonce),
@@ -173,10 +177,9 @@ impl SubmitRequest {
     /// As [`TransactionRequest::into_raw`], and 400 for a signature that is none.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
         let raw = self.transaction.into_raw(chain)?;
-        let authenticator = self
-            .signature
-            .try_into()
-            .map_err(|error| Problem::InvalidInput(format!("the signature cannot be read: {error}")))?;
+        let authenticator = self.signature.try_into().map_err(|error| {
+            Problem::InvalidInput(format!("the signature cannot be read: {error}"))
+        })?;
         Ok(SignedTransaction { raw, authenticator })
     }
 }

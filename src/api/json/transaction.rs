@@ -3,8 +3,8 @@
 use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
 use crate::tables::TableTypes;
 use ledger::{
-    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue, StateKey,
-    Transaction, WriteSet, state_key_hashes,
+    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue,
+    StateKey, Transaction, WriteSet, state_key_hashes,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
 };
 use schemars::JsonSchema;
@@ -255,7 +255,12 @@ impl<'a> GenesisPayloadJson<'a> {
 }
 
 impl<'a> WriteSetJson<'a> {
-    fn new(chain: &'a Chain, writes: &WriteSet, events: &'a [ContractEvent], tables: &TableTypes) -> Self {
+    fn new(
+        chain: &'a Chain,
+        writes: &WriteSet,
+        events: &'a [ContractEvent],
+        tables: &TableTypes,
+    ) -> Self {
         Self::DirectWriteSet {
             changes: ChangeJson::alone(chain, writes, tables),
             events: EventJson::all(chain, events),

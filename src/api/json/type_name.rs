@@ -35,9 +35,11 @@ impl<'a> TypeName<'a> {
     /// The view of a value of this type.
     pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
         match self {
-            Self::Known(known) => {
-                ValueJson::shown_or_hex(ShownValue::of_known(known, bytes.clone()), known.text(), bytes)
-            }
+            Self::Known(known) => ValueJson::shown_or_hex(
+                ShownValue::of_known(known, bytes.clone()),
+                known.text(),
+                bytes,
+            ),
             Self::Struct(tag) => ValueJson::new(chain, &tag.clone().into(), bytes),
             Self::Type(tag) => ValueJson::new(chain, tag, bytes),
         }

@@ -36,13 +36,18 @@ pub fn declared_answers() -> Vec<DeclaredAnswer> {
         };
         let successes = row.operation().successes.iter();
         let refusals = row.operation().refusals.iter();
-        let all = successes
-            .map(|success| declared(success.status, None, true))
-            .chain(refusals.map(|refusal| declared(refusal.status, Some(refusal.code), refusal.can_happen)));
+        let all =
+            successes
+                .map(|success| declared(success.status, None, true))
+                .chain(refusals.map(|refusal| {
+                    declared(refusal.status, Some(refusal.code), refusal.can_happen)
+                }));
         for answer in all {
             let same = |other: &&mut DeclaredAnswer| {
                 let key = |one: &DeclaredAnswer| (one.status, one.error_code);
-                other.method == answer.method && other.path == answer.path && key(other) == key(&answer)
+                other.method == answer.method
+                    && other.path == answer.path
+                    && key(other) == key(&answer)
             };
             match answers.iter_mut().find(same) {
                 Some(known) => known.can_happen |= answer.can_happen,

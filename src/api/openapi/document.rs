@@ -145,7 +145,10 @@ impl Writer {
             let status = refusal.status.as_str().to_owned();
             if !responses.contains_key(&status) {
                 let refusals: Vec<_> = operation.refusals.iter().filter(of_status).collect();
-                responses.insert(status, self.refusals(operation.id, refusal.status, &refusals));
+                responses.insert(
+                    status,
+                    self.refusals(operation.id, refusal.status, &refusals),
+                );
             }
         }
         responses
@@ -164,7 +167,8 @@ impl Writer {
             let name = format!("x-{}-{header}", self.vendor.to_ascii_lowercase());
             headers.insert(name.clone(), reference("headers", &name));
         }
-        let mut written = json!({"description": self.words(success.description), "headers": headers});
+        let mut written =
+            json!({"description": self.words(success.description), "headers": headers});
         if !success.bodies.is_empty() {
             written["content"] = self.content(&success.bodies, Schemas::of_answer).into();
         }
@@ -198,7 +202,9 @@ impl Writer {
         let mut headers = self.ledger_headers(false);
         headers.insert("Vary".to_owned(), reference("headers", "Vary"));
         let of_status = match status {
-            StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE => Some("Retry-After"),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE => {
+                Some("Retry-After")
+            }
             StatusCode::METHOD_NOT_ALLOWED => Some("Allow"),
             _ => None,
         };
@@ -224,7 +230,9 @@ impl Writer {
             let mut written = json!({});
             written["schema"] = match (body.schema, body.media) {
                 (Some(schema), _) => schema_of(&mut self.schemas, schema),
-                (None, Media::Text(_)) => json!({"type": "string", "description": body.description}),
+                (None, Media::Text(_)) => {
+                    json!({"type": "string", "description": body.description})
+                }
                 // Bytes have no JSON type; the words are where a reader looks for them.
                 (None, _) => json!({"description": self.words(body.description)}),
             };
@@ -251,7 +259,12 @@ impl Writer {
         let suffix = if required { "" } else { "-optional" };
         let always = self.headers.names().take(LEDGER_HEADERS);
         always
-            .map(|name| (name.to_string(), reference("headers", &format!("{name}{suffix}"))))
+            .map(|name| {
+                (
+                    name.to_string(),
+                    reference("headers", &format!("{name}{suffix}")),
+                )
+            })
             .collect()
     }
 

@@ -50,10 +50,14 @@ impl Tag {
     pub fn description(self) -> &'static str {
         match self {
             Self::Node => "The node itself: the ledger it holds, its health, this document.",
-            Self::Transactions => "Submitting transactions, following them, reading committed ones.",
+            Self::Transactions => {
+                "Submitting transactions, following them, reading committed ones."
+            }
             Self::Blocks => "Blocks, with or without their transactions.",
             Self::Accounts => "What the state holds at an address, and what an account has sent.",
-            Self::Events => "Streams of events, named by number or by the handle that a resource holds.",
+            Self::Events => {
+                "Streams of events, named by number or by the handle that a resource holds."
+            }
             Self::Tables => "Items of tables and single slots of the state.",
             Self::View => "Calls of functions that read the state and change nothing.",
         }
@@ -167,7 +171,10 @@ impl Success {
 
     /// The same with the header that says where the next page begins.
     pub fn with_cursor(self) -> Self {
-        Self { cursor: true, ..self }
+        Self {
+            cursor: true,
+            ..self
+        }
     }
 
     /// The same with a link.
@@ -205,7 +212,12 @@ pub(crate) struct Operation {
 
 impl Operation {
     /// An operation with the refusals that any may answer with.
-    pub fn new(id: &'static str, tag: Tag, summary: &'static str, description: &'static str) -> Self {
+    pub fn new(
+        id: &'static str,
+        tag: Tag,
+        summary: &'static str,
+        description: &'static str,
+    ) -> Self {
         Self {
             id,
             tag,
@@ -240,7 +252,8 @@ impl Operation {
 
     /// The same where every text reads as each parameter of the path, so that no such request is refused.
     pub fn any_text_in_path(mut self) -> Self {
-        self.refusals.retain(|refusal| *refusal != refusals::PATH_TYPE);
+        self.refusals
+            .retain(|refusal| *refusal != refusals::PATH_TYPE);
         self
     }
 
@@ -287,7 +300,9 @@ impl Operation {
 
     /// Whether a success with this status is declared.
     pub fn declares_success(&self, status: StatusCode) -> bool {
-        self.successes.iter().any(|success| success.status == status)
+        self.successes
+            .iter()
+            .any(|success| success.status == status)
     }
 
     /// Whether a refusal with this status and code is declared.

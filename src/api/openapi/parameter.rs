@@ -97,8 +97,7 @@ pub(super) fn struct_tag_text() -> Value {
     json!({"type": "string", "maxLength": 4096, "pattern": STRUCT_TAG})
 }
 
-const STRUCT_TAG: &str =
-    r"^\s*0x[0-9a-fA-F]{1,64}\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*(<.+>\s*)?$";
+const STRUCT_TAG: &str = r"^\s*0x[0-9a-fA-F]{1,64}\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*(<.+>\s*)?$";
 
 /// A flag.
 pub(super) fn flag() -> Value {

@@ -181,7 +181,9 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (_, ResourceNotFound) => {
             "Resource not found by Address(0x5), Struct tag(0x1::m::S) and Ledger version(7)"
         }
-        (_, ModuleNotFound) => "Module not found by Address(0x5), Module name(m) and Ledger version(7)",
+        (_, ModuleNotFound) => {
+            "Module not found by Address(0x5), Module name(m) and Ledger version(7)"
+        }
         (_, StructFieldNotFound) => {
             "Struct Field not found by Address(0x5), Struct tag(0x1::m::S), Field name(f) and Ledger version(7)"
         }
@@ -196,7 +198,9 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (_, BlockPruned) => "Block(1) has been pruned",
         (_, InvalidInput) => "Given limit value (0) must not be zero",
         (_, InvalidTransactionUpdate) => "a pending transaction differs in more than its gas price",
-        (_, SequenceNumberTooOld) => "transaction sequence number is 3, current sequence number is 5",
+        (_, SequenceNumberTooOld) => {
+            "transaction sequence number is 3, current sequence number is 5"
+        }
         (_, VmError) => "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
         (_, RejectedByFilter) => {
             "Transaction rejected by the submission filter of this node, rule 1: deny function 0x1::m::f"
@@ -209,10 +213,16 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (S::METHOD_NOT_ALLOWED, WebFrameworkError) => "method not allowed, use GET",
         (S::REQUEST_TIMEOUT, WebFrameworkError) => "the body did not arrive within 30 seconds",
         (S::LENGTH_REQUIRED, WebFrameworkError) => "missing `Content-Length` header",
-        (S::PAYLOAD_TOO_LARGE, WebFrameworkError) => "payload too large: a body has at most 8388608 bytes",
+        (S::PAYLOAD_TOO_LARGE, WebFrameworkError) => {
+            "payload too large: a body has at most 8388608 bytes"
+        }
         (S::UNSUPPORTED_MEDIA_TYPE, WebFrameworkError) => "missing `Content-Type` header",
-        (S::URI_TOO_LONG, WebFrameworkError) => "the path and query of a request have at most 16384 bytes",
-        (_, WebFrameworkError) => "failed to parse path `address`: an address has at least one digit",
+        (S::URI_TOO_LONG, WebFrameworkError) => {
+            "the path and query of a request have at most 16384 bytes"
+        }
+        (_, WebFrameworkError) => {
+            "failed to parse path `address`: an address has at least one digit"
+        }
         (_, BcsNotSupported) => "the operation answers in JSON only, not in BCS",
         (_, ApiDisabled) => "disabled on this node: api.bcs_output_enabled is false",
     }

@@ -125,7 +125,8 @@ fn inline_extended(schema: &mut Value, components: &Map<String, Value>) {
             return;
         }
         let target = object.get("$ref").and_then(Value::as_str);
-        let target = target.and_then(|reference| components.get(reference.strip_prefix(COMPONENTS)?));
+        let target =
+            target.and_then(|reference| components.get(reference.strip_prefix(COMPONENTS)?));
         if let Some(Value::Object(target)) = target.cloned() {
             object.remove("$ref");
             merge(object, target);
@@ -203,8 +204,13 @@ fn close_object(object: &mut Map<String, Value>) {
             // The names in it are those of members, not of keywords.
             ("properties", Value::Object(members)) => members.values_mut().for_each(close),
             // What lies over an object is closed with it, not by itself.
-            (keyword, Value::Array(overlays)) if declares_members && OVERLAYS.contains(&keyword) => {
-                for members in overlays.iter_mut().filter_map(|one| one.get_mut("properties")) {
+            (keyword, Value::Array(overlays))
+                if declares_members && OVERLAYS.contains(&keyword) =>
+            {
+                for members in overlays
+                    .iter_mut()
+                    .filter_map(|one| one.get_mut("properties"))
+                {
                     members
                         .as_object_mut()
                         .into_iter()

@@ -11,7 +11,11 @@ fn document() -> Value {
 }
 
 /// Calls `visit` with each object of the document and the keys that lead to it.
-fn each_object(value: &Value, place: &str, visit: &mut impl FnMut(&str, &serde_json::Map<String, Value>)) {
+fn each_object(
+    value: &Value,
+    place: &str,
+    visit: &mut impl FnMut(&str, &serde_json::Map<String, Value>),
+) {
     match value {
         Value::Object(object) => {
             visit(place, object);
@@ -78,7 +82,12 @@ fn components_are_referred_to() {
     let document = document();
     let mut used = BTreeSet::new();
     each_object(&document, "", &mut |_, object| {
-        used.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+        used.extend(
+            object
+                .get("$ref")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+        );
     });
     for (kind, components) in document["components"].as_object().unwrap() {
         for name in components.as_object().unwrap().keys() {
@@ -99,8 +108,13 @@ fn names_of_operations_are_unique_and_links_lead_to_them() {
         let snake_case = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         assert!(id.bytes().all(snake_case), "{id}");
         let parameters = operation["parameters"].as_array().into_iter().flatten();
-        let names: BTreeSet<_> = parameters.map(|one| one["name"].as_str().unwrap()).collect();
-        assert!(parameters_of.insert(id, names).is_none(), "{path}: {id} is taken");
+        let names: BTreeSet<_> = parameters
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        assert!(
+            parameters_of.insert(id, names).is_none(),
+            "{path}: {id} is taken"
+        );
     }
     let mut count = 0;
     each_object(&document, "", &mut |place, object| {
@@ -158,12 +172,17 @@ fn every_operation_says_enough() {
     for (path, operation) in operations(&document) {
         for words in ["summary", "description"] {
             assert!(
-                operation[words].as_str().is_some_and(|text| text.len() > 10),
+                operation[words]
+                    .as_str()
+                    .is_some_and(|text| text.len() > 10),
                 "{path} {words}"
             );
         }
         let responses = operation["responses"].as_object().unwrap();
-        assert!(responses.keys().any(|status| status.starts_with('2')), "{path}");
+        assert!(
+            responses.keys().any(|status| status.starts_with('2')),
+            "{path}"
+        );
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             assert!(parameter["example"] != Value::Null, "{path} {parameter}");
         }
@@ -178,7 +197,10 @@ fn every_operation_says_enough() {
             let json = response.pointer("/content/application~1json");
             let has_example =
                 |body: &Value| body["example"] != Value::Null || body["examples"] != Value::Null;
-            assert!(json.is_none_or(has_example), "{path} {status} has no example");
+            assert!(
+                json.is_none_or(has_example),
+                "{path} {status} has no example"
+            );
             let headers = response["headers"].as_object().unwrap();
             assert!(headers.len() >= 7, "{path} {status} has no ledger headers");
         }
@@ -218,7 +240,11 @@ fn the_statuses_of_the_interface_are_declared() {
             &[202, 400, 403, 404, 413, 500, 503, 507],
         ),
         ("GET", "/v1/blocks/by_height/{block_height}", read),
-        ("GET", "/v1/accounts/{address}/events/{creation_number}", read),
+        (
+            "GET",
+            "/v1/accounts/{address}/events/{creation_number}",
+            read,
+        ),
         (
             "GET",
             "/v1/accounts/{address}/events/{event_handle}/{field_name}",
@@ -233,7 +259,8 @@ fn the_statuses_of_the_interface_are_declared() {
     for (method, path, statuses) in rows {
         for status in statuses {
             let is = |answer: &&DeclaredAnswer| {
-                (answer.method.as_str(), answer.path.as_str(), answer.status) == (method, path, *status)
+                (answer.method.as_str(), answer.path.as_str(), answer.status)
+                    == (method, path, *status)
             };
             assert!(
                 declared.iter().any(|answer| is(&answer)),
@@ -303,7 +330,9 @@ fn all_that_is_declared_is_written() {
             Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
             None => one,
         });
-        shown.map(|one| one[key].as_str().unwrap().to_owned()).collect()
+        shown
+            .map(|one| one[key].as_str().unwrap().to_owned())
+            .collect()
     };
     let written = operations(&document);
     for route in routes::table() {
@@ -322,7 +351,12 @@ fn all_that_is_declared_is_written() {
             .chain(refusals)
             .map(|status| status.as_str().to_owned())
             .collect();
-        let responses: BTreeSet<_> = one["responses"].as_object().unwrap().keys().cloned().collect();
+        let responses: BTreeSet<_> = one["responses"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
         assert_eq!(responses, declared, "{}", operation.id);
     }
 }

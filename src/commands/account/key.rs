@@ -42,7 +42,8 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
     } else {
         read_secret_file(Path::new(source))
     };
-    let text = text.map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
+    let text = text
+        .map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
     signing::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
 }
 

@@ -69,7 +69,9 @@ pub fn execute(command: Command) -> Result<(), Failure> {
 
 async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
     let hash = FaucetClient::new(faucet)?.fund(address, amount).await?;
-    Ok(output::line(&format!("funded {address}\ntransaction {hash}"))?)
+    Ok(output::line(&format!(
+        "funded {address}\ntransaction {hash}"
+    ))?)
 }
 
 async fn show(url: &str, address: &AccountAddress) -> Result<(), Failure> {

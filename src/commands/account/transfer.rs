@@ -55,12 +55,16 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     };
     let protector = match arguments.nonce {
         Some(nonce) => ReplayProtector::Nonce(nonce),
-        None => ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number),
+        None => {
+            ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number)
+        }
     };
     let terms = Terms {
         max_gas_amount: arguments.max_gas_amount,
         gas_unit_price,
-        expiration_timestamp_secs: signing::unix_secs_after(Duration::from_secs(arguments.expires_after)),
+        expiration_timestamp_secs: signing::unix_secs_after(Duration::from_secs(
+            arguments.expires_after,
+        )),
     };
     let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
     let signed = signer.sign(&chain, protector, call, terms);

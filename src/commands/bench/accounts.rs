@@ -44,7 +44,11 @@ pub struct BenchAccount {
 ///
 /// # Errors
 /// When faucet or node refuse, or the faucet does not pay enough.
-pub async fn fund(faucet: &str, node: &NodeClient, plan: &Plan) -> Result<Vec<Vec<BenchAccount>>, Failure> {
+pub async fn fund(
+    faucet: &str,
+    node: &NodeClient,
+    plan: &Plan,
+) -> Result<Vec<Vec<BenchAccount>>, Failure> {
     let signers: Vec<_> = (0..plan.accounts)
         .map(|index| derive(plan.seed, b"account", index as u64))
         .collect();
@@ -118,7 +122,11 @@ impl<'a> Banker<'a> {
         self.plan.gas_unit_price.max(BATCH_PRICE_MIN)
     }
 
-    async fn pay_all(&self, faucet: &FaucetClient, addresses: &[AccountAddress]) -> Result<(), Failure> {
+    async fn pay_all(
+        &self,
+        faucet: &FaucetClient,
+        addresses: &[AccountAddress],
+    ) -> Result<(), Failure> {
         let grant = self.plan.grant();
         let batches = addresses.len().div_ceil(FUNDED_PER_BATCH) as u64;
         // A batch may use all the gas it allows itself.
@@ -129,7 +137,9 @@ impl<'a> Banker<'a> {
             .checked_mul(addresses.len() as u64)
             .zip(fees)
             .and_then(|(grants, fees)| grants.checked_add(fees))
-            .ok_or_else(|| Failure::Fatal("the accounts would need more than there can be".to_owned()))?;
+            .ok_or_else(|| {
+                Failure::Fatal("the accounts would need more than there can be".to_owned())
+            })?;
         let banker = self.signer.address();
         faucet.fund(&banker, total).await?;
         let held = self.node.balance(&banker).await?;

@@ -53,7 +53,9 @@ impl Head {
             httparse::Status::Complete(length) => length,
             httparse::Status::Partial => return Ok(None),
         };
-        let status = response.code.and_then(|code| StatusCode::from_u16(code).ok());
+        let status = response
+            .code
+            .and_then(|code| StatusCode::from_u16(code).ok());
         let status = status.ok_or(NoAnswer)?;
         let mut head = Self {
             status,
@@ -158,7 +160,11 @@ impl Answer {
         let mut response = httparse::Response::new(&mut fields);
         response.parse(&self.head).ok()?;
         let mut fields = response.headers.iter();
-        number(fields.find(|field| field.name.eq_ignore_ascii_case(name))?.value)
+        number(
+            fields
+                .find(|field| field.name.eq_ignore_ascii_case(name))?
+                .value,
+        )
     }
 }
 
@@ -174,7 +180,9 @@ mod tests {
         loop {
             let head = Head::parse(&received)?;
             let closed = pieces.len() == 0;
-            let answer = head.map(|head| head.take(&mut received, closed)).transpose()?;
+            let answer = head
+                .map(|head| head.take(&mut received, closed))
+                .transpose()?;
             if let Some(answer) = answer.flatten() {
                 let body = String::from_utf8(answer.body.to_vec()).unwrap();
                 answers.push((answer.status.as_u16(), body));
@@ -196,10 +204,21 @@ mod tests {
             HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n\
             HTTP/1.1 204 No Content\r\n\r\n\
             HTTP/1.1 404 Not Found\r\n\r\nto the end";
-        let expected = [(200, "hello"), (202, "abcde"), (204, ""), (404, "to the end")];
-        let expected: Vec<_> = expected.map(|(status, body)| (status, body.to_owned())).into();
+        let expected = [
+            (200, "hello"),
+            (202, "abcde"),
+            (204, ""),
+            (404, "to the end"),
+        ];
+        let expected: Vec<_> = expected
+            .map(|(status, body)| (status, body.to_owned()))
+            .into();
         for piece in 1..bytes.len() {
-            assert_eq!(read(bytes, piece).unwrap(), expected, "in pieces of {piece}");
+            assert_eq!(
+                read(bytes, piece).unwrap(),
+                expected,
+                "in pieces of {piece}"
+            );
         }
     }
 

@@ -57,7 +57,9 @@ impl Driver {
 
 fn drive(load: &Arc<Load>, shares: Vec<Share>) -> io::Result<Tally> {
     let _sending = load.sending();
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let connections = LocalSet::new();
     let tally = Rc::new(RefCell::new(Tally::default()));
     for (index, accounts) in shares {

@@ -67,7 +67,12 @@ impl Form {
     }
 
     /// Signs the transfer of an account that `protector` protects.
-    pub fn sign(&self, plan: &Plan, account: &BenchAccount, protector: ReplayProtector) -> Transfer {
+    pub fn sign(
+        &self,
+        plan: &Plan,
+        account: &BenchAccount,
+        protector: ReplayProtector,
+    ) -> Transfer {
         let expires_after = match protector {
             ReplayProtector::SequenceNumber(_) => plan.expires_after,
             ReplayProtector::Nonce(_) => ORDERLESS_EXPIRES_AFTER,

@@ -166,7 +166,9 @@ impl Load {
     }
 
     fn end(&self) -> Option<Instant> {
-        self.plan.duration.map(|duration| self.measured_from + duration)
+        self.plan
+            .duration
+            .map(|duration| self.measured_from + duration)
     }
 
     /// The next transfer of the run, or `None` when it has no more. In an open loop it may be due
@@ -185,7 +187,11 @@ impl Load {
         let measured = at >= self.measured_from;
         if measured {
             let number = self.issued_measured.fetch_add(1, Relaxed);
-            if self.plan.transfers.is_some_and(|transfers| number >= transfers) {
+            if self
+                .plan
+                .transfers
+                .is_some_and(|transfers| number >= transfers)
+            {
                 return None;
             }
         }
@@ -246,7 +252,11 @@ mod tests {
         });
         let due: Vec<_> = std::iter::from_fn(|| load.next()).collect();
         let measured = due.iter().filter(|due| due.measured).count();
-        assert_eq!((due.len(), measured), (3 + 5, 5), "three are of ramp and warm-up");
+        assert_eq!(
+            (due.len(), measured),
+            (3 + 5, 5),
+            "three are of ramp and warm-up"
+        );
         for pair in due.windows(2) {
             let between = pair[1].at - pair[0].at;
             assert!(

@@ -70,7 +70,12 @@ impl Meter {
         history
     }
 
-    async fn fill(&self, history: &mut History, load: &Load, bar: &ProgressBar) -> Result<(), String> {
+    async fn fill(
+        &self,
+        history: &mut History,
+        load: &Load,
+        bar: &ProgressBar,
+    ) -> Result<(), String> {
         if load.has_warm_up() {
             tokio::select! {
                 () = tokio::time::sleep_until(load.measured_from().into()) => {}
@@ -78,7 +83,8 @@ impl Meter {
             }
             let committed = self.committed().await?;
             // The look may be late, and what is measured begun.
-            history.warm_up = committed.min(load.accepted().saturating_sub(load.accepted_measured()));
+            history.warm_up =
+                committed.min(load.accepted().saturating_sub(load.accepted_measured()));
         }
         let begin = Instant::now();
         history.usage = [Usage::now(load.plan.pid); 2];
@@ -110,7 +116,12 @@ impl Meter {
     async fn committed(&self) -> Result<u64, String> {
         let look = tokio::time::timeout(LOOK_TIMEOUT, self.node.ledger()).await;
         let now = look
-            .map_err(|_| format!("the node did not answer within {} s", LOOK_TIMEOUT.as_secs()))?
+            .map_err(|_| {
+                format!(
+                    "the node did not answer within {} s",
+                    LOOK_TIMEOUT.as_secs()
+                )
+            })?
             .map_err(|error| error.to_string())?;
         let versions = now.version.saturating_sub(self.begin.version);
         let blocks = now.block_height.saturating_sub(self.begin.block_height);
@@ -121,7 +132,10 @@ impl Meter {
 impl History {
     /// Adds a look; says whether the count has moved. Only moves are kept.
     fn push(&mut self, at: Duration, committed: u64) -> bool {
-        let moved = self.samples.last().is_none_or(|last| committed > last.committed);
+        let moved = self
+            .samples
+            .last()
+            .is_none_or(|last| committed > last.committed);
         if moved {
             self.samples.push(Sample { at, committed });
         }
@@ -187,7 +201,10 @@ mod tests {
         for (secs, committed) in [(0, 0), (1, 100), (2, 100), (3, 150), (5, 200)] {
             history.push(Duration::from_secs(secs), committed);
         }
-        assert_eq!((history.committed(), history.duration().as_secs()), (200, 5));
+        assert_eq!(
+            (history.committed(), history.duration().as_secs()),
+            (200, 5)
+        );
         // 100 in the first second; the next 100 in four.
         assert_eq!(history.rates(2), [100.0, 25.0]);
         assert_eq!(history.rates(1), [40.0]);

@@ -82,7 +82,12 @@ pub struct Arguments {
     transfers: Option<u64>,
     /// Sign so many transfers before the load begins, about 400 bytes of memory each; what is sent beyond
     /// them, or does not fit any more, is signed while the load is on
-    #[arg(long, value_name = "N", default_value = "0", conflicts_with = "orderless")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        conflicts_with = "orderless"
+    )]
     pre_signed: u64,
     /// Transfers per second (open loop: latency counts from when each was due); absent: as fast as
     /// answers come
@@ -195,7 +200,8 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
 
 /// A number that nobody foresees.
 fn random() -> Result<u64, Failure> {
-    getrandom::u64().map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))
+    getrandom::u64()
+        .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {

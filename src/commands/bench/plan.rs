@@ -54,7 +54,12 @@ pub struct Plan {
 
 impl Plan {
     /// The run that the arguments describe.
-    pub fn new(arguments: &Arguments, chain: ChainIdentity, gas_unit_price: u64, seed: u64) -> Self {
+    pub fn new(
+        arguments: &Arguments,
+        chain: ChainIdentity,
+        gas_unit_price: u64,
+        seed: u64,
+    ) -> Self {
         let duration = match (arguments.duration, arguments.transfers) {
             (Some(duration), _) => Some(duration.into()),
             (None, Some(_)) => None,
@@ -77,7 +82,9 @@ impl Plan {
                 0 => EXPIRES_AFTER,
                 _ => ramp + warm_up + duration.unwrap_or(RUN_ASSUMED) + EXPIRES_AFTER,
             },
-            interval: arguments.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
+            interval: arguments
+                .rate
+                .map(|rate| Duration::from_secs_f64(1.0 / rate)),
             mode: arguments.mode,
             orderless: arguments.orderless,
             format: arguments.format,
@@ -90,8 +97,9 @@ impl Plan {
     /// What each account is to hold before the load, in the coin's smallest unit: enough for twice
     /// its even share of the transfers.
     pub fn grant(&self) -> u64 {
-        let by_time =
-            |duration: Duration| (duration.as_secs_f64().ceil() as u64).saturating_mul(RATE_ASSUMED);
+        let by_time = |duration: Duration| {
+            (duration.as_secs_f64().ceil() as u64).saturating_mul(RATE_ASSUMED)
+        };
         let warm_up = by_time(self.ramp + self.warm_up);
         let measured = self
             .transfers
@@ -99,7 +107,9 @@ impl Plan {
             .unwrap_or(RATE_ASSUMED);
         let transfers = measured.saturating_add(warm_up);
         let share = transfers.div_ceil(self.accounts as u64).saturating_add(5);
-        let each = GAS_BUDGET.saturating_mul(self.gas_unit_price).saturating_add(1);
+        let each = GAS_BUDGET
+            .saturating_mul(self.gas_unit_price)
+            .saturating_add(1);
         let reserve = MAX_GAS_AMOUNT.saturating_mul(self.gas_unit_price);
         share
             .saturating_mul(2)

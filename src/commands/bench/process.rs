@@ -69,9 +69,17 @@ mod tests {
         let line = "7 (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 150 50 13 14 15 16 17 18 19 20 300 22";
         let per_second = clock_ticks_per_second();
         let usage = NodeUsage::parse(line).unwrap();
-        assert_eq!(usage.cpu, Duration::from_secs_f64(200.0 / per_second as f64));
+        assert_eq!(
+            usage.cpu,
+            Duration::from_secs_f64(200.0 / per_second as f64)
+        );
         assert_eq!(usage.resident_bytes, 300 * page_size() as u64);
-        for line in ["", "7 (a", "7 (a) S 1 2", "7 (a) S 1 2 3 4 5 6 7 8 9 10 x 50"] {
+        for line in [
+            "",
+            "7 (a",
+            "7 (a) S 1 2",
+            "7 (a) S 1 2 3 4 5 6 7 8 9 10 x 50",
+        ] {
             assert_eq!(NodeUsage::parse(line), None, "{line}");
         }
     }

@@ -23,7 +23,9 @@ impl Target {
             (Some("http"), Some(host)) => Ok(Self {
                 authority: format!("{host}:{}", uri.port_u16().unwrap_or(80)),
             }),
-            _ => Err(Failure::Fatal(format!("--url {url}: expected http://HOST:PORT"))),
+            _ => Err(Failure::Fatal(format!(
+                "--url {url}: expected http://HOST:PORT"
+            ))),
         }
     }
 

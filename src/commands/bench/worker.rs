@@ -257,7 +257,9 @@ fn is_too_old(answer: &Answer) -> bool {
 pub(super) fn asks_to_come_again(status: StatusCode) -> bool {
     matches!(
         status,
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE | StatusCode::TOO_MANY_REQUESTS
+        StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::INSUFFICIENT_STORAGE
+            | StatusCode::TOO_MANY_REQUESTS
     )
 }
 

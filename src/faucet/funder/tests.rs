@@ -60,7 +60,11 @@ async fn one_that_cannot_be_paid_costs_the_others_little() {
     assert_eq!(served(100, &[]).await, (all.clone(), 1));
     for bad in [0, 1, 49, 50, 63, 99] {
         let (paid, attempts) = served(100, &[bad]).await;
-        let others: Vec<_> = all.iter().copied().filter(|number| *number != bad).collect();
+        let others: Vec<_> = all
+            .iter()
+            .copied()
+            .filter(|number| *number != bad)
+            .collect();
         assert_eq!(paid, others);
         // The batch, and two parts of each size down to one.
         assert!(attempts <= 15, "{attempts} transactions for {bad}");
@@ -79,7 +83,11 @@ async fn what_fails_for_all_is_not_tried_for_each() {
     let (reply, first) = oneshot::channel();
     let (other, second) = oneshot::channel();
     let to = AccountAddress::from_low_u64(2);
-    let batch = [reply, other].map(|reply| Request { to, amount: 5, reply });
+    let batch = [reply, other].map(|reply| Request {
+        to,
+        amount: 5,
+        reply,
+    });
     let attempts = Cell::new(0);
     serve(batch.into(), async |_| {
         attempts.set(attempts.get() + 1);

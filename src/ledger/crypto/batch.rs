@@ -129,8 +129,12 @@ mod tests {
             ("A", |equations| equations[2].key_bytes[0] ^= 1),
             ("R", |equations| equations[2].nonce_bytes[0] ^= 1),
             ("s", |equations| equations[2].scalar += Scalar::ONE),
-            ("the message", |equations| equations[2].challenge += Scalar::ONE),
-            ("their number", |equations| equations.push(equation(b"one more"))),
+            ("the message", |equations| {
+                equations[2].challenge += Scalar::ONE
+            }),
+            ("their number", |equations| {
+                equations.push(equation(b"one more"))
+            }),
         ];
         let equations: Vec<_> = (0u8..5).map(|number| equation(&[number])).collect();
         let before = coefficients(&equations);

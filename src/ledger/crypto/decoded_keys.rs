@@ -74,7 +74,10 @@ mod tests {
         fill(&mut keys);
         let second = Ed25519PrivateKey::from_seed(&[2; 32]).public_key();
         keys.point(&second).unwrap();
-        assert_eq!((keys.younger.len(), keys.older.len()), (1, GENERATION_KEYS_MAX));
+        assert_eq!(
+            (keys.younger.len(), keys.older.len()),
+            (1, GENERATION_KEYS_MAX)
+        );
         keys.point(&key).unwrap();
         assert!(keys.younger.contains_key(&key.0), "it was met again");
         fill(&mut keys);

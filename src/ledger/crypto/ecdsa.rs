@@ -73,7 +73,11 @@ macro_rules! curve {
         ///
         /// # Errors
         /// The first rule that is broken.
-        pub fn verify_digest(key: &[u8], digest: &[u8; 32], signature: &[u8]) -> Result<(), EcdsaError> {
+        pub fn verify_digest(
+            key: &[u8],
+            digest: &[u8; 32],
+            signature: &[u8],
+        ) -> Result<(), EcdsaError> {
             let key = read_key(key)?;
             let signature = Signature::from_slice(ecdsa::signature_form(signature)?)
                 .map_err(|_| EcdsaError::ScalarRange)?;

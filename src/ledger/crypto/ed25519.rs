@@ -53,7 +53,8 @@ pub enum SignatureError {
 /// Comparing bytes costs nothing; writing the point back to compare would cost a field inversion.
 fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
     // p = 2^255 - 19 in little endian: 0xed, thirty times 0xff, 0x7f.
-    let above_prime = bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
+    let above_prime =
+        bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
     if above_prime {
         None
     } else {
@@ -75,7 +76,11 @@ impl Ed25519PublicKey {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn verify(&self, message: &[&[u8]], signature: &Ed25519Signature) -> Result<(), SignatureError> {
+    pub fn verify(
+        &self,
+        message: &[&[u8]],
+        signature: &Ed25519Signature,
+    ) -> Result<(), SignatureError> {
         if self.equation(message, signature)?.holds() {
             Ok(())
         } else {
@@ -164,8 +169,11 @@ pub struct Equation {
 impl Equation {
     /// Whether it holds.
     pub fn holds(&self) -> bool {
-        let expected =
-            EdwardsPoint::vartime_double_scalar_mul_basepoint(&self.challenge, &-self.key, &self.scalar);
+        let expected = EdwardsPoint::vartime_double_scalar_mul_basepoint(
+            &self.challenge,
+            &-self.key,
+            &self.scalar,
+        );
         (expected - self.nonce).mul_by_cofactor().is_identity()
     }
 }
@@ -291,6 +299,10 @@ mod tests {
         identity[0] = 1;
         identity[31] = 0x80;
         let signature = key(1).sign(b"m");
-        assert!(Ed25519PublicKey(identity).verify(&[b"m"], &signature).is_err());
+        assert!(
+            Ed25519PublicKey(identity)
+                .verify(&[b"m"], &signature)
+                .is_err()
+        );
     }
 }

@@ -30,7 +30,9 @@ pub struct MultiEd25519Signature {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MultiEd25519Error {
     /// The key's bytes are not 1 to 32 keys and one byte.
-    #[error("a multi-ed25519 key is 1 to {KEYS_MAX} keys of {KEY_BYTES} bytes and a threshold byte")]
+    #[error(
+        "a multi-ed25519 key is 1 to {KEYS_MAX} keys of {KEY_BYTES} bytes and a threshold byte"
+    )]
     KeyForm,
     /// The threshold is none that the keys could meet.
     #[error("the threshold is not between 1 and the number of keys")]
@@ -189,7 +191,10 @@ mod tests {
         );
         let one = signed(&[2], [0b0010_0000, 0, 0, 0]);
         assert_eq!(verdict(&two_of_three, &one), Err(MultiEd25519Error::TooFew));
-        assert_eq!(verdict(&two_of_three, &[0; 4]), Err(MultiEd25519Error::TooFew));
+        assert_eq!(
+            verdict(&two_of_three, &[0; 4]),
+            Err(MultiEd25519Error::TooFew)
+        );
     }
 
     #[test]
@@ -238,7 +243,10 @@ mod tests {
                 Err(MultiEd25519Error::Threshold)
             );
         }
-        assert_eq!(verdict(&key_bytes(33, 1), &good), Err(MultiEd25519Error::KeyForm));
+        assert_eq!(
+            verdict(&key_bytes(33, 1), &good),
+            Err(MultiEd25519Error::KeyForm)
+        );
         assert_eq!(verdict(&[1], &good), Err(MultiEd25519Error::KeyForm));
         assert_eq!(verdict(&[], &good), Err(MultiEd25519Error::KeyForm));
         assert_eq!(

@@ -52,7 +52,9 @@ pub enum WebAuthnError {
     #[error("the client data's type is not {ASSERTION_TYPE}")]
     Type,
     /// The client data names another challenge, or in another form.
-    #[error("the client data's challenge is not the hash of the message in base64url without padding")]
+    #[error(
+        "the client data's challenge is not the hash of the message in base64url without padding"
+    )]
     Challenge,
     /// The key or the signature is refused.
     #[error(transparent)]
@@ -84,8 +86,8 @@ impl Assertion {
         if size_bytes > ASSERTION_BYTES_MAX {
             return Err(WebAuthnError::TooLarge);
         }
-        let client_data: ClientData<'_> =
-            serde_json::from_slice(&self.client_data_json).map_err(|_| WebAuthnError::ClientData)?;
+        let client_data: ClientData<'_> = serde_json::from_slice(&self.client_data_json)
+            .map_err(|_| WebAuthnError::ClientData)?;
         if client_data.kind != ASSERTION_TYPE {
             return Err(WebAuthnError::Type);
         }

@@ -10,8 +10,8 @@ use super::{
     user::{Outcome, Purpose, execute_user},
 };
 use crate::{
-    AccountAddress, BlockHeader, Chain, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutionStatus,
-    HashValue, OrderedBlock, StateError, StateView, Transaction,
+    AccountAddress, BlockHeader, Chain, ChainTip, DiscardedTransaction, ExecutedBlock,
+    ExecutionStatus, HashValue, OrderedBlock, StateError, StateView, Transaction,
     accumulator::root_of,
     framework::modules::{
         block::{BlockResource, NewBlockEvent},
@@ -65,11 +65,18 @@ pub fn execute_block(
     for (position, transaction) in (0u32..).zip(block.transactions) {
         let hash = transaction.hash();
         if run.is_full() {
-            run.discarded.push(DiscardedTransaction::left_out(position, hash));
+            run.discarded
+                .push(DiscardedTransaction::left_out(position, hash));
             continue;
         }
         let environment = run.environment(hash);
-        match execute_user(chain, &run.state, &transaction, environment, Purpose::Commit)? {
+        match execute_user(
+            chain,
+            &run.state,
+            &transaction,
+            environment,
+            Purpose::Commit,
+        )? {
             Outcome::Kept {
                 output,
                 work_units,
@@ -109,7 +116,11 @@ pub fn execute_block(
     })
 }
 
-fn header(chain: &Chain, tip: &ChainTip, block: &OrderedBlock) -> Result<BlockHeader, ExecuteError> {
+fn header(
+    chain: &Chain,
+    tip: &ChainTip,
+    block: &OrderedBlock,
+) -> Result<BlockHeader, ExecuteError> {
     let invariant = |reason: String| {
         Err(ExecuteError::Invariant {
             height: block.height,
@@ -125,7 +136,10 @@ fn header(chain: &Chain, tip: &ChainTip, block: &OrderedBlock) -> Result<BlockHe
             block.timestamp_usecs
         ));
     }
-    let hashes = block.transactions.iter().map(|transaction| transaction.hash());
+    let hashes = block
+        .transactions
+        .iter()
+        .map(|transaction| transaction.hash());
     Ok(BlockHeader {
         parent_hash: tip.block_hash,
         height: block.height,
@@ -231,22 +245,29 @@ impl Run<'_> {
             failed_proposer_indices: Vec::new(),
             timestamp_usecs: header.timestamp_usecs,
         };
-        self.system(header.height, Transaction::BlockMetadata(metadata), |context| {
-            let at = AccountAddress::ONE;
-            context.write_resource(
-                at,
-                &[],
-                &CurrentTimeMicroseconds {
-                    microseconds: header.timestamp_usecs,
-                },
-            )?;
-            let mut resource: BlockResource = context
-                .read_resource(at, &[])?
-                .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
-            resource.height = header.height;
-            context.emit_to(&mut resource.new_block_events, &new_block_event(header, hash))?;
-            context.write_resource(at, &[], &resource)
-        })
+        self.system(
+            header.height,
+            Transaction::BlockMetadata(metadata),
+            |context| {
+                let at = AccountAddress::ONE;
+                context.write_resource(
+                    at,
+                    &[],
+                    &CurrentTimeMicroseconds {
+                        microseconds: header.timestamp_usecs,
+                    },
+                )?;
+                let mut resource: BlockResource = context
+                    .read_resource(at, &[])?
+                    .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
+                resource.height = header.height;
+                context.emit_to(
+                    &mut resource.new_block_events,
+                    &new_block_event(header, hash),
+                )?;
+                context.write_resource(at, &[], &resource)
+            },
+        )
     }
 
     /// The block epilogue transaction: the fees of the block leave the supply, once for all of its
@@ -264,7 +285,11 @@ impl Run<'_> {
         };
         let fees = self.fees;
         self.system(height, Transaction::BlockEpilogue(epilogue), |context| {
-            if fees == 0 { Ok(()) } else { burn(context, fees) }
+            if fees == 0 {
+                Ok(())
+            } else {
+                burn(context, fees)
+            }
         })
     }
 }
@@ -285,8 +310,9 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
 /// Takes `fees` out of the supply of the chain's coin; adds to it what more was given back than paid.
 fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), Failure> {
     let coin = std::slice::from_ref(context.native_coin());
-    let broken =
-        || StateError("the supply of the chain's coin does not cover the fees of a block".to_owned());
+    let broken = || {
+        StateError("the supply of the chain's coin does not cover the fees of a block".to_owned())
+    };
     let mut info: CoinInfo = context
         .read_resource(AccountAddress::ONE, coin)?
         .ok_or_else(broken)?;

@@ -39,7 +39,11 @@ struct Group {
 }
 
 /// Charges for looking at or changing a value.
-fn charge_access(meter: &mut GasMeter, key: &StateKey, value: Option<&Bytes>) -> Result<(), Failure> {
+fn charge_access(
+    meter: &mut GasMeter,
+    key: &StateKey,
+    value: Option<&Bytes>,
+) -> Result<(), Failure> {
     meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
 }
 
@@ -71,7 +75,11 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// The value of `key`.
-    pub(super) fn get(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<Option<Bytes>, Failure> {
+    pub(super) fn get(
+        &mut self,
+        meter: &mut GasMeter,
+        key: &StateKey,
+    ) -> Result<Option<Bytes>, Failure> {
         let slot = self.slot(meter, key)?;
         let value = slot.put.as_ref().unwrap_or(&slot.before).clone();
         charge_access(meter, key, value.as_ref())?;
@@ -98,8 +106,9 @@ impl<'a> ChangeSet<'a> {
     ) -> Result<&mut Group, Failure> {
         if !self.groups.contains_key(&address) {
             let members = match self.get(meter, key)? {
-                Some(bytes) => group_members(&bytes)
-                    .map_err(|error| StateError(format!("the resource group at {address}: {error}")))?,
+                Some(bytes) => group_members(&bytes).map_err(|error| {
+                    StateError(format!("the resource group at {address}: {error}"))
+                })?,
                 None => GroupMembers::new(),
             };
             let group = Group {
@@ -147,8 +156,9 @@ impl<'a> ChangeSet<'a> {
     /// Puts changed groups into their slots. A group without members has no slot.
     fn settle_groups(&mut self) {
         for group in self.groups.values_mut().filter(|group| group.is_changed) {
-            let value = (!group.members.is_empty())
-                .then(|| Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form")));
+            let value = (!group.members.is_empty()).then(|| {
+                Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form"))
+            });
             if let Some(slot) = self.slots.get_mut(&group.key) {
                 slot.put = Some(value);
             }
@@ -160,7 +170,11 @@ impl<'a> ChangeSet<'a> {
     pub(super) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
         self.settle_groups();
         self.slots.iter().filter_map(|(key, slot)| {
-            let size = |value: &Option<Bytes>| value.as_ref().map(|value| key.as_bytes().len() + value.len());
+            let size = |value: &Option<Bytes>| {
+                value
+                    .as_ref()
+                    .map(|value| key.as_bytes().len() + value.len())
+            };
             let (before, after) = (size(&slot.before), size(slot.put.as_ref()?));
             (before.is_some() || after.is_some()).then_some(SlotChange {
                 bytes_before: before,

@@ -10,7 +10,8 @@ use super::{
 use crate::{
     AccountAddress, Chain, ContractEvent, HashValue, StateKey, TypeTag, WriteSet,
     framework::{
-        Constraints, ErrorConstant, MoveStruct, MoveType, TypeArgumentError, modules::event::EventHandle,
+        Constraints, ErrorConstant, MoveStruct, MoveType, TypeArgumentError,
+        modules::event::EventHandle,
     },
 };
 use bytes::Bytes;
@@ -70,7 +71,11 @@ impl<'a> Context<'a> {
     }
 
     /// A context for the ledger's own transactions, which pay nothing.
-    pub(crate) fn unmetered(chain: &'a Chain, state: &'a BlockState<'a>, environment: Environment) -> Self {
+    pub(crate) fn unmetered(
+        chain: &'a Chain,
+        state: &'a BlockState<'a>,
+        environment: Environment,
+    ) -> Self {
         Self::new(chain, state, environment, GasMeter::unlimited())
     }
 
@@ -127,7 +132,10 @@ impl<'a> Context<'a> {
     /// An address that no other transaction and no other call of this function gives.
     pub fn new_unique_address(&mut self) -> AccountAddress {
         self.unique_addresses += 1;
-        self.hashed(&self.unique_addresses.to_le_bytes(), &[UNIQUE_ADDRESS_SCHEME])
+        self.hashed(
+            &self.unique_addresses.to_le_bytes(),
+            &[UNIQUE_ADDRESS_SCHEME],
+        )
     }
 
     /// The handle of a new table.
@@ -139,7 +147,9 @@ impl<'a> Context<'a> {
 
     fn hashed(&self, number: &[u8], scheme: &[u8]) -> AccountAddress {
         let transaction = self.environment.transaction_hash;
-        AccountAddress::new(*HashValue::sha3_of(&[transaction.as_bytes(), number, scheme]).as_bytes())
+        AccountAddress::new(
+            *HashValue::sha3_of(&[transaction.as_bytes(), number, scheme]).as_bytes(),
+        )
     }
 
     pub(crate) fn check_type_arguments(
@@ -291,7 +301,11 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// When gas runs out or the event is too large.
-    pub fn emit_to<E: MoveStruct>(&mut self, handle: &mut EventHandle<E>, event: &E) -> Result<(), Failure> {
+    pub fn emit_to<E: MoveStruct>(
+        &mut self,
+        handle: &mut EventHandle<E>,
+        event: &E,
+    ) -> Result<(), Failure> {
         let data = self.event_data(event)?;
         self.events.push(ContractEvent::V1 {
             key: handle.key(),

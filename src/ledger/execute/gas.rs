@@ -101,7 +101,10 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
         ),
         ("txn.max_write_ops_per_transaction", WRITES_MAX as u64),
         ("txn.max_bytes_per_event", ITEM_BYTES_MAX as u64),
-        ("txn.max_bytes_all_events_per_transaction", ALL_BYTES_MAX as u64),
+        (
+            "txn.max_bytes_all_events_per_transaction",
+            ALL_BYTES_MAX as u64,
+        ),
         ("txn.max_events_per_transaction", EVENTS_MAX as u64),
         ("move_stdlib.hash.sha3_256.base", cost::HASH_BASE),
         ("move_stdlib.hash.sha3_256.per_byte", cost::HASH_PER_BYTE),
@@ -235,7 +238,9 @@ impl GasMeter {
     /// Charges for reading a slot with a value of `bytes`.
     pub(super) fn charge_read(&mut self, bytes: usize) -> Result<(), Failure> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
-        self.charge_io(READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)))
+        self.charge_io(
+            READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)),
+        )
     }
 
     /// Charges an orderless transaction for the `bytes` of nonces beside its own, which are looked through
@@ -258,7 +263,9 @@ impl GasMeter {
         for change in changes {
             let bytes = change.bytes_after.unwrap_or(0);
             self.writes.add(bytes, WRITES_MAX)?;
-            self.charge_io(WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))?;
+            self.charge_io(
+                WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)),
+            )?;
             storage_fee.add(change);
         }
         if let Some(price) = room_gas_price {

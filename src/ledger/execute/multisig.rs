@@ -10,8 +10,8 @@ use super::{
     context::Environment, user::call_entry_function,
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, EntryFunction, LedgerInfo, RawTransaction, StateError,
-    StateView,
+    AccountAddress, Chain, CheckedTransaction, EntryFunction, LedgerInfo, RawTransaction,
+    StateError, StateView,
     framework::{
         ErrorConstant,
         modules::multisig_account::{
@@ -99,12 +99,19 @@ pub(super) fn validate(
 ) -> Result<Result<(), Discard>, StateError> {
     let mut context = Context::unmetered(chain, state, environment);
     let provided = call.provided();
-    match check_payload(&mut context, call.executor, call.account, provided.as_deref()) {
+    match check_payload(
+        &mut context,
+        call.executor,
+        call.account,
+        provided.as_deref(),
+    ) {
         Ok(()) => Ok(Ok(())),
         Err(Failure::State(error)) => Err(error),
-        Err(Failure::Abort { error, .. }) if status_of(&error).is_some() => Ok(Err(status_of(&error)
-            .map(Discard::from)
-            .expect("it was looked up"))),
+        Err(Failure::Abort { error, .. }) if status_of(&error).is_some() => {
+            Ok(Err(status_of(&error)
+                .map(Discard::from)
+                .expect("it was looked up")))
+        }
         Err(failure) => Err(StateError(format!(
             "the check of a multisig payload failed: {failure:?}"
         ))),
@@ -140,7 +147,9 @@ fn run_payload(
     // transactions that wait behind it need no second round of votes.
     let call = match bcs::from_bytes_with_limit(payload, SIGNED_TRANSACTION_DEPTH_MAX) {
         Ok(MultisigPayload::EntryFunction(call)) => call,
-        Ok(MultisigPayload::Script(_)) => return Ok(Err(vm_error(Status::FeatureUnderGating.code()))),
+        Ok(MultisigPayload::Script(_)) => {
+            return Ok(Err(vm_error(Status::FeatureUnderGating.code())));
+        }
         Err(_) => {
             let code = MiscellaneousStatus::FailedToDeserializeArgument as u64;
             return Ok(Err(vm_error(code)));
@@ -161,17 +170,23 @@ fn vm_error(error_code: u64) -> ExecutionError {
 }
 
 /// How a failure of the payload is told; an error where it ends the whole transaction.
-fn execution_error(chain: &Chain, failure: Failure, call: &EntryFunction) -> Result<ExecutionError, Failure> {
+fn execution_error(
+    chain: &Chain,
+    failure: Failure,
+    call: &EntryFunction,
+) -> Result<ExecutionError, Failure> {
     if failure.is_of_transaction() {
         return Err(failure);
     }
     let code = failure.code()?;
     Ok(match failure {
-        Failure::MissingResource | Failure::ResourceExists | Failure::Arithmetic => ExecutionError {
-            abort_location: call.module.to_string(),
-            error_type: "MoveExecutionFailure".to_owned(),
-            error_code: code,
-        },
+        Failure::MissingResource | Failure::ResourceExists | Failure::Arithmetic => {
+            ExecutionError {
+                abort_location: call.module.to_string(),
+                error_type: "MoveExecutionFailure".to_owned(),
+                error_code: code,
+            }
+        }
         Failure::Abort { module, error } => ExecutionError {
             abort_location: chain.framework().module_id(module).to_string(),
             error_type: "MoveAbort".to_owned(),
@@ -200,7 +215,8 @@ mod tests {
             let error = execution_error(&chain, failure, &call).ok()?;
             Some((error.abort_location, error.error_type, error.error_code))
         };
-        let row = |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
+        let row =
+            |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
         let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
         let abort = Failure::Abort {
             module: "account",
@@ -212,7 +228,10 @@ mod tests {
             (Failure::MissingResource, function_failed(4008)),
             (Failure::ResourceExists, function_failed(4004)),
             (Failure::Arithmetic, function_failed(4017)),
-            (MiscellaneousStatus::LinkerError.into(), row("", "VMError", 1028)),
+            (
+                MiscellaneousStatus::LinkerError.into(),
+                row("", "VMError", 1028),
+            ),
             (MiscellaneousStatus::StorageWriteLimitReached.into(), None),
             (Failure::OutOfGas, None),
             (Failure::State(StateError(String::new())), None),

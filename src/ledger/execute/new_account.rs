@@ -25,7 +25,8 @@ fn may_make_account(transaction: &SignedTransaction) -> bool {
 /// What the room of a new account costs.
 fn room_of(chain: &Chain, address: AccountAddress) -> StorageFee {
     let key = chain.framework().resource_key::<Account>(&address, &[]);
-    let value = bcs::serialized_size(&Account::implicit(address)).expect("an account has a BCS form");
+    let value =
+        bcs::serialized_size(&Account::implicit(address)).expect("an account has a BCS form");
     let mut fee = StorageFee::default();
     fee.add(SlotChange {
         bytes_before: None,

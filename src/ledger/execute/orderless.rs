@@ -8,7 +8,9 @@ use crate::{
     AccountAddress, Chain, RawTransaction, SignedTransaction, StateError, StateView,
     framework::modules::{
         block::BlockResource,
-        nonce_validation::{Bucket, NoncePlace, NonceRefusal, OVERLAP_SECS, SINCE_FRAMEWORK_VERSION},
+        nonce_validation::{
+            Bucket, NoncePlace, NonceRefusal, OVERLAP_SECS, SINCE_FRAMEWORK_VERSION,
+        },
     },
 };
 
@@ -61,7 +63,8 @@ impl NonceFacts {
         let expiration_secs = raw.expiration_timestamp_secs;
         let farthest_secs = now_secs.saturating_add(OVERLAP_SECS);
         if expiration_secs > farthest_secs {
-            let detail = format!("an orderless transaction must expire at {farthest_secs} or before");
+            let detail =
+                format!("an orderless transaction must expire at {farthest_secs} or before");
             return Err(Discard::because(
                 Status::TransactionExpirationTooFarInFuture,
                 detail,
@@ -70,8 +73,9 @@ impl NonceFacts {
         match self.bucket.check(&self.place, expiration_secs, now_secs) {
             Ok(()) => Ok(()),
             Err(NonceRefusal::Used(used_secs)) => {
-                let detail =
-                    format!("the sender used the nonce in a transaction that expires at {used_secs}");
+                let detail = format!(
+                    "the sender used the nonce in a transaction that expires at {used_secs}"
+                );
                 Err(Discard::because(Status::NonceAlreadyUsed, detail))
             }
             Err(NonceRefusal::Full) => Err(Discard::because(
@@ -93,7 +97,11 @@ impl NonceFacts {
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub(super) fn remember(&self, context: &mut Context<'_>, raw: &RawTransaction) -> Result<(), Failure> {
+    pub(super) fn remember(
+        &self,
+        context: &mut Context<'_>,
+        raw: &RawTransaction,
+    ) -> Result<(), Failure> {
         let mut bucket = self.bucket.clone();
         bucket.remember(
             &self.place,

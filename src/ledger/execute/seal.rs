@@ -3,9 +3,9 @@
 //! block's time was hashing, and hashes of many messages side by side cost a fraction (`hash/permutation.rs`).
 
 use crate::{
-    Accumulator, Chain, ContractEvent, ExecutedTransaction, ExecutionStatus, HashValue, Transaction,
-    TransactionInfo, WriteSet, accumulator::roots_of, block::output_bytes, hash::HashBatch,
-    transaction::TransactionInfoV0,
+    Accumulator, Chain, ContractEvent, ExecutedTransaction, ExecutionStatus, HashValue,
+    Transaction, TransactionInfo, WriteSet, accumulator::roots_of, block::output_bytes,
+    hash::HashBatch, transaction::TransactionInfoV0,
 };
 
 /// What a transaction did, before it has a place in the ledger.

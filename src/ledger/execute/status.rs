@@ -96,6 +96,9 @@ impl Discard {
 
 impl From<ValidationStatus> for Discard {
     fn from(status: ValidationStatus) -> Self {
-        Self { status, detail: None }
+        Self {
+            status,
+            detail: None,
+        }
     }
 }

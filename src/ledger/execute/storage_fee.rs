@@ -34,7 +34,9 @@ impl StorageFee {
     pub(super) fn add(&mut self, change: SlotChange) {
         match (change.bytes_before, change.bytes_after) {
             (None, Some(after)) => self.fee += deposit(after),
-            (Some(before), Some(after)) => self.fee += PER_BYTE * after.saturating_sub(before) as u64,
+            (Some(before), Some(after)) => {
+                self.fee += PER_BYTE * after.saturating_sub(before) as u64
+            }
             (Some(before), None) => self.refund += deposit(before),
             (None, None) => {}
         }

@@ -66,7 +66,8 @@ pub(super) fn execute_user(
 ) -> Result<Outcome, StateError> {
     // A simulation comes unchecked, and how many accounts it names is how much state is read for it.
     let authenticator = &transaction.transaction().authenticator;
-    let bounded = validate_size(chain, transaction.size_bytes()).and_then(|()| authenticator.check_form());
+    let bounded =
+        validate_size(chain, transaction.size_bytes()).and_then(|()| authenticator.check_form());
     if let Err(discard) = bounded {
         return Ok(Outcome::Discarded(discard));
     }
@@ -102,7 +103,8 @@ pub(super) fn execute_user(
     // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
     // pay in the end pays for all of it.
     let used = context.meter.used();
-    let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used)) {
+    let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used))
+    {
         Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
             // The call leaves no trace but its cost, and takes no room. The account that holds the
@@ -158,7 +160,9 @@ fn call(
         // The multisig account alone acts, whoever signed beside its owner.
         Some(call) => multisig::run(context, call)?,
         None => {
-            let call = raw.entry_function().ok_or(MiscellaneousStatus::LinkerError)?;
+            let call = raw
+                .entry_function()
+                .ok_or(MiscellaneousStatus::LinkerError)?;
             call_entry_function(context, &signers(transaction.transaction()), call)?;
         }
     }

@@ -10,7 +10,8 @@ use super::{
     user::{Purpose, room_gas_price},
 };
 use crate::{
-    AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateKey, StateView,
+    AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateKey,
+    StateView,
     framework::modules::{account::Account, coin::CoinStore},
     transaction::TransactionAuthenticator,
 };
@@ -37,7 +38,11 @@ impl AccountFacts {
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub fn read(chain: &Chain, view: &dyn StateView, address: &AccountAddress) -> Result<Self, StateError> {
+    pub fn read(
+        chain: &Chain,
+        view: &dyn StateView,
+        address: &AccountAddress,
+    ) -> Result<Self, StateError> {
         let framework = chain.framework();
         let native = std::slice::from_ref(framework.native_coin());
         let account = view.get(&framework.resource_key::<Account>(address, &[]))?;
@@ -79,7 +84,10 @@ impl AccountFacts {
 }
 
 /// The sequence number and authentication key that an account resource tells, or that there is none.
-fn account_facts(address: &AccountAddress, account: Option<&Bytes>) -> Result<(u64, HashValue), StateError> {
+fn account_facts(
+    address: &AccountAddress,
+    account: Option<&Bytes>,
+) -> Result<(u64, HashValue), StateError> {
     let (sequence_number, key) = match account {
         Some(bytes) => {
             let account: Account = decode_resource(bytes)?;
@@ -95,7 +103,9 @@ fn account_facts(address: &AccountAddress, account: Option<&Bytes>) -> Result<(u
 }
 
 fn balance(coins: Option<&Bytes>) -> Result<u64, StateError> {
-    coins.map_or(Ok(0), |bytes| Ok(decode_resource::<CoinStore>(bytes)?.coin.value))
+    coins.map_or(Ok(0), |bytes| {
+        Ok(decode_resource::<CoinStore>(bytes)?.coin.value)
+    })
 }
 
 /// What validation needs to know of the ledger for one transaction.
@@ -281,8 +291,9 @@ impl Rules<'_> {
             self.transaction.raw().sequence_number,
             self.facts.sender.sequence_number,
         );
-        let detail =
-            || format!("transaction sequence number is {given}, current sequence number is {current}");
+        let detail = || {
+            format!("transaction sequence number is {given}, current sequence number is {current}")
+        };
         if given >= SEQUENCE_NUMBER_MAX {
             Err(Status::SequenceNumberTooBig.into())
         } else if given < current {
@@ -307,7 +318,9 @@ impl Rules<'_> {
         let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
         let balance = self.facts.gas_payer().balance;
         if u128::from(balance) < fee_max {
-            let detail = format!("the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}");
+            let detail = format!(
+                "the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}"
+            );
             return Err(Discard::because(
                 Status::InsufficientBalanceForTransactionFee,
                 detail,
@@ -335,7 +348,10 @@ fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
     if is_within {
         Ok(())
     } else {
-        Err(Discard::because(status, format_args!("the bound is {bound}")))
+        Err(Discard::because(
+            status,
+            format_args!("the bound is {bound}"),
+        ))
     }
 }
 

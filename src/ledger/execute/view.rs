@@ -6,7 +6,8 @@ use super::{
     gas::{GasMeter, intrinsic},
 };
 use crate::{
-    Chain, EntryFunction, ExecutionStatus, FormError, StateError, StateView, TypeTag, framework::Inputs,
+    Chain, EntryFunction, ExecutionStatus, FormError, StateError, StateView, TypeTag,
+    framework::Inputs,
 };
 use bytes::Bytes;
 
@@ -57,7 +58,11 @@ impl ViewFailure {
 ///
 /// # Errors
 /// When there is no such view function, it fails, or the state cannot be read.
-pub fn view(chain: &Chain, state: &dyn StateView, call: &EntryFunction) -> Result<Viewed, ViewError> {
+pub fn view(
+    chain: &Chain,
+    state: &dyn StateView,
+    call: &EntryFunction,
+) -> Result<Viewed, ViewError> {
     let state = BlockState::new(state);
     let environment = Environment::last_of(chain, &state)?;
     let framework = chain.framework();

@@ -1,7 +1,8 @@
 //! Module ABIs in the JSON form of the interface (docs/reference/reference-node.md#r23).
 
 use super::{
-    Framework, Function, StructDeclaration, declare::Constraints, function::Kind, signature::with_vendor,
+    Framework, Function, StructDeclaration, declare::Constraints, function::Kind,
+    signature::with_vendor,
 };
 use crate::{AccountAddress, ModuleId};
 use serde_json::{Value, json};

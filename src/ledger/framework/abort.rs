@@ -40,7 +40,12 @@ pub struct ErrorConstant {
 
 impl ErrorConstant {
     /// A constant; meant for the `errors` of a module declaration.
-    pub const fn new(name: &'static str, category: Category, reason: u64, description: &'static str) -> Self {
+    pub const fn new(
+        name: &'static str,
+        category: Category,
+        reason: u64,
+        description: &'static str,
+    ) -> Self {
         Self {
             name,
             category,

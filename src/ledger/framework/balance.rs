@@ -87,7 +87,11 @@ mod tests {
             AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
             AssetType::FungibleAsset(METADATA),
         ] {
-            assert_eq!(balance(&chain, &empty, &OWNER, &asset).unwrap(), 0, "{asset:?}");
+            assert_eq!(
+                balance(&chain, &empty, &OWNER, &asset).unwrap(),
+                0,
+                "{asset:?}"
+            );
         }
     }
 

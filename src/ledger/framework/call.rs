@@ -108,12 +108,14 @@ impl Framework {
             .zip(arguments)
             .enumerate()
             .map(|(i, (tag, value))| {
-                self.value_from_json(tag, value).map(Into::into).map_err(|error| {
-                    FormError(format!(
-                        "parse arguments[{i}] failed, expect {}, caused by error: {error}",
-                        json_type(tag)
-                    ))
-                })
+                self.value_from_json(tag, value)
+                    .map(Into::into)
+                    .map_err(|error| {
+                        FormError(format!(
+                            "parse arguments[{i}] failed, expect {}, caused by error: {error}",
+                            json_type(tag)
+                        ))
+                    })
             })
             .collect::<Result<_, _>>()?;
         Ok(EntryFunction {
@@ -126,7 +128,11 @@ impl Framework {
 
     /// The types of what `function` returns when called with `type_args`; `None` where one does not
     /// resolve.
-    pub(crate) fn return_types(&self, function: &Function, type_args: &[TypeTag]) -> Option<Vec<TypeTag>> {
+    pub(crate) fn return_types(
+        &self,
+        function: &Function,
+        type_args: &[TypeTag],
+    ) -> Option<Vec<TypeTag>> {
         function
             .returns
             .iter()
@@ -144,7 +150,9 @@ impl Framework {
             .into_iter()
             .flat_map(Function::argument_types)
             .map(|signature| signature.resolve(&call.type_args, &self.vendor));
-        call.args.iter().map(move |bytes| (bytes, types.next().flatten()))
+        call.args
+            .iter()
+            .map(move |bytes| (bytes, types.next().flatten()))
     }
 }
 

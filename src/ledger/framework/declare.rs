@@ -18,7 +18,11 @@ pub trait MoveType: Serialize + DeserializeOwned + 'static {
     ///
     /// # Errors
     /// The abort that the reference raises while it builds the argument.
-    fn check_argument(&self, _context: &mut Context<'_>, _type_args: &[TypeTag]) -> Result<(), Failure> {
+    fn check_argument(
+        &self,
+        _context: &mut Context<'_>,
+        _type_args: &[TypeTag],
+    ) -> Result<(), Failure> {
         Ok(())
     }
 }
@@ -117,7 +121,11 @@ impl<T: MoveType> MoveType for Vec<T> {
         Signature::Vector(Box::new(T::signature()))
     }
 
-    fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
+    fn check_argument(
+        &self,
+        context: &mut Context<'_>,
+        type_args: &[TypeTag],
+    ) -> Result<(), Failure> {
         self.iter()
             .try_for_each(|item| item.check_argument(context, type_args))
     }
@@ -140,7 +148,11 @@ impl<T: MoveType> MoveType for Option<T> {
         }
     }
 
-    fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
+    fn check_argument(
+        &self,
+        context: &mut Context<'_>,
+        type_args: &[TypeTag],
+    ) -> Result<(), Failure> {
         self.iter()
             .try_for_each(|item| item.check_argument(context, type_args))
     }

@@ -92,8 +92,9 @@ impl<T: MoveType> Parameter for T {
             .next()
             .ok_or(MiscellaneousStatus::NumberOfArgumentsMismatch)?;
         // The limit keeps a hostile argument from nesting deep; no declared type comes near it.
-        let value: T = bcs::from_bytes_with_limit(bytes, crate::transaction::SIGNED_TRANSACTION_DEPTH_MAX)
-            .map_err(|_| MiscellaneousStatus::FailedToDeserializeArgument)?;
+        let value: T =
+            bcs::from_bytes_with_limit(bytes, crate::transaction::SIGNED_TRANSACTION_DEPTH_MAX)
+                .map_err(|_| MiscellaneousStatus::FailedToDeserializeArgument)?;
         value.check_argument(context, type_args)?;
         Ok(value)
     }
@@ -147,8 +148,9 @@ impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
     }
 }
 
-type Body =
-    Box<dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, Failure> + Send + Sync>;
+type Body = Box<
+    dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, Failure> + Send + Sync,
+>;
 
 /// Who may call a function: both kinds are called by name, a transaction the one, a view the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -91,10 +91,16 @@ impl Framework {
     }
 
     /// Whether `key` is that of the resource `T` at some address.
-    pub(crate) fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
+    pub(crate) fn is_resource_key<T: MoveStruct>(
+        &self,
+        key: &StateKey,
+        type_args: &[TypeTag],
+    ) -> bool {
         match self.known.get::<T>(type_args) {
             Some(known) => key.path() == Some(&known.path[..]),
-            None => key.path() == Some(&StateKey::resource_path(&self.make_tag::<T>(type_args))[..]),
+            None => {
+                key.path() == Some(&StateKey::resource_path(&self.make_tag::<T>(type_args))[..])
+            }
         }
     }
 }
@@ -114,15 +120,21 @@ mod tests {
             &[TypeTag::U8],
         ] {
             let made = StateKey::resource(&address, &framework.make_tag::<CoinStore>(type_args));
-            assert_eq!(framework.resource_key::<CoinStore>(&address, type_args), made);
+            assert_eq!(
+                framework.resource_key::<CoinStore>(&address, type_args),
+                made
+            );
             assert!(framework.is_resource_key::<CoinStore>(&made, type_args));
-            let others = [&made.as_bytes()[..33], &[]].map(|key| StateKey::table_item(&address, key));
+            let others =
+                [&made.as_bytes()[..33], &[]].map(|key| StateKey::table_item(&address, key));
             assert!(
                 others
                     .iter()
                     .all(|key| !framework.is_resource_key::<CoinStore>(key, type_args))
             );
-            assert!(!framework.is_resource_key::<CoinStore>(&framework.group_key(&address), type_args));
+            assert!(
+                !framework.is_resource_key::<CoinStore>(&framework.group_key(&address), type_args)
+            );
             assert_eq!(
                 framework.tag_of::<CoinStore>(type_args),
                 framework.make_tag::<CoinStore>(type_args)

@@ -93,7 +93,11 @@ impl KnownTypes {
                     _ => return None,
                 };
                 let name = super::signature::with_vendor(declared.name, &framework.vendor);
-                Some(StructTag::framework(module.as_str(), name.as_str(), type_args))
+                Some(StructTag::framework(
+                    module.as_str(),
+                    name.as_str(),
+                    type_args,
+                ))
             })
         });
         let mut known = Self::default();
@@ -150,7 +154,10 @@ impl Framework {
     }
 
     /// The fields of a struct with its type arguments put in.
-    pub(super) fn fields(&self, tag: &StructTag) -> Result<Vec<(&'static str, TypeTag)>, FormError> {
+    pub(super) fn fields(
+        &self,
+        tag: &StructTag,
+    ) -> Result<Vec<(&'static str, TypeTag)>, FormError> {
         let error = |text: String| FormError(text);
         let declared = self
             .struct_declaration(tag)
@@ -213,7 +220,12 @@ impl Maker<'_> {
             None => {
                 let fields = self.framework.fields(tag)?;
                 let field = |(name, tag)| Ok((name, self.value(&tag, depth)?));
-                Layout::Struct(fields.into_iter().map(field).collect::<Result<_, FormError>>()?)
+                Layout::Struct(
+                    fields
+                        .into_iter()
+                        .map(field)
+                        .collect::<Result<_, FormError>>()?,
+                )
             }
         })
     }

@@ -87,7 +87,11 @@ impl Framework {
     }
 
     /// The names of the modules at `address` in a version of the framework, ascending.
-    pub fn module_names(&self, address: &AccountAddress, framework_version: u64) -> Vec<Identifier> {
+    pub fn module_names(
+        &self,
+        address: &AccountAddress,
+        framework_version: u64,
+    ) -> Vec<Identifier> {
         if *address != AccountAddress::ONE {
             return Vec::new();
         }
@@ -136,7 +140,9 @@ impl Framework {
     /// The place of a function in its module's declaration.
     pub(crate) fn place_of(&self, module: &ModuleId, name: &Identifier) -> Option<u16> {
         let functions = &self.module(module)?.functions;
-        let place = functions.iter().position(|function| *name == function.name)?;
+        let place = functions
+            .iter()
+            .position(|function| *name == function.name)?;
         u16::try_from(place).ok()
     }
 

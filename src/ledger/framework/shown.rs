@@ -48,7 +48,9 @@ impl<'a> ShownValue<'a> {
         cursor.skip(&layout)?;
         let left_over = cursor.0.get().len();
         if left_over > 0 {
-            return Err(error(format!("{left_over} bytes are left over after a {name}")));
+            return Err(error(format!(
+                "{left_over} bytes are left over after a {name}"
+            )));
         }
         Ok(Self { layout, bytes })
     }
@@ -155,9 +157,19 @@ impl<'b> Cursor<'b> {
             Layout::Address | Layout::Object => AccountAddress::LENGTH,
             Layout::Bool => return self.bool().map(drop),
             Layout::Bytes | Layout::Text => return self.bytes().map(drop),
-            Layout::Vector(item) => return (0..self.item_count()?).try_for_each(|_| self.skip(item)),
-            Layout::Optional(item) => return if self.bool()? { self.skip(item) } else { Ok(()) },
-            Layout::Struct(fields) => return fields.iter().try_for_each(|(_, field)| self.skip(field)),
+            Layout::Vector(item) => {
+                return (0..self.item_count()?).try_for_each(|_| self.skip(item));
+            }
+            Layout::Optional(item) => {
+                return if self.bool()? {
+                    self.skip(item)
+                } else {
+                    Ok(())
+                };
+            }
+            Layout::Struct(fields) => {
+                return fields.iter().try_for_each(|(_, field)| self.skip(field));
+            }
         };
         self.take(fixed).map(drop)
     }
@@ -180,7 +192,12 @@ impl<'a, 'b> Part<'a, 'b> {
         }
     }
 
-    fn sequence<S: Serializer>(&self, item: &Layout, count: usize, serializer: S) -> Result<S::Ok, S::Error> {
+    fn sequence<S: Serializer>(
+        &self,
+        item: &Layout,
+        count: usize,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let mut items = serializer.serialize_seq(Some(count))?;
         for _ in 0..count {
             items.serialize_element(&self.with_layout(item))?;

@@ -92,9 +92,18 @@ impl fmt::Display for Printed<'_> {
                     with_vendor(name, vendor)
                 )?;
                 for (i, arg) in args.iter().enumerate() {
-                    write!(f, "{}{}", if i == 0 { "<" } else { ", " }, arg.display(vendor))?;
+                    write!(
+                        f,
+                        "{}{}",
+                        if i == 0 { "<" } else { ", " },
+                        arg.display(vendor)
+                    )?;
                 }
-                if args.is_empty() { Ok(()) } else { f.write_str(">") }
+                if args.is_empty() {
+                    Ok(())
+                } else {
+                    f.write_str(">")
+                }
             }
         }
     }

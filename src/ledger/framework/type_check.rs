@@ -42,7 +42,10 @@ impl Framework {
                 return Err(TypeArgumentError::Unknown);
             }
             self.check_declared(tag, framework_version)?;
-            if !constraints.iter().all(|ability| self.has_ability(tag, ability)) {
+            if !constraints
+                .iter()
+                .all(|ability| self.has_ability(tag, ability))
+            {
                 return Err(TypeArgumentError::Constraint);
             }
         }
@@ -50,7 +53,11 @@ impl Framework {
     }
 
     /// Whether the types of the framework in `tag`, whose nesting is bounded, are declared.
-    fn check_declared(&self, tag: &TypeTag, framework_version: u64) -> Result<(), TypeArgumentError> {
+    fn check_declared(
+        &self,
+        tag: &TypeTag,
+        framework_version: u64,
+    ) -> Result<(), TypeArgumentError> {
         match tag {
             TypeTag::Vector(item) => self.check_declared(item, framework_version),
             TypeTag::Struct(tag) => self.check_struct(tag, framework_version),
@@ -58,7 +65,11 @@ impl Framework {
         }
     }
 
-    fn check_struct(&self, tag: &StructTag, framework_version: u64) -> Result<(), TypeArgumentError> {
+    fn check_struct(
+        &self,
+        tag: &StructTag,
+        framework_version: u64,
+    ) -> Result<(), TypeArgumentError> {
         if tag.address == AccountAddress::ONE && !is_built_in(tag) {
             let declared = self
                 .struct_declaration(tag)
@@ -76,7 +87,11 @@ impl Framework {
     fn has_ability(&self, tag: &TypeTag, ability: &str) -> bool {
         match tag {
             TypeTag::Struct(tag) if is_built_in(tag) => {
-                ability != "key" && tag.type_args.iter().all(|item| self.has_ability(item, ability))
+                ability != "key"
+                    && tag
+                        .type_args
+                        .iter()
+                        .all(|item| self.has_ability(item, ability))
             }
             TypeTag::Struct(tag) => self
                 .struct_declaration(tag)

@@ -125,12 +125,15 @@ impl Writer<'_> {
             TypeTag::Vector(item) if **item == TypeTag::U8 => {
                 let digits = text(value)?;
                 let digits = digits.strip_prefix("0x").unwrap_or(digits);
-                let bytes = hex::decode(digits).map_err(|e| error(format!("not hex bytes: {e}")))?;
+                let bytes =
+                    hex::decode(digits).map_err(|e| error(format!("not hex bytes: {e}")))?;
                 self.length(bytes.len());
                 self.put(&bytes);
             }
             TypeTag::Vector(item) => {
-                let items = value.as_array().ok_or_else(|| unexpected("an array", value))?;
+                let items = value
+                    .as_array()
+                    .ok_or_else(|| unexpected("an array", value))?;
                 self.length(items.len());
                 items
                     .iter()
@@ -153,7 +156,9 @@ impl Writer<'_> {
             Some(Special::Optional(item)) => self.optional(item, value, depth),
             Some(Special::Object) => self.address(only_field(value, "inner").unwrap_or(value)),
             None => {
-                let object = value.as_object().ok_or_else(|| unexpected("an object", value))?;
+                let object = value
+                    .as_object()
+                    .ok_or_else(|| unexpected("an object", value))?;
                 let fields = self.framework.fields(tag)?;
                 if let Some(unknown) = object
                     .keys()

@@ -101,7 +101,10 @@ mod tests {
         // Users put these keys into their scripts: a change of the derivation must be deliberate.
         let first = Genesis::development_accounts().remove(0);
         assert_eq!(hex::encode(first.private_key.seed()), FIRST_SEED);
-        assert_eq!(first.address, first.private_key.public_key().account_address());
+        assert_eq!(
+            first.address,
+            first.private_key.public_key().account_address()
+        );
     }
 
     const FIRST_SEED: &str = "9fa385ca3ce16409177586c546dcd6270125ff28c8608247894941abcac1e5cb";
@@ -114,7 +117,10 @@ mod tests {
         };
         assert_eq!(development().parameters.framework_upgrades, [newest]);
         let later = Parameters {
-            framework_upgrades: vec![FrameworkUpgrade { height: 7, ..newest }],
+            framework_upgrades: vec![FrameworkUpgrade {
+                height: 7,
+                ..newest
+            }],
             ..Parameters::default()
         };
         let genesis = Genesis::development(4, Vendor::default(), later.clone());

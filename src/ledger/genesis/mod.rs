@@ -6,8 +6,8 @@ mod text;
 pub use development::DevelopmentAccount;
 
 use crate::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus, HashValue,
-    Parameters, StateKey, Transaction, UpgradeError, Vendor,
+    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus,
+    HashValue, Parameters, StateKey, Transaction, UpgradeError, Vendor,
     accumulator::root_of,
     execute::{BlockState, Context, Environment, Failure, Kept, Output, seal},
     framework::modules::{
@@ -62,7 +62,11 @@ pub struct GenesisAccount {
     /// What it holds, in the coin's smallest unit.
     pub balance: u64,
     /// Which key may sign for it; absent: the key whose hash is the address.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "text::optional")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "text::optional"
+    )]
     pub authentication_key: Option<HashValue>,
 }
 
@@ -108,13 +112,16 @@ impl Genesis {
             ));
         }
         if self.faucet_private_key.is_some() && self.faucet_key().is_none() {
-            return Err(GenesisError::FaucetKey("the faucet key is not 64 hex digits"));
+            return Err(GenesisError::FaucetKey(
+                "the faucet key is not 64 hex digits",
+            ));
         }
         self.check_parameters().map_err(GenesisError::Parameters)?;
         self.parameters.check_upgrades()?;
         let mut addresses = BTreeSet::new();
-        let refused =
-            |account: &&GenesisAccount| account.address.is_reserved() || !addresses.insert(account.address);
+        let refused = |account: &&GenesisAccount| {
+            account.address.is_reserved() || !addresses.insert(account.address)
+        };
         if let Some(account) = self.accounts.iter().find(refused) {
             return Err(GenesisError::Account(account.address));
         }
@@ -298,7 +305,10 @@ mod tests {
         for name in ["block_gas_max", "block_output_bytes_max"] {
             parameters.remove(name).expect("it is named");
         }
-        assert_eq!(serde_json::from_value::<Genesis>(older).unwrap(), development());
+        assert_eq!(
+            serde_json::from_value::<Genesis>(older).unwrap(),
+            development()
+        );
     }
 
     #[test]
@@ -320,7 +330,10 @@ mod tests {
             refused(|g| g.parameters.gas_unit_price_min = u64::MAX),
             GenesisError::Parameters(_)
         ));
-        assert!(matches!(refused(|g| g.chain_id = 0), GenesisError::Parameters(_)));
+        assert!(matches!(
+            refused(|g| g.chain_id = 0),
+            GenesisError::Parameters(_)
+        ));
         assert!(matches!(
             refused(|g| g.parameters.max_gas_amount = 0),
             GenesisError::Parameters(_)

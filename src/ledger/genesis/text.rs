@@ -20,7 +20,10 @@ pub mod optional {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::{fmt::Display, str::FromStr};
 
-    pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, s: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: Display, S: Serializer>(
+        value: &Option<T>,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => s.collect_str(value),
             None => s.serialize_none(),

@@ -12,7 +12,10 @@ use serde::Serialize;
 const STATE_KEYS_TOGETHER: usize = 8 * LANES;
 
 /// The hash of each of `keys`, in their order, as [`StateKey::hash`] makes it of one.
-pub fn state_key_hashes<'k>(vendor: &Vendor, keys: impl IntoIterator<Item = &'k StateKey>) -> Vec<HashValue> {
+pub fn state_key_hashes<'k>(
+    vendor: &Vendor,
+    keys: impl IntoIterator<Item = &'k StateKey>,
+) -> Vec<HashValue> {
     let seed = &vendor.seeds().state_key;
     let mut keys = keys.into_iter().peekable();
     let mut hashes = Vec::with_capacity(keys.size_hint().0);
@@ -115,7 +118,11 @@ fn hash_lanes(messages: &[&[u8]; LANES]) -> [HashValue; LANES] {
     for block in 0..blocks.into_iter().max().unwrap_or(0) {
         for (lane, message) in messages.iter().enumerate() {
             if block < blocks[lane] {
-                absorb(&mut states, lane, &message[block * BLOCK_BYTES..][..BLOCK_BYTES]);
+                absorb(
+                    &mut states,
+                    lane,
+                    &message[block * BLOCK_BYTES..][..BLOCK_BYTES],
+                );
             }
         }
         states.permute();
@@ -169,7 +176,13 @@ mod tests {
     fn every_state_key_is_hashed_as_alone() {
         let vendor = Vendor::default();
         let handle = crate::AccountAddress::ONE;
-        for count in [0, 1, LANES + 1, STATE_KEYS_TOGETHER, 2 * STATE_KEYS_TOGETHER + 3] {
+        for count in [
+            0,
+            1,
+            LANES + 1,
+            STATE_KEYS_TOGETHER,
+            2 * STATE_KEYS_TOGETHER + 3,
+        ] {
             let keys: Vec<_> = (0..count)
                 .map(|n| StateKey::table_item(&handle, &vec![n as u8; 3 * n]))
                 .collect();

@@ -67,9 +67,9 @@ impl States {
 mod wide {
     use super::{LANES, WORDS};
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm_cvtsi64_si128, _mm256_andnot_si256, _mm256_or_si256, _mm256_set1_epi64x,
-        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_xor_si256, _mm512_rol_epi64, _mm512_set1_epi64,
-        _mm512_ternarylogic_epi64, _mm512_xor_si512,
+        __m256i, __m512i, _mm_cvtsi64_si128, _mm256_andnot_si256, _mm256_or_si256,
+        _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_xor_si256, _mm512_rol_epi64,
+        _mm512_set1_epi64, _mm512_ternarylogic_epi64, _mm512_xor_si512,
     };
 
     /// What step iota adds in each round (FIPS 202, section 3.2.5).

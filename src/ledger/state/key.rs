@@ -20,12 +20,24 @@ pub struct StateKey(Bytes);
 
 /// What a state key names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the variants are what their names and fields say")]
+#[allow(
+    missing_docs,
+    reason = "the variants are what their names and fields say"
+)]
 pub enum StateKeyParts {
     Module(ModuleId),
-    Resource { address: AccountAddress, tag: StructTag },
-    ResourceGroup { address: AccountAddress, tag: StructTag },
-    TableItem { handle: AccountAddress, key: Bytes },
+    Resource {
+        address: AccountAddress,
+        tag: StructTag,
+    },
+    ResourceGroup {
+        address: AccountAddress,
+        tag: StructTag,
+    },
+    TableItem {
+        handle: AccountAddress,
+        key: Bytes,
+    },
 }
 
 /// Bytes that are no state key.
@@ -197,9 +209,8 @@ mod tests {
         ];
         for (key, parts) in cases {
             let owner = match &parts {
-                StateKeyParts::Resource { address, .. } | StateKeyParts::ResourceGroup { address, .. } => {
-                    Some(*address)
-                }
+                StateKeyParts::Resource { address, .. }
+                | StateKeyParts::ResourceGroup { address, .. } => Some(*address),
                 StateKeyParts::Module(module) => Some(module.address),
                 StateKeyParts::TableItem { .. } => None,
             };
@@ -210,6 +221,10 @@ mod tests {
             StateKey::from_encoded(Bytes::from_static(b"\0\x01")).address(),
             None
         );
-        assert!(StateKey::from_encoded(Bytes::from_static(b"\0")).parts().is_err());
+        assert!(
+            StateKey::from_encoded(Bytes::from_static(b"\0"))
+                .parts()
+                .is_err()
+        );
     }
 }

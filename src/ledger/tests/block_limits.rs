@@ -2,8 +2,8 @@
 
 use crate::kit::{MemoryChain, next_block};
 use ledger::{
-    AccountAddress, Chain, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
-    Genesis, OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,
+    AccountAddress, Chain, CheckedTransaction, DiscardedTransaction, ExecutedBlock,
+    ExecutedTransaction, Genesis, OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,
     execute::execute_block,
     transaction::{BlockEndInfo, BlockEpilogue},
 };
@@ -80,13 +80,20 @@ fn users(block: &ExecutedBlock) -> &[ExecutedTransaction] {
 
 /// Gives `transactions` to blocks until all are committed, each block getting what the one before left
 /// out, and gives the blocks.
-fn execute_all(chain: &mut MemoryChain, mut transactions: Vec<CheckedTransaction>) -> Vec<ExecutedBlock> {
+fn execute_all(
+    chain: &mut MemoryChain,
+    mut transactions: Vec<CheckedTransaction>,
+) -> Vec<ExecutedBlock> {
     let mut blocks = Vec::new();
     while !transactions.is_empty() {
         let block = execute(chain, &transactions);
         let kept = users(&block).len();
         assert!(kept > 0, "every block makes progress");
-        assert!(users(&block).iter().all(|t| t.info.v0().status.is_success()));
+        assert!(
+            users(&block)
+                .iter()
+                .all(|t| t.info.v0().status.is_success())
+        );
         let rest = transactions.split_off(kept);
         let left_out = (kept as u32..).zip(&rest);
         let left_out = left_out.map(|(at, rest)| DiscardedTransaction::left_out(at, rest.hash()));
@@ -206,7 +213,10 @@ fn the_rest_of_an_account_is_too_early_in_the_next_block() {
     let wide_block = execute(&mut wide, first);
     assert_eq!(wide_block.discarded, []);
     assert_ne!(narrow_block.discarded, []);
-    assert_eq!(narrow_block.header.payload_root, wide_block.header.payload_root);
+    assert_eq!(
+        narrow_block.header.payload_root,
+        wide_block.header.payload_root
+    );
     let early = execute(&mut chain, second);
     let too_new = ValidationStatus::SequenceNumberTooNew.code();
     assert_eq!(early.discarded.len(), second.len());
@@ -231,7 +241,10 @@ fn a_full_block_of_transfers_is_not_cut() {
     let block = execute(&mut chain, &transactions);
     for transfer in users(&block) {
         let (work, output) = (work(transfer), transfer.output_bytes() as u64);
-        assert!(work * BLOCK_TRANSACTIONS < parameters.block_gas_max, "{work}");
+        assert!(
+            work * BLOCK_TRANSACTIONS < parameters.block_gas_max,
+            "{work}"
+        );
         assert!(
             output * BLOCK_TRANSACTIONS < parameters.block_output_bytes_max,
             "{output}"

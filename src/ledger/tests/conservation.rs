@@ -6,8 +6,8 @@
 
 use crate::kit::{MemoryChain, START_SECS, random::Random};
 use ledger::{
-    AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts, Transaction,
-    WriteOp, execute::execute_block,
+    AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts,
+    Transaction, WriteOp, execute::execute_block,
 };
 use std::collections::HashMap;
 
@@ -21,7 +21,11 @@ fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
         };
         let json = framework.value_to_json(&tag.clone().into(), bytes).unwrap();
         if tag.is_framework("coin", "CoinStore") {
-            held += json["coin"]["value"].as_str().unwrap().parse::<u128>().unwrap();
+            held += json["coin"]["value"]
+                .as_str()
+                .unwrap()
+                .parse::<u128>()
+                .unwrap();
         } else if tag.is_framework("coin", "CoinInfo") {
             supply = json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
                 .as_str()
@@ -74,7 +78,11 @@ fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
         .filter_map(|t| t.transaction.as_user())
     {
         let expected = next.entry(user.raw.sender).or_default();
-        assert_eq!(user.raw.sequence_number, *expected, "of {}", user.raw.sender);
+        assert_eq!(
+            user.raw.sequence_number, *expected,
+            "of {}",
+            user.raw.sender
+        );
         *expected += 1;
     }
 }
@@ -83,12 +91,15 @@ fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
 fn assert_replay_is_equal(original: &MemoryChain) {
     let mut replay = MemoryChain::development();
     for block in &original.blocks[1..] {
-        let users = block.transactions.iter().filter_map(|t| match &t.transaction {
-            Transaction::User(signed) => {
-                Some(CheckedTransaction::check((**signed).clone(), &original.chain).unwrap())
-            }
-            _ => None,
-        });
+        let users = block
+            .transactions
+            .iter()
+            .filter_map(|t| match &t.transaction {
+                Transaction::User(signed) => {
+                    Some(CheckedTransaction::check((**signed).clone(), &original.chain).unwrap())
+                }
+                _ => None,
+            });
         assert_eq!(replay.execute(users.collect()), block);
     }
     assert_eq!(replay.state, original.state);
@@ -129,7 +140,8 @@ fn random_transfers_conserve_the_coin() {
     };
     let fees: u128 = users()
         .map(|t| {
-            u128::from(t.info.v0().gas_used) * u128::from(t.transaction.as_user().unwrap().raw.gas_unit_price)
+            u128::from(t.info.v0().gas_used)
+                * u128::from(t.transaction.as_user().unwrap().raw.gas_unit_price)
         })
         .sum();
     assert!(

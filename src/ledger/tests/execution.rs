@@ -19,14 +19,24 @@ const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 
 /// The user transaction of a block with one.
 fn only_user(block: &ledger::ExecutedBlock) -> &ExecutedTransaction {
-    assert_eq!(block.transactions.len(), 3, "metadata, the transaction, epilogue");
+    assert_eq!(
+        block.transactions.len(),
+        3,
+        "metadata, the transaction, epilogue"
+    );
     &block.transactions[1]
 }
 
 fn supply(chain: &MemoryChain) -> u128 {
-    let tag = "0x1::coin::CoinInfo<0x1::node_coin::NodeCoin>".parse().unwrap();
+    let tag = "0x1::coin::CoinInfo<0x1::node_coin::NodeCoin>"
+        .parse()
+        .unwrap();
     let bytes = &chain.state[&ledger::StateKey::resource(&AccountAddress::ONE, &tag)];
-    let json = chain.chain.framework().value_to_json(&tag.into(), bytes).unwrap();
+    let json = chain
+        .chain
+        .framework()
+        .value_to_json(&tag.into(), bytes)
+        .unwrap();
     json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
         .as_str()
         .unwrap()
@@ -94,14 +104,27 @@ fn the_coin_and_its_paired_asset_are_one_pot() {
         );
     }
     let other = AssetType::FungibleAsset(NOBODY);
-    assert_eq!(balance(&chain.chain, &chain, &address(0), &other).unwrap(), 0);
+    assert_eq!(
+        balance(&chain.chain, &chain, &address(0), &other).unwrap(),
+        0
+    );
 }
 
 #[test]
 fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
-    let arguments = |amount: u64| vec![bcs::to_bytes(&NOBODY).unwrap(), bcs::to_bytes(&amount).unwrap()];
+    let arguments = |amount: u64| {
+        vec![
+            bcs::to_bytes(&NOBODY).unwrap(),
+            bcs::to_bytes(&amount).unwrap(),
+        ]
+    };
     /// Function, type arguments, arguments, and what `vm_status` says.
-    type Case = (&'static str, &'static [&'static str], Vec<Vec<u8>>, &'static str);
+    type Case = (
+        &'static str,
+        &'static [&'static str],
+        Vec<Vec<u8>>,
+        &'static str,
+    );
     let cases: [Case; 8] = [
         (
             "0x1::node_account::transfer",
@@ -128,7 +151,12 @@ fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
             "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
         ),
         ("0x1::node_account::nothing", &[], vec![], "LINKER_ERROR"),
-        ("0x2::node_account::transfer", &[], arguments(1), "LINKER_ERROR"),
+        (
+            "0x2::node_account::transfer",
+            &[],
+            arguments(1),
+            "LINKER_ERROR",
+        ),
         (
             "0x1::coin::transfer",
             &["0x5::a::B"],
@@ -170,7 +198,10 @@ fn out_of_gas_charges_all_of_it() {
     raw.max_gas_amount = 30;
     let transaction = chain.sign(&key(0), raw);
     let executed = only_user(chain.execute(vec![transaction])).clone();
-    assert_eq!(executed.info.v0().status.vm_status(&chain.chain), "Out of gas");
+    assert_eq!(
+        executed.info.v0().status.vm_status(&chain.chain),
+        "Out of gas"
+    );
     assert_eq!(executed.info.v0().gas_used, 30);
     assert_eq!(chain.facts(&NOBODY).balance, 0);
     assert_eq!(
@@ -192,7 +223,10 @@ fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
             .vm_status(&chain.chain)
             .contains("EOUT_OF_GAS(0x203ed)")
     );
-    assert_eq!(chain.facts(&address(1)).balance, Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(
+        chain.facts(&address(1)).balance,
+        Genesis::DEVELOPMENT_BALANCE
+    );
     let gas_used = executed.info.v0().gas_used;
     assert_eq!(
         chain.facts(&address(0)).balance,
@@ -200,7 +234,10 @@ fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
     );
     // The same transfer with something left for the fee uses the same gas.
     let call = chain.transfer(address(1), Genesis::DEVELOPMENT_BALANCE / 2);
-    assert_eq!(only_user(chain.run(&key(0), call)).info.v0().gas_used, gas_used);
+    assert_eq!(
+        only_user(chain.run(&key(0), call)).info.v0().gas_used,
+        gas_used
+    );
 }
 
 #[test]
@@ -233,7 +270,13 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
         )
     };
     let call = batch(&chain, vec![3, u64::MAX]);
-    assert!(!only_user(chain.run(&key(0), call)).info.v0().status.is_success());
+    assert!(
+        !only_user(chain.run(&key(0), call))
+            .info
+            .v0()
+            .status
+            .is_success()
+    );
     assert_eq!(chain.facts(&NOBODY).balance, 0);
     let call = batch(&chain, vec![3]);
     let status = only_user(chain.run(&key(0), call)).info.v0().status.clone();
@@ -243,7 +286,13 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
             .starts_with("Move abort in 0x1::node_account: EMISMATCHING")
     );
     let call = batch(&chain, vec![3, 4]);
-    assert!(only_user(chain.run(&key(0), call)).info.v0().status.is_success());
+    assert!(
+        only_user(chain.run(&key(0), call))
+            .info
+            .v0()
+            .status
+            .is_success()
+    );
     assert_eq!(chain.facts(&NOBODY).balance, 3);
     let call = chain.transfer(address(1), 9);
     let before = chain.facts(&address(1)).balance;
@@ -269,7 +318,10 @@ fn each_rule_of_validation_refuses_with_its_status() {
             |raw| raw.max_gas_amount = 27,
             Status::MaxGasUnitsBelowMinTransactionGasUnits,
         ),
-        (|raw| raw.gas_unit_price = 0, Status::GasUnitPriceBelowMinBound),
+        (
+            |raw| raw.gas_unit_price = 0,
+            Status::GasUnitPriceBelowMinBound,
+        ),
         (
             |raw| raw.gas_unit_price = 10_000_000_001,
             Status::GasUnitPriceAboveMaxBound,
@@ -280,7 +332,10 @@ fn each_rule_of_validation_refuses_with_its_status() {
         ),
         (|raw| raw.chain_id = 5, Status::BadChainId),
         (|raw| raw.sender = NOBODY, Status::InvalidAuthKey),
-        (|raw| raw.sequence_number = 1 << 63, Status::SequenceNumberTooBig),
+        (
+            |raw| raw.sequence_number = 1 << 63,
+            Status::SequenceNumberTooBig,
+        ),
         (
             |raw| raw.gas_unit_price = 10_000_000_000,
             Status::InsufficientBalanceForTransactionFee,
@@ -297,7 +352,8 @@ fn each_rule_of_validation_refuses_with_its_status() {
         change(&mut raw);
         let transaction = chain.sign(&key(0), raw);
         let facts = chain.transaction_facts(&transaction);
-        let refusal = validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
+        let refusal =
+            validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
         assert_eq!(refusal.status, status);
         // The block's prologue refuses the same, and the block goes on without it.
         let mut copy = MemoryChain::development();
@@ -315,7 +371,11 @@ fn sequence_numbers_order_the_transactions_of_an_account() {
         raw.sequence_number = number;
         chain.sign(&key(0), raw)
     };
-    let (zero, one, two) = (numbered(&chain, 0), numbered(&chain, 1), numbered(&chain, 2));
+    let (zero, one, two) = (
+        numbered(&chain, 0),
+        numbered(&chain, 1),
+        numbered(&chain, 2),
+    );
     let facts = chain.transaction_facts(&two);
     assert_eq!(
         validate_for_admission(&chain.chain, &facts, &two, START_SECS),

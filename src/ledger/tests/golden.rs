@@ -2,8 +2,8 @@
 //! SDK made of fixed keys (`tests/sdk/golden_vectors.mjs` at the root of the workspace).
 
 use ledger::{
-    AccountAddress, Chain, CheckedTransaction, HashValue, Parameters, ReplayProtector, SignedTransaction,
-    StructTag, Transaction, TypeTag, ValidationStatus, Vendor,
+    AccountAddress, Chain, CheckedTransaction, HashValue, Parameters, ReplayProtector,
+    SignedTransaction, StructTag, Transaction, TypeTag, ValidationStatus, Vendor,
     crypto::{DecodedKeys, Ed25519PrivateKey},
     decode_signed_transaction,
     transaction::{Executable, Scheme, TransactionAuthenticator, authentication_key},
@@ -25,7 +25,9 @@ impl TryFrom<String> for Bytes {
 
     fn try_from(text: String) -> Result<Self, String> {
         let digits = text.strip_prefix("0x").ok_or("bytes without 0x")?;
-        hex::decode(digits).map(Self).map_err(|error| error.to_string())
+        hex::decode(digits)
+            .map(Self)
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -74,7 +76,11 @@ impl TryFrom<String> for HashValueText {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let hash: HashValue = text.parse()?;
-        assert_eq!(hash.to_string(), text, "hashes print as the SDK prints them");
+        assert_eq!(
+            hash.to_string(),
+            text,
+            "hashes print as the SDK prints them"
+        );
         Ok(Self(hash))
     }
 }
@@ -174,7 +180,9 @@ fn signed_integer_types_come_after_the_function_type() {
     }
     let error = bcs::from_bytes::<TypeTag>(&[11]).expect_err("the function type");
     assert!(
-        error.to_string().contains("function types are not supported"),
+        error
+            .to_string()
+            .contains("function types are not supported"),
         "{error}"
     );
 }
@@ -197,7 +205,8 @@ impl TransactionVector {
     }
 
     fn decode(&self) -> SignedTransaction {
-        decode_signed_transaction(&self.signed.0).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+        decode_signed_transaction(&self.signed.0)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
     /// Why the signatures are refused; `None` where they hold.
@@ -215,8 +224,12 @@ impl TransactionVector {
             "simulation without an authenticator" => {
                 unsupported("a transaction without a signature is not supported")
             }
-            "simulation with a zero signature" => invalid("the sender: the signature's R has small order"),
-            "simulation of a multi key" => invalid("the sender: key 0: the signature's R has small order"),
+            "simulation with a zero signature" => {
+                invalid("the sender: the signature's R has small order")
+            }
+            "simulation of a multi key" => {
+                invalid("the sender: key 0: the signature's R has small order")
+            }
             _ => return None,
         })
     }
@@ -228,7 +241,11 @@ fn transactions_keep_their_bytes() {
         let (name, transaction) = (&vector.name, vector.decode());
         assert_eq!(bcs_of(&transaction), vector.signed, "{name}");
         assert_eq!(bcs_of(&transaction.raw), vector.raw, "{name}");
-        assert_eq!(transaction.raw.sender.to_long_hex(), vector.sender, "{name}");
+        assert_eq!(
+            transaction.raw.sender.to_long_hex(),
+            vector.sender,
+            "{name}"
+        );
         assert_eq!(
             transaction.raw.sequence_number.to_string(),
             vector.sequence_number,
@@ -305,7 +322,11 @@ fn payloads_are_executed_or_refused_by_name() {
         };
         match (payload.executable(), refusal) {
             (Err(discard), Some(words)) => {
-                assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
+                assert_eq!(
+                    discard.status,
+                    ValidationStatus::FeatureUnderGating,
+                    "{name}"
+                );
                 assert_eq!(discard.detail.as_deref(), Some(words), "{name}");
             }
             (Ok(Executable::EntryFunction(call)), None) => {
@@ -387,7 +408,8 @@ fn check_flipped_bits(vector: &TransactionVector) {
         let mut bytes = vector.signed.0.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let accepted = decode_signed_transaction(&bytes).is_ok_and(|transaction| {
-            keys_of(&transaction) == keys && CheckedTransaction::check(transaction, &chain()).is_ok()
+            keys_of(&transaction) == keys
+                && CheckedTransaction::check(transaction, &chain()).is_ok()
         });
         assert!(
             !accepted,

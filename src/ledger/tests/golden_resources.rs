@@ -56,7 +56,11 @@ fn resources_have_the_bytes_and_the_json_of_the_interface() {
             Ok(vector.json.clone()),
             "{tag}"
         );
-        assert_eq!(framework.value_from_json(&tag, &vector.json), Ok(bytes), "{tag}");
+        assert_eq!(
+            framework.value_from_json(&tag, &vector.json),
+            Ok(bytes),
+            "{tag}"
+        );
     }
 }
 
@@ -65,7 +69,10 @@ fn holds<T: MoveStruct>(vectors: &[ResourceVector]) {
     let module = T::MODULE.replace("{vendor}", "aptos");
     let name = format!("0x1::{module}::{}", T::NAME);
     let is_named = |vector: &&ResourceVector| vector.tag.split('<').next() == Some(&name);
-    let vector = vectors.iter().find(is_named).expect("a vector of the struct");
+    let vector = vectors
+        .iter()
+        .find(is_named)
+        .expect("a vector of the struct");
     let bytes = bytes(&vector.bcs);
     let value: T = bcs::from_bytes(&bytes).expect("the struct's bytes");
     assert_eq!(bcs::to_bytes(&value), Ok(bytes), "{name}");
@@ -127,10 +134,16 @@ impl TryFrom<String> for AccountAddressText {
 
 #[test]
 fn derived_addresses() {
-    let file: DerivedAddresses = vectors(include_str!("../../../tests/golden/derived_addresses.json"));
+    let file: DerivedAddresses =
+        vectors(include_str!("../../../tests/golden/derived_addresses.json"));
     for vector in file.named {
         let (source, seed) = (vector.source.0, bytes(&vector.seed));
-        assert_eq!(named_address(source, &seed), vector.object.0, "{}", vector.seed);
+        assert_eq!(
+            named_address(source, &seed),
+            vector.object.0,
+            "{}",
+            vector.seed
+        );
         assert_eq!(
             resource_address(source, &seed),
             vector.resource_account.0,
@@ -140,6 +153,9 @@ fn derived_addresses() {
     }
     for vector in file.derived {
         let (source, from) = (vector.source.0, vector.derive_from.0);
-        assert_eq!(user_derived_address(source, from), vector.user_derived_object.0);
+        assert_eq!(
+            user_derived_address(source, from),
+            vector.user_derived_object.0
+        );
     }
 }

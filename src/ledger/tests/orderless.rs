@@ -3,11 +3,14 @@
 
 use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
-    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutedTransaction, FrameworkUpgrade,
-    Genesis, OrderedBlock, Parameters, StateKey, ValidationStatus as Status, Vendor,
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutedTransaction,
+    FrameworkUpgrade, Genesis, OrderedBlock, Parameters, StateKey, ValidationStatus as Status,
+    Vendor,
     crypto::Ed25519PrivateKey,
     execute::{execute_block, validate_for_admission},
-    framework::modules::nonce_validation::{BUCKET_NONCES_MAX, Bucket, NoncePlace, RememberedNonce},
+    framework::modules::nonce_validation::{
+        BUCKET_NONCES_MAX, Bucket, NoncePlace, RememberedNonce,
+    },
     transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
 use std::sync::Arc;
@@ -33,17 +36,31 @@ fn transfer(chain: &MemoryChain, nonce: u64) -> CheckedTransaction {
     expiring(chain, nonce, chain.next_secs() + 60)
 }
 
-fn admitted(chain: &MemoryChain, transaction: &CheckedTransaction, now_secs: u64) -> Result<(), Discard> {
+fn admitted(
+    chain: &MemoryChain,
+    transaction: &CheckedTransaction,
+    now_secs: u64,
+) -> Result<(), Discard> {
     let facts = chain.transaction_facts(transaction);
     validate_for_admission(&chain.chain, &facts, transaction, now_secs)
 }
 
 /// What admission says now and what the prologue says in a block at `now_secs`, which must be the same.
-fn verdict(chain: &mut MemoryChain, now_secs: u64, transaction: CheckedTransaction) -> Option<Status> {
+fn verdict(
+    chain: &mut MemoryChain,
+    now_secs: u64,
+    transaction: CheckedTransaction,
+) -> Option<Status> {
     let refusal = admitted(chain, &transaction, now_secs).err();
     let block = chain.execute_at(now_secs, vec![transaction]);
-    let discarded = block.discarded.first().map(|discarded| discarded.status_code);
-    assert_eq!(discarded, refusal.as_ref().map(|refusal| refusal.status.code()));
+    let discarded = block
+        .discarded
+        .first()
+        .map(|discarded| discarded.status_code);
+    assert_eq!(
+        discarded,
+        refusal.as_ref().map(|refusal| refusal.status.code())
+    );
     refusal.map(|refusal| refusal.status)
 }
 
@@ -149,7 +166,10 @@ fn a_nonce_is_refused_until_the_overlap_is_over() {
 #[test]
 fn a_nonce_twice_in_one_block_runs_once() {
     let mut chain = MemoryChain::development();
-    let (one, other) = (transfer(&chain, 4), expiring(&chain, 4, chain.next_secs() + 61));
+    let (one, other) = (
+        transfer(&chain, 4),
+        expiring(&chain, 4, chain.next_secs() + 61),
+    );
     let block = chain.execute(vec![one.clone(), one, other]);
     let refused: Vec<(u32, u64)> = block
         .discarded
@@ -221,7 +241,10 @@ fn a_multisig_payload_may_have_a_nonce() {
     chain.run(&key(0), fund);
     let pay: EntryFunction = chain.transfer(NOBODY, 5);
     let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(pay)).unwrap();
-    let arguments = vec![bcs::to_bytes(&vault).unwrap(), bcs::to_bytes(&stored).unwrap()];
+    let arguments = vec![
+        bcs::to_bytes(&vault).unwrap(),
+        bcs::to_bytes(&stored).unwrap(),
+    ];
     let propose = chain.call("0x1::multisig_account::create_transaction", &[], arguments);
     chain.run(&key(0), propose);
     let number = chain.facts(&address(0)).sequence_number;
@@ -317,7 +340,8 @@ fn what_is_remembered_is_in_the_state_alone() {
     let mut replay = MemoryChain::development();
     for (number, block) in (0u64..).zip(&chain.blocks[1..]) {
         let nonces = [number, number / 2, 1_000 + number % 5];
-        let transactions = nonces.map(|nonce| expiring(&replay, nonce, START_SECS + number * 7 + 30));
+        let transactions =
+            nonces.map(|nonce| expiring(&replay, nonce, START_SECS + number * 7 + 30));
         let ordered = OrderedBlock {
             timestamp_usecs: (START_SECS + number * 7) * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),

@@ -6,7 +6,9 @@ use ledger::{
     AccountAddress, CheckedTransaction, Genesis, RawTransaction, SignedTransaction,
     ValidationStatus as Status,
     crypto::Ed25519PrivateKey,
-    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator},
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
+    },
 };
 use std::collections::HashSet;
 
@@ -18,7 +20,9 @@ fn keys() -> [Ed25519PrivateKey; 3] {
 
 fn set() -> MultiKey {
     MultiKey {
-        public_keys: keys().map(|key| AnyPublicKey::Ed25519(key.public_key())).to_vec(),
+        public_keys: keys()
+            .map(|key| AnyPublicKey::Ed25519(key.public_key()))
+            .to_vec(),
         signatures_required: 2,
     }
 }
@@ -48,7 +52,11 @@ fn one_form_of_a_transaction_runs() {
     for nonce in [None, Some(5)] {
         let mut chain = MemoryChain::development();
         let hash = bcs::to_bytes(&set().authentication_key().as_bytes().to_vec()).unwrap();
-        let rotate = chain.call("0x1::account::rotate_authentication_key_call", &[], vec![hash]);
+        let rotate = chain.call(
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            vec![hash],
+        );
         chain.run(&account.private_key, rotate);
         let raw = chain.raw(&account.private_key, chain.transfer(NOBODY, 1));
         let (raw, refused) = match nonce {

@@ -6,13 +6,13 @@ use crate::kit::MemoryChain;
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
 use ledger::{
-    AccountAddress, CheckedTransaction, EntryFunction, Genesis, HashValue, RawTransaction, SignedTransaction,
-    ValidationStatus, Vendor,
+    AccountAddress, CheckedTransaction, EntryFunction, Genesis, HashValue, RawTransaction,
+    SignedTransaction, ValidationStatus, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{validate_for_admission, view},
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey, TransactionAuthenticator,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, TransactionAuthenticator,
     },
 };
 
@@ -102,11 +102,20 @@ fn the_new_key_signs_and_the_old_one_no_more() {
         let mut chain = MemoryChain::development();
         let early = signed(&chain, account.address, sign);
         let facts = chain.transaction_facts(&early);
-        let refusal = validate_for_admission(&chain.chain, &facts, &early, chain.next_secs()).unwrap_err();
-        assert_eq!(refusal.status, ValidationStatus::InvalidAuthKey, "{name} before");
+        let refusal =
+            validate_for_admission(&chain.chain, &facts, &early, chain.next_secs()).unwrap_err();
+        assert_eq!(
+            refusal.status,
+            ValidationStatus::InvalidAuthKey,
+            "{name} before"
+        );
         let hash = new_key(&chain, account.address, sign).as_bytes().to_vec();
         let arguments = vec![bcs::to_bytes(&hash).unwrap()];
-        let rotate = chain.call("0x1::account::rotate_authentication_key_call", &[], arguments);
+        let rotate = chain.call(
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            arguments,
+        );
         chain.run(&account.private_key, rotate);
         let late = chain.sign(
             &account.private_key,
@@ -114,7 +123,10 @@ fn the_new_key_signs_and_the_old_one_no_more() {
         );
         let block = chain.execute(vec![late]);
         let refused = ValidationStatus::InvalidAuthKey.code();
-        assert_eq!(block.discarded[0].status_code, refused, "{name}: the old key");
+        assert_eq!(
+            block.discarded[0].status_code, refused,
+            "{name}: the old key"
+        );
         let used = signed(&chain, account.address, sign);
         assert_eq!(chain.execute(vec![used]).discarded, [], "{name}");
         assert_eq!(chain.facts(&NOBODY).balance, 1, "{name}");
@@ -182,7 +194,10 @@ fn proven_arguments(chain: &MemoryChain) -> Vec<Vec<u8>> {
     let number = chain.facts(&account.address).sequence_number;
     let name = (AccountAddress::ONE, "account", "RotationProofChallenge");
     let challenge = bcs_of(&(name, number, account.address, account.address, &to));
-    let mut proof: Vec<u8> = keys().iter().flat_map(|key| key.sign(&challenge).0).collect();
+    let mut proof: Vec<u8> = keys()
+        .iter()
+        .flat_map(|key| key.sign(&challenge).0)
+        .collect();
     proof.extend(BITMAP);
     vec![
         bcs_of(&0u8),

@@ -70,8 +70,11 @@ impl Key {
             Self::Ed25519(key) => AnySignature::Ed25519(key.sign(message)),
             Self::Secp256k1(key) => {
                 let digest = HashValue::sha3_of(&[message]);
-                let signature: k256::ecdsa::Signature = key.sign_prehash(digest.as_bytes()).unwrap();
-                AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.normalize_s().to_bytes()))
+                let signature: k256::ecdsa::Signature =
+                    key.sign_prehash(digest.as_bytes()).unwrap();
+                AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(
+                    &signature.normalize_s().to_bytes(),
+                ))
             }
         }
     }
@@ -79,10 +82,12 @@ impl Key {
     /// Returns an authenticator with this key and the signature of `signer`.
     fn authenticator(&self, signer: &Self, message: &[u8]) -> AccountAuthenticator {
         match (self, signer.sign(message)) {
-            (Self::Ed25519(key), AnySignature::Ed25519(signature)) => AccountAuthenticator::Ed25519 {
-                public_key: key.public_key(),
-                signature,
-            },
+            (Self::Ed25519(key), AnySignature::Ed25519(signature)) => {
+                AccountAuthenticator::Ed25519 {
+                    public_key: key.public_key(),
+                    signature,
+                }
+            }
             (_, signature) => AccountAuthenticator::SingleKey {
                 public_key: self.any_public_key(),
                 signature,
@@ -176,7 +181,12 @@ impl Signers {
 
     /// Returns the transaction whose authenticator `i` has the key of signer `keys[i]` and a
     /// signature by signer `signatures[i]`. All of them sign the right message.
-    fn exchanged(&self, chain: &MemoryChain, keys: &[usize], signatures: &[usize]) -> SignedTransaction {
+    fn exchanged(
+        &self,
+        chain: &MemoryChain,
+        keys: &[usize],
+        signatures: &[usize],
+    ) -> SignedTransaction {
         let addresses = self.addresses();
         let message = self.message(chain, &addresses);
         let all = self.keys();
@@ -190,7 +200,10 @@ impl Signers {
 
     fn description(&self) -> String {
         let payer = self.fee_payer.as_ref().map_or("no", |_| "a");
-        format!("{} secondary signers, {payer} fee payer", self.secondary.len())
+        format!(
+            "{} secondary signers, {payer} fee payer",
+            self.secondary.len()
+        )
     }
 }
 
@@ -228,7 +241,11 @@ fn substitutions(count: usize) -> impl Iterator<Item = Vec<usize>> {
 #[track_caller]
 fn assert_invalid_signature(chain: &MemoryChain, transaction: SignedTransaction, what: &str) {
     let refusal = CheckedTransaction::check(transaction, &chain.chain).expect_err(what);
-    assert_eq!(refusal.status, Status::InvalidSignature, "{what}: {refusal}");
+    assert_eq!(
+        refusal.status,
+        Status::InvalidSignature,
+        "{what}: {refusal}"
+    );
 }
 
 /// Each authenticator is valid by itself: its signature is one of its key. The key must also be the
@@ -243,7 +260,8 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
             let transaction = signers.exchanged(&chain, &order, &order);
             let transaction = CheckedTransaction::check(transaction, &chain.chain).expect(&what);
             let facts = chain.transaction_facts(&transaction);
-            let admitted = validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs());
+            let admitted =
+                validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs());
             let block = chain.execute(vec![transaction]);
             let discarded: Vec<_> = block.discarded.iter().map(|one| one.status_code).collect();
             if order.is_sorted() {
@@ -256,7 +274,11 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
                 );
             } else {
                 let status = Status::InvalidAuthKey;
-                assert_eq!(admitted.map_err(|discard| discard.status), Err(status), "{what}");
+                assert_eq!(
+                    admitted.map_err(|discard| discard.status),
+                    Err(status),
+                    "{what}"
+                );
                 assert_eq!(discarded, [status.code()], "{what}");
                 assert_eq!(
                     chain.facts(&signers.sender.address()).sequence_number,
@@ -295,7 +317,8 @@ fn rejects_exchanged_signatures_alone_and_in_a_batch() {
             }
         }
     }
-    let verdicts = CheckedTransaction::check_all(transactions, &chain.chain, &mut DecodedKeys::default());
+    let verdicts =
+        CheckedTransaction::check_all(transactions, &chain.chain, &mut DecodedKeys::default());
     let verdicts: Vec<_> = verdicts.iter().map(Result::is_ok).collect();
     assert_eq!(verdicts, expected);
 }
@@ -311,11 +334,16 @@ fn rejects_one_authenticator_at_two_places() {
             let transaction = signers.exchanged(&chain, &order, &order);
             let transaction = CheckedTransaction::check(transaction, &chain.chain).expect(&what);
             let facts = chain.transaction_facts(&transaction);
-            let refusal = validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs())
-                .expect_err(&what);
+            let refusal =
+                validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs())
+                    .expect_err(&what);
             assert_eq!(refusal.status, Status::InvalidAuthKey, "{what}");
             let block = chain.execute(vec![transaction]);
-            assert_eq!(block.discarded[0].status_code, refusal.status.code(), "{what}");
+            assert_eq!(
+                block.discarded[0].status_code,
+                refusal.status.code(),
+                "{what}"
+            );
         }
     }
 }

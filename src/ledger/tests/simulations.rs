@@ -7,7 +7,9 @@ use ledger::{
     SignedTransaction, StateError, StateKey, StateView, ValidationStatus as Status,
     crypto::Ed25519PrivateKey,
     execute::{intrinsic_units, simulate, validate_for_admission},
-    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator},
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
+    },
 };
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
@@ -36,8 +38,19 @@ fn unsigned(raw: RawTransaction) -> SignedTransaction {
     SignedTransaction { raw, authenticator }
 }
 
-fn simulated(chain: &MemoryChain, now_secs: u64, signed: &SignedTransaction) -> ExecutedTransaction {
-    simulate(&chain.chain, chain, &info(chain), now_secs * 1_000_000, signed).unwrap()
+fn simulated(
+    chain: &MemoryChain,
+    now_secs: u64,
+    signed: &SignedTransaction,
+) -> ExecutedTransaction {
+    simulate(
+        &chain.chain,
+        chain,
+        &info(chain),
+        now_secs * 1_000_000,
+        signed,
+    )
+    .unwrap()
 }
 
 fn status(chain: &MemoryChain, executed: &ExecutedTransaction) -> String {
@@ -65,7 +78,11 @@ fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
         assert_eq!(status(&chain, &executed), expected, "{expiration_secs}");
     }
     // A clock behind the ledger does not turn its time back.
-    let executed = simulated(&chain, START_SECS - 10, &expiring(1, chain.next_secs() + 60));
+    let executed = simulated(
+        &chain,
+        START_SECS - 10,
+        &expiring(1, chain.next_secs() + 60),
+    );
     assert_eq!(status(&chain, &executed), "Executed successfully");
 }
 
@@ -142,8 +159,12 @@ fn what_nobody_signed_does_not_run_in_a_block() {
     assert_eq!(status(&chain, &executed), "Executed successfully");
     let ordered = CheckedTransaction::trusted(signed, chain.chain.vendor());
     let facts = chain.transaction_facts(&ordered);
-    let refusal = validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();
+    let refusal =
+        validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();
     assert_eq!(refusal.status, Status::InvalidAuthKey);
     let block = chain.execute(vec![ordered]);
-    assert_eq!(block.discarded[0].status_code, Status::InvalidAuthKey.code());
+    assert_eq!(
+        block.discarded[0].status_code,
+        Status::InvalidAuthKey.code()
+    );
 }

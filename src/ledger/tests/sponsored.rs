@@ -41,7 +41,8 @@ fn fee(executed: &ExecutedTransaction) -> u64 {
 /// The status with which admission and the prologue refuse, which must be the same.
 fn refusal(chain: &mut MemoryChain, transaction: CheckedTransaction) -> Status {
     let facts = chain.transaction_facts(&transaction);
-    let refusal = validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs()).unwrap_err();
+    let refusal =
+        validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs()).unwrap_err();
     let block = chain.execute(vec![transaction]);
     assert_eq!(block.discarded[0].status_code, refusal.status.code());
     refusal.status
@@ -67,7 +68,10 @@ fn the_fee_payer_pays_for_what_fails_too() {
     let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
     let executed = run(&mut chain, signed);
     assert!(!executed.info.v0().status.is_success());
-    assert_eq!(chain.facts(&address(0)).balance, Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(
+        chain.facts(&address(0)).balance,
+        Genesis::DEVELOPMENT_BALANCE
+    );
     assert_eq!(chain.facts(&address(0)).sequence_number, 1);
     let paid = Genesis::DEVELOPMENT_BALANCE - fee(&executed);
     assert_eq!(chain.facts(&address(1)).balance, paid);
@@ -86,7 +90,10 @@ fn a_refund_goes_to_who_pays() {
         let call = chain.call(&format!("0x1::registry::{function}"), &[], arguments);
         chain.run(&key(0), call);
     }
-    let (sender, payer) = (chain.facts(&address(0)).balance, chain.facts(&address(1)).balance);
+    let (sender, payer) = (
+        chain.facts(&address(0)).balance,
+        chain.facts(&address(1)).balance,
+    );
     let name = vec![bcs::to_bytes("n").unwrap()];
     let raw = chain.raw(&key(0), chain.call("0x1::registry::remove", &[], name));
     let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
@@ -112,7 +119,10 @@ fn a_payer_that_spends_the_fee_fails_and_pays() {
     let executed = run(&mut chain, signed);
     let status = executed.info.v0().status.vm_status(&chain.chain);
     assert!(status.contains("EOUT_OF_GAS"), "{status}");
-    assert_eq!(chain.facts(&address(0)).balance, Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(
+        chain.facts(&address(0)).balance,
+        Genesis::DEVELOPMENT_BALANCE
+    );
     assert_eq!(chain.facts(&address(0)).sequence_number, 1);
     let left = Genesis::DEVELOPMENT_BALANCE - fee(&executed);
     assert_eq!(chain.facts(&address(1)).balance, left);
@@ -190,7 +200,10 @@ fn the_sender_may_pay_by_that_name_too() {
 #[test]
 fn all_who_sign_act_in_their_order() {
     let mut chain = MemoryChain::development();
-    let arguments = vec![bcs::to_bytes(&10u64).unwrap(), bcs::to_bytes(&3u64).unwrap()];
+    let arguments = vec![
+        bcs::to_bytes(&10u64).unwrap(),
+        bcs::to_bytes(&3u64).unwrap(),
+    ];
     let call = chain.call("0x1::exchange::exchange_coins", &[COIN, COIN], arguments);
     let raw = chain.raw(&key(0), call);
     let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(2)), raw);
@@ -221,7 +234,9 @@ fn every_key_must_be_its_accounts() {
             other => panic!("{other:?}"),
         },
         |authenticator, by| match authenticator {
-            TransactionAuthenticator::FeePayer { fee_payer_signer, .. } => **fee_payer_signer = by,
+            TransactionAuthenticator::FeePayer {
+                fee_payer_signer, ..
+            } => **fee_payer_signer = by,
             other => panic!("{other:?}"),
         },
     ];
@@ -230,7 +245,8 @@ fn every_key_must_be_its_accounts() {
             raw,
             mut authenticator,
         } = signed.transaction().clone();
-        let message = raw.fee_payer_signing_message(&[address(1)], address(2), chain.chain.vendor());
+        let message =
+            raw.fee_payer_signing_message(&[address(1)], address(2), chain.chain.vendor());
         let by = AccountAuthenticator::Ed25519 {
             public_key: key(3).public_key(),
             signature: key(3).sign(&message),
@@ -249,7 +265,10 @@ fn nobody_signs_twice() {
     for keys in [[&key(0), &key(0)], [&key(1), &key(1)]] {
         let keys = [&key(0), keys[0], keys[1]];
         let signed = chain.sign_together(&keys, None, raw.clone());
-        assert_eq!(refusal(&mut chain, signed), Status::SignersContainDuplicates);
+        assert_eq!(
+            refusal(&mut chain, signed),
+            Status::SignersContainDuplicates
+        );
     }
 }
 
@@ -280,7 +299,11 @@ fn each_signature_is_paid_for() {
     );
 }
 
-fn simulated(chain: &MemoryChain, raw: RawTransaction, payer: AccountAddress) -> ExecutedTransaction {
+fn simulated(
+    chain: &MemoryChain,
+    raw: RawTransaction,
+    payer: AccountAddress,
+) -> ExecutedTransaction {
     let authenticator = TransactionAuthenticator::FeePayer {
         sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
         secondary_signer_addresses: vec![],
@@ -317,7 +340,10 @@ fn a_simulation_may_name_a_payer_or_leave_it_open() {
     let named = simulated(&chain, raw.clone(), address(1));
     assert_eq!(open.info.v0().gas_used, named.info.v0().gas_used);
     // Nobody pays while the payer is open: the sender's account is all that changes.
-    assert_eq!((open.writes.iter().count(), named.writes.iter().count()), (1, 2));
+    assert_eq!(
+        (open.writes.iter().count(), named.writes.iter().count()),
+        (1, 2)
+    );
     let poor = simulated(&chain, raw, NOBODY);
     let status = poor.info.v0().status.vm_status(&chain.chain);
     assert!(

@@ -12,7 +12,12 @@ fn key() -> Ed25519PrivateKey {
 }
 
 /// Runs a call at a gas price; it must succeed.
-fn run(chain: &mut MemoryChain, price: u64, function: &str, args: Vec<Vec<u8>>) -> ExecutedTransaction {
+fn run(
+    chain: &mut MemoryChain,
+    price: u64,
+    function: &str,
+    args: Vec<Vec<u8>>,
+) -> ExecutedTransaction {
     let mut raw = chain.raw(&key(), chain.call(function, &[], args));
     raw.gas_unit_price = price;
     let transaction = chain.sign(&key(), raw);
@@ -29,7 +34,10 @@ fn fee_and_refund(chain: &MemoryChain, executed: &ExecutedTransaction) -> (u64, 
         .value_to_json(statement.type_tag(), statement.data())
         .unwrap();
     let number = |name: &str| json[name].as_str().unwrap().parse().unwrap();
-    (number("storage_fee_octas"), number("storage_fee_refund_octas"))
+    (
+        number("storage_fee_octas"),
+        number("storage_fee_refund_octas"),
+    )
 }
 
 fn balance(chain: &MemoryChain) -> u64 {
@@ -46,14 +54,24 @@ fn record() -> Vec<Vec<u8>> {
 #[test]
 fn a_slot_pays_for_its_room_and_gives_it_back() {
     let mut chain = MemoryChain::development();
-    run(&mut chain, GAS_UNIT_PRICE, "0x1::registry::initialize", vec![]);
+    run(
+        &mut chain,
+        GAS_UNIT_PRICE,
+        "0x1::registry::initialize",
+        vec![],
+    );
     let made = run(&mut chain, GAS_UNIT_PRICE, "0x1::registry::set", record());
     let (fee, refund) = fee_and_refund(&chain, &made);
     assert!(fee > 400_000 + 400 * 500, "{fee}");
     assert_eq!(refund, 0);
     let before = balance(&chain);
     let name = vec![bcs::to_bytes("n").unwrap()];
-    let removed = run(&mut chain, GAS_UNIT_PRICE * 2, "0x1::registry::remove", name);
+    let removed = run(
+        &mut chain,
+        GAS_UNIT_PRICE * 2,
+        "0x1::registry::remove",
+        name,
+    );
     // Whatever the price of gas then, what was paid for the slot comes back.
     assert_eq!(fee_and_refund(&chain, &removed), (0, fee));
     let charge = removed.info.v0().gas_used * GAS_UNIT_PRICE * 2;
@@ -77,7 +95,11 @@ fn executes_a_transaction_of_an_account_without_coins_where_gas_is_free() {
     raw.gas_unit_price = 0;
     let transaction = chain.sign(&key, raw);
     let executed = &chain.execute(vec![transaction]).transactions[1];
-    assert!(executed.info.v0().status.is_success(), "{:?}", executed.info);
+    assert!(
+        executed.info.v0().status.is_success(),
+        "{:?}",
+        executed.info
+    );
 }
 
 #[test]
@@ -118,12 +140,27 @@ fn prices(seed: u64, fee: u64) -> Vec<u64> {
     const RANDOM: usize = 40;
     let price_max = Parameters::default().gas_unit_price_max;
     let mut random = Random(seed);
-    let edges = [1, 2, 3, 99, 100, 101, fee / 2, fee - 1, fee, fee + 1, price_max];
+    let edges = [
+        1,
+        2,
+        3,
+        99,
+        100,
+        101,
+        fee / 2,
+        fee - 1,
+        fee,
+        fee + 1,
+        price_max,
+    ];
     let of_any_magnitude = std::iter::repeat_with(|| {
         let bound = 10u64.saturating_pow(1 + random.below(10) as u32);
         1 + random.below(bound.min(price_max))
     });
-    edges.into_iter().chain(of_any_magnitude.take(RANDOM)).collect()
+    edges
+        .into_iter()
+        .chain(of_any_magnitude.take(RANDOM))
+        .collect()
 }
 
 /// Creates a chain whose accounts can pay any gas price.
@@ -190,7 +227,10 @@ fn charges_at_least_the_deposit_at_every_gas_price() {
             "{what}: {for_room} for a deposit of {}",
             set.fee
         );
-        assert!(for_room - set.fee < price, "{what}: a unit too many, {for_room}");
+        assert!(
+            for_room - set.fee < price,
+            "{what}: a unit too many, {for_room}"
+        );
     }
 }
 
@@ -220,7 +260,12 @@ fn the_deposit_is_that_of_the_slots_that_are_made() {
     let mut chain = rich_chain();
     let made = run(&mut chain, 7, "0x1::registry::initialize", vec![]);
     let owner = key().public_key().account_address();
-    let before = MemoryChain::new(&Genesis::development(4, Vendor::default(), Parameters::default())).state;
+    let before = MemoryChain::new(&Genesis::development(
+        4,
+        Vendor::default(),
+        Parameters::default(),
+    ))
+    .state;
     let account = StateKey::resource(&owner, &"0x1::account::Account".parse().unwrap());
     // The epilogue writes the account, for which no deposit is paid.
     let slots = made
@@ -287,7 +332,10 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
                 "{what}: {for_room} for a deposit of {}",
                 paid.fee
             );
-            assert!(for_room - paid.fee < price, "{what}: a unit too many, {for_room}");
+            assert!(
+                for_room - paid.fee < price,
+                "{what}: a unit too many, {for_room}"
+            );
             // Admission asks for the same units, beside those of any transaction of its size.
             let least_units = intrinsic_units + room_units;
             assert!(pay(price, amount, least_units).is_ok(), "{what}");

@@ -61,7 +61,11 @@ fn the_gas_schedule_shows_what_is_charged() {
     let chain = chain();
     let tag = StructTag::framework("gas_schedule", "GasScheduleV2", vec![]);
     let bytes = &chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];
-    let schedule = chain.chain.framework().value_to_json(&tag.into(), bytes).unwrap();
+    let schedule = chain
+        .chain
+        .framework()
+        .value_to_json(&tag.into(), bytes)
+        .unwrap();
     let entries = schedule["entries"].as_array().unwrap();
     let by_name: BTreeMap<&str, u64> = entries
         .iter()

@@ -27,7 +27,11 @@ fn address(account: usize) -> AccountAddress {
 
 /// The bytes of the authentication key of a development account.
 fn authentication_key(account: usize) -> Vec<u8> {
-    key(account).public_key().authentication_key().as_bytes().to_vec()
+    key(account)
+        .public_key()
+        .authentication_key()
+        .as_bytes()
+        .to_vec()
 }
 
 /// Runs a payload sent by a development account; gives the status.
@@ -65,7 +69,10 @@ fn act_as(chain: &mut MemoryChain, vault: AccountAddress, act: EntryFunction) {
     });
     assert_eq!(send(chain, 1, execute), SUCCESS);
     let last = &chain.blocks.last().unwrap().transactions[1].events;
-    let names: Vec<String> = last.iter().map(|event| event.type_tag().to_string()).collect();
+    let names: Vec<String> = last
+        .iter()
+        .map(|event| event.type_tag().to_string())
+        .collect();
     let succeeded = "0x1::multisig_account::TransactionExecutionSucceeded".to_owned();
     assert!(names.contains(&succeeded), "{names:?}");
 }
@@ -160,7 +167,11 @@ fn a_multisig_account_that_looks_as_if_it_were_new() {
     let revoke = chain.call("0x1::account::revoke_any_signer_capability", &[], args![]);
     act_as(&mut chain, vault, revoke);
     let own_address = args![vault.as_bytes().to_vec()];
-    let rotate = chain.call("0x1::account::rotate_authentication_key_call", &[], own_address);
+    let rotate = chain.call(
+        "0x1::account::rotate_authentication_key_call",
+        &[],
+        own_address,
+    );
     act_as(&mut chain, vault, rotate);
     assert_eq!(
         chain.facts(&vault).authentication_key.as_bytes(),

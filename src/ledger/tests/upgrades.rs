@@ -3,8 +3,8 @@
 
 use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
-    AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis, HashValue,
-    ModuleId, Parameters, Vendor,
+    AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis,
+    HashValue, ModuleId, Parameters, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
@@ -118,7 +118,10 @@ fn a_chain_without_upgrades_stays_at_the_first_version() {
 #[test]
 fn a_development_chain_begins_with_the_newest_version() {
     let mut chain = MemoryChain::development();
-    assert_eq!(chain.chain.parameters().framework_version(0), FRAMEWORK_VERSION);
+    assert_eq!(
+        chain.chain.parameters().framework_version(0),
+        FRAMEWORK_VERSION
+    );
     let call = open(&chain);
     assert_eq!(status(&mut chain, call), "Executed successfully");
 }
@@ -133,7 +136,11 @@ fn ordered(chain: &MemoryChain, block: &ExecutedBlock) -> Vec<CheckedTransaction
 }
 
 fn hashes(chain: &MemoryChain) -> Vec<HashValue> {
-    chain.blocks.iter().map(|block| block.tip.block_hash).collect()
+    chain
+        .blocks
+        .iter()
+        .map(|block| block.tip.block_hash)
+        .collect()
 }
 
 fn roots(chain: &MemoryChain) -> Vec<HashValue> {

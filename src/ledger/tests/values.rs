@@ -143,7 +143,10 @@ fn values_that_do_not_fit_are_refused() {
         ("vector<u16>", json!("0x")),
         ("0x1::option::Option<u8>", json!({"vec": [1, 2]})),
         ("0x1::option::Option<u8>", json!({"vec": [1], "more": 1})),
-        ("0x1::object::Object<u8>", json!({"inner": "0x1", "more": 1})),
+        (
+            "0x1::object::Object<u8>",
+            json!({"inner": "0x1", "more": 1}),
+        ),
         ("0x1::object::Object<u8>", json!({})),
         ("0x1::coin::DepositEvent", json!({})),
         ("0x1::coin::DepositEvent", json!({"amount": "1", "more": 1})),
@@ -176,25 +179,44 @@ fn rejects_empty_values_of_undeclared_elements() {
     let framework = framework();
     for (type_name, value) in [
         ("vector<0x1::string::Nothing>", json!([])),
-        ("0x1::option::Option<0x1::string::Nothing>", json!({"vec": []})),
+        (
+            "0x1::option::Option<0x1::string::Nothing>",
+            json!({"vec": []}),
+        ),
         (
             "0x1::simple_map::SimpleMap<0x1::string::Nothing, vector<u8>>",
             json!({"data": []}),
         ),
     ] {
-        let error = framework.value_from_json(&tag(type_name), &value).unwrap_err();
-        assert_eq!(error.to_string(), "type 0x1::string::Nothing is not declared");
+        let error = framework
+            .value_from_json(&tag(type_name), &value)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "type 0x1::string::Nothing is not declared"
+        );
     }
 }
 
 #[test]
 fn values_nest_no_deeper_than_their_bound() {
     let framework = framework();
-    let nested = |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
-    let (json, bytes) = ((0..31).fold(json!(true), |inner, _| json!([inner])), vec![1; 32]);
-    assert_eq!(framework.value_from_json(&nested(31), &json).unwrap(), bytes);
+    let nested =
+        |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
+    let (json, bytes) = (
+        (0..31).fold(json!(true), |inner, _| json!([inner])),
+        vec![1; 32],
+    );
+    assert_eq!(
+        framework.value_from_json(&nested(31), &json).unwrap(),
+        bytes
+    );
     assert_eq!(framework.value_to_json(&nested(31), &bytes).unwrap(), json);
-    assert!(framework.value_from_json(&nested(32), &json!([json])).is_err());
+    assert!(
+        framework
+            .value_from_json(&nested(32), &json!([json]))
+            .is_err()
+    );
     assert!(framework.value_to_json(&nested(32), &[1; 33]).is_err());
 }
 
@@ -209,7 +231,10 @@ fn types_nest_no_deeper_than_their_bound() {
     assert_eq!(call(TYPE_DEPTH_MAX - 1).map(|_| ()), Ok(()));
     for depth in [TYPE_DEPTH_MAX, TYPE_DEPTH_MAX + 1, 100] {
         let error = call(depth).unwrap_err().to_string();
-        assert!(error.starts_with("parse type_arguments[0] failed: "), "{error}");
+        assert!(
+            error.starts_with("parse type_arguments[0] failed: "),
+            "{error}"
+        );
         assert!(error.contains("deep"), "{depth}: {error}");
     }
 }
@@ -217,14 +242,22 @@ fn types_nest_no_deeper_than_their_bound() {
 #[test]
 fn calls_are_read_by_the_declaration() {
     let framework = framework();
-    let call = |function: &str, arguments: Vec<Value>| framework.call_from_json(function, &[], &arguments);
-    let good = call("0x1::aptos_account::transfer", vec![json!("0x2"), json!("7")]).unwrap();
+    let call =
+        |function: &str, arguments: Vec<Value>| framework.call_from_json(function, &[], &arguments);
+    let good = call(
+        "0x1::aptos_account::transfer",
+        vec![json!("0x2"), json!("7")],
+    )
+    .unwrap();
     let shown = framework
         .arguments(&good)
         .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());
     assert_eq!(shown.collect::<Vec<_>>(), [json!("0x2"), json!("7")]);
     let text = |result: Result<_, ledger::FormError>| {
-        result.map(|_: ledger::EntryFunction| ()).unwrap_err().to_string()
+        result
+            .map(|_: ledger::EntryFunction| ())
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(
         text(call("0x1::a::b", vec![])),
@@ -235,8 +268,11 @@ fn calls_are_read_by_the_declaration() {
         "expected 1 arguments [string<address>], but got 0 ([])"
     );
     assert!(
-        text(call("0x1::aptos_account::transfer", vec![json!("0x2"), json!(7)]))
-            .starts_with("parse arguments[1] failed, expect string<u64>, caused by error: ")
+        text(call(
+            "0x1::aptos_account::transfer",
+            vec![json!("0x2"), json!(7)]
+        ))
+        .starts_with("parse arguments[1] failed, expect string<u64>, caused by error: ")
     );
 }
 
@@ -247,7 +283,11 @@ fn errors_do_not_repeat_all_that_a_client_sent() {
     let calls = [
         framework.call_from_json(&long, &[], &[]),
         framework.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long)]),
-        framework.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long), json!(long)]),
+        framework.call_from_json(
+            "0x1::aptos_account::transfer",
+            &[],
+            &[json!(long), json!(long)],
+        ),
         framework.call_from_json(
             "0x1::aptos_account::transfer",
             &[],
@@ -262,7 +302,11 @@ fn errors_do_not_repeat_all_that_a_client_sent() {
 #[test]
 fn the_abi_names_what_sdks_look_for() {
     let framework = framework();
-    let abi = |name: &str| framework.module_abi(&name.parse::<ModuleId>().unwrap()).unwrap();
+    let abi = |name: &str| {
+        framework
+            .module_abi(&name.parse::<ModuleId>().unwrap())
+            .unwrap()
+    };
     let account = abi("0x1::aptos_account");
     let transfer = account["exposed_functions"]
         .as_array()
@@ -287,8 +331,15 @@ fn the_abi_names_what_sdks_look_for() {
         store["fields"][2],
         json!({"name": "deposit_events", "type": "0x1::event::EventHandle<0x1::coin::DepositEvent>"})
     );
-    assert_eq!(abi("0x1::aptos_coin")["structs"][0]["name"], json!("AptosCoin"));
-    assert!(framework.module_abi(&"0x2::coin".parse().unwrap()).is_none());
+    assert_eq!(
+        abi("0x1::aptos_coin")["structs"][0]["name"],
+        json!("AptosCoin")
+    );
+    assert!(
+        framework
+            .module_abi(&"0x2::coin".parse().unwrap())
+            .is_none()
+    );
 }
 
 #[test]
@@ -297,7 +348,11 @@ fn genesis_state_decodes_by_the_declarations() {
     let round_trip = |tag: StructTag, bytes: &[u8]| {
         let tag = TypeTag::from(tag);
         let json = chain.chain.framework().value_to_json(&tag, bytes).unwrap();
-        let back = chain.chain.framework().value_from_json(&tag, &json).unwrap();
+        let back = chain
+            .chain
+            .framework()
+            .value_from_json(&tag, &json)
+            .unwrap();
         assert_eq!(back, bytes, "{tag}");
     };
     let mut members = 0;
@@ -308,7 +363,9 @@ fn genesis_state_decodes_by_the_declarations() {
             StateKeyParts::ResourceGroup { .. } => {
                 let group: BTreeMap<StructTag, Vec<u8>> = bcs::from_bytes(bytes).unwrap();
                 members += group.len();
-                group.into_iter().for_each(|(tag, bytes)| round_trip(tag, &bytes));
+                group
+                    .into_iter()
+                    .for_each(|(tag, bytes)| round_trip(tag, &bytes));
             }
             other => panic!("{other:?}"),
         }

@@ -55,7 +55,9 @@ fn any_struct(inner: impl Strategy<Value = TypeTag>) -> impl Strategy<Value = St
 fn any_type() -> impl Strategy<Value = TypeTag> {
     any_leaf().prop_recursive(TYPE_DEPTH_MAX as u32 - 1, 24, 3, |inner| {
         prop_oneof![
-            inner.clone().prop_map(|item| TypeTag::Vector(Box::new(item))),
+            inner
+                .clone()
+                .prop_map(|item| TypeTag::Vector(Box::new(item))),
             any_struct(inner).prop_map(TypeTag::from),
         ]
     })

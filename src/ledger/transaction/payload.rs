@@ -170,7 +170,10 @@ impl TransactionPayload {
         match self {
             Self::Multisig(multisig) => Some(multisig.multisig_address),
             Self::Payload(InnerPayload::V1 {
-                extra_config: ExtraConfig::V1 { multisig_address, .. },
+                extra_config:
+                    ExtraConfig::V1 {
+                        multisig_address, ..
+                    },
                 ..
             }) => *multisig_address,
             _ => None,

@@ -1,6 +1,8 @@
 //! What a client signs and submits, its signing message and hash, and the proof that it was checked.
 
-use super::{TransactionAuthenticator, TransactionPayload, authenticator::check_all, payload::EntryFunction};
+use super::{
+    TransactionAuthenticator, TransactionPayload, authenticator::check_all, payload::EntryFunction,
+};
 use crate::{
     AccountAddress, Chain, Discard, HashValue, Vendor,
     crypto::{DecodedKeys, Ed25519PublicKey},
@@ -103,7 +105,11 @@ impl SignedTransaction {
     /// # Panics
     /// Never: one transaction has one verdict.
     pub fn check(&self, chain: &Chain) -> Result<(), Discard> {
-        let mut verdicts = check_all(std::slice::from_ref(self), chain, &mut DecodedKeys::default());
+        let mut verdicts = check_all(
+            std::slice::from_ref(self),
+            chain,
+            &mut DecodedKeys::default(),
+        );
         verdicts.pop().expect("one transaction has one verdict")
     }
 }
@@ -117,7 +123,10 @@ const USER_TRANSACTION: u8 = 0;
 
 /// The transaction hash from the BCS form of a signed transaction.
 fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
-    vendor.seeds().transaction.hash(&[&[USER_TRANSACTION], bytes])
+    vendor
+        .seeds()
+        .transaction
+        .hash(&[&[USER_TRANSACTION], bytes])
 }
 
 /// Decodes the body of a submission.
@@ -163,7 +172,8 @@ impl CheckedTransaction {
     ) -> Vec<Result<Self, Discard>> {
         let verdicts = check_all(&transactions, chain, keys);
         let passed = transactions.iter().zip(&verdicts);
-        let passed = passed.filter_map(|(transaction, verdict)| verdict.is_ok().then_some(transaction));
+        let passed =
+            passed.filter_map(|(transaction, verdict)| verdict.is_ok().then_some(transaction));
         let mut hashes = TransactionHashes::of(passed, chain.vendor());
         let judged = transactions.into_iter().zip(verdicts);
         judged
@@ -234,13 +244,17 @@ struct TransactionHashes {
 }
 
 impl TransactionHashes {
-    fn of<'t>(transactions: impl Iterator<Item = &'t SignedTransaction> + Clone, vendor: &Vendor) -> Self {
+    fn of<'t>(
+        transactions: impl Iterator<Item = &'t SignedTransaction> + Clone,
+        vendor: &Vendor,
+    ) -> Self {
         let seed = &vendor.seeds().transaction;
         let mut batch = HashBatch::default();
         let sizes_bytes: Vec<_> = transactions
             .clone()
             .map(|transaction| {
-                batch.push_bcs(seed, &(USER_TRANSACTION, transaction)) - size_of_val(&USER_TRANSACTION)
+                batch.push_bcs(seed, &(USER_TRANSACTION, transaction))
+                    - size_of_val(&USER_TRANSACTION)
             })
             .collect();
         let hashes = batch.finish();

@@ -24,7 +24,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 30 };
+const OPTIONS: StoreOptions = StoreOptions {
+    cache_bytes: 1 << 30,
+};
 /// Look-ups that a time is the mean of.
 const LOOKUPS: u64 = 4_000;
 /// Slots of one account, written over the whole run, that are listed together.
@@ -92,7 +94,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut sample = Sample { hashes: Vec::new() };
     let commits = arguments.total.div_ceil(arguments.per_commit);
     let fifth = commits.div_ceil(5);
-    let (mut committing, mut pruning, mut on_cpu) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    let (mut committing, mut pruning, mut on_cpu) =
+        (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     let mut latencies = Vec::new();
     for commit in 1..=commits {
         let specs = (0..arguments.per_commit).map(|_| {
@@ -120,7 +123,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if let Some(window) = arguments.window {
             let started = Instant::now();
             let head = reader.snapshot()?.ledger_info().version;
-            while !writer.prune(head.saturating_sub(window), PRUNE_VERSIONS)?.done {}
+            while !writer
+                .prune(head.saturating_sub(window), PRUNE_VERSIONS)?
+                .done
+            {}
             pruning += started.elapsed();
         }
         if commit % fifth == 0 || commit == commits {
@@ -228,13 +234,16 @@ fn look_up(
             black_box(slots.count());
         })
     })?;
-    time("the two slots of an account at a random version", &mut |random| {
-        let account = address(random.below(accounts));
-        let version = info.oldest_version + random.below(versions);
-        snapshot.slots(&account, version, None).map(|slots| {
-            black_box(slots.count());
-        })
-    })?;
+    time(
+        "the two slots of an account at a random version",
+        &mut |random| {
+            let account = address(random.below(accounts));
+            let version = info.oldest_version + random.below(versions);
+            snapshot.slots(&account, version, None).map(|slots| {
+                black_box(slots.count());
+            })
+        },
+    )?;
     time(
         "newest 100 summaries of an account until a version",
         &mut |random| {
@@ -245,13 +254,17 @@ fn look_up(
             Ok(())
         },
     )?;
-    time("100 summaries of an account from a version", &mut |random| {
-        let account = address(random.below(accounts));
-        let start = info.oldest_version + random.below(versions);
-        let found = snapshot.transaction_summaries(&account, start..=u64::MAX, Take::Oldest, 100)?;
-        black_box(found);
-        Ok(())
-    })?;
+    time(
+        "100 summaries of an account from a version",
+        &mut |random| {
+            let account = address(random.below(accounts));
+            let start = info.oldest_version + random.below(versions);
+            let found =
+                snapshot.transaction_summaries(&account, start..=u64::MAX, Take::Oldest, 100)?;
+            black_box(found);
+            Ok(())
+        },
+    )?;
     time("block of a version", &mut |random| {
         let version = info.oldest_version + random.below(versions);
         snapshot.block_of_version(version).map(|found| {
@@ -263,11 +276,15 @@ fn look_up(
         black_box(found);
         Ok(())
     })?;
-    time("25 transactions of an account from number 2", &mut |random| {
-        let found = snapshot.account_transactions(&address(random.below(accounts)), Some(2), 25)?;
-        black_box(found);
-        Ok(())
-    })?;
+    time(
+        "25 transactions of an account from number 2",
+        &mut |random| {
+            let found =
+                snapshot.account_transactions(&address(random.below(accounts)), Some(2), 25)?;
+            black_box(found);
+            Ok(())
+        },
+    )?;
     time("newest 25 events of a stream", &mut |random| {
         let found = snapshot.events(&event_stream(random.below(accounts)), None, 25)?;
         black_box(found);
@@ -288,7 +305,11 @@ fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
 
 /// Opens the directory after it was closed, and a copy made while it was open, which is what a
 /// killed process leaves.
-fn reopen(path: &Path, parent: &Path, close: impl FnOnce()) -> Result<(), Box<dyn std::error::Error>> {
+fn reopen(
+    path: &Path,
+    parent: &Path,
+    close: impl FnOnce(),
+) -> Result<(), Box<dyn std::error::Error>> {
     let killed = parent.join("killed");
     fs::create_dir(&killed)?;
     for entry in fs::read_dir(path)? {
@@ -302,7 +323,10 @@ fn reopen(path: &Path, parent: &Path, close: impl FnOnce()) -> Result<(), Box<dy
     for (name, path) in [("after a stop", path), ("after a kill", killed.as_path())] {
         let started = Instant::now();
         let store = Store::open(path, &OPTIONS)?;
-        println!("{:>8.1} ms to open {name}", started.elapsed().as_secs_f64() * 1e3);
+        println!(
+            "{:>8.1} ms to open {name}",
+            started.elapsed().as_secs_f64() * 1e3
+        );
         drop(store);
     }
     Ok(())

@@ -109,8 +109,17 @@ impl Catalog {
         let runs = self.runs_mut(kind);
         runs.jobs.retain(|other| other.output != job.output);
         let is_source = |run: &Run| job.sources.contains(&run.id);
-        let sources: Vec<Run> = runs.list.iter().filter(|run| is_source(run)).cloned().collect();
-        let place = runs.list.iter().position(is_source).unwrap_or(runs.list.len());
+        let sources: Vec<Run> = runs
+            .list
+            .iter()
+            .filter(|run| is_source(run))
+            .cloned()
+            .collect();
+        let place = runs
+            .list
+            .iter()
+            .position(is_source)
+            .unwrap_or(runs.list.len());
         runs.list.retain(|run| !is_source(run));
         if job.written > 0
             && let (Some(oldest), Some(newest)) = (sources.first(), sources.last())
@@ -155,6 +164,7 @@ impl Catalog {
 
     /// Has runs deleted, and their filters.
     fn discard(&mut self, runs: impl Iterator<Item = u64>) {
-        self.garbage.extend(runs.flat_map(|run| [run, filter_of(run)]));
+        self.garbage
+            .extend(runs.flat_map(|run| [run, filter_of(run)]));
     }
 }

@@ -109,7 +109,9 @@ impl<'a> Source<'a> {
             return Ok(());
         }
         match self {
-            Self::Piece { packed, next } => *next = first_above(packed, &bound(Kind::State, Some(digest))),
+            Self::Piece { packed, next } => {
+                *next = first_above(packed, &bound(Kind::State, Some(digest)))
+            }
             Self::Run {
                 kind,
                 table,
@@ -118,7 +120,10 @@ impl<'a> Source<'a> {
             } => {
                 for _ in 0..STEPS_MAX {
                     cursor.advance()?;
-                    if cursor.peek().is_none_or(|(entry, _)| !entry.starts_with(digest)) {
+                    if cursor
+                        .peek()
+                        .is_none_or(|(entry, _)| !entry.starts_with(digest))
+                    {
                         return Ok(());
                     }
                 }

@@ -5,7 +5,8 @@ use crate::{
     schema::{Position, replay_protector},
 };
 use ledger::{
-    AccountAddress, EventKey, ExecutedTransaction, HashValue, ReplayProtector, StateKey, Transaction,
+    AccountAddress, EventKey, ExecutedTransaction, HashValue, ReplayProtector, StateKey,
+    Transaction,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,13 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub(crate) const ALL: [Self; 5] = [Self::Hash, Self::State, Self::Account, Self::Stream, Self::Base];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Hash,
+        Self::State,
+        Self::Account,
+        Self::Stream,
+        Self::Base,
+    ];
     /// The kinds whose entries name rows, and are made anew from rows when the ledger is opened.
     pub(crate) const OF_ROWS: [Self; 4] = [Self::Hash, Self::State, Self::Account, Self::Stream];
 
@@ -104,15 +111,29 @@ pub(crate) type AccountEntry = [u8; Kind::Account.width()];
 pub(crate) type StreamEntry = [u8; Kind::Stream.width()];
 
 pub(crate) fn hash_entry(hash: &HashValue, version: u64) -> HashEntry {
-    concat(&[&hash.as_bytes()[..HASH_PREFIX_BYTES], &version.to_be_bytes()])
+    concat(&[
+        &hash.as_bytes()[..HASH_PREFIX_BYTES],
+        &version.to_be_bytes(),
+    ])
 }
 
-pub(crate) fn state_entry(digest: &[u8; STATE_DIGEST_BYTES], (version, number): Position) -> StateEntry {
+pub(crate) fn state_entry(
+    digest: &[u8; STATE_DIGEST_BYTES],
+    (version, number): Position,
+) -> StateEntry {
     concat(&[digest, &version.to_be_bytes(), &number.to_be_bytes()])
 }
 
-pub(crate) fn account_entry(prefix: &[u8; PREFIX_BYTES], sequence_number: u64, version: u64) -> AccountEntry {
-    concat(&[prefix, &sequence_number.to_be_bytes(), &version.to_be_bytes()])
+pub(crate) fn account_entry(
+    prefix: &[u8; PREFIX_BYTES],
+    sequence_number: u64,
+    version: u64,
+) -> AccountEntry {
+    concat(&[
+        prefix,
+        &sequence_number.to_be_bytes(),
+        &version.to_be_bytes(),
+    ])
 }
 
 pub(crate) fn stream_entry(
@@ -163,7 +184,12 @@ impl Gathered {
     }
 
     /// Adds a transaction without its events and writes.
-    pub(crate) fn add_transaction(&mut self, version: u64, hash: &HashValue, transaction: &Transaction) {
+    pub(crate) fn add_transaction(
+        &mut self,
+        version: u64,
+        hash: &HashValue,
+        transaction: &Transaction,
+    ) {
         self.hashes.push(hash_entry(hash, version));
         if let Some((sender, protector)) = replay_protector(transaction) {
             self.add_sender(&sender, protector, version);
@@ -176,7 +202,9 @@ impl Gathered {
                 account_entry(&self.key.account(sender), number, version)
             }
             // Nonces have no order; the version stands for the number.
-            ReplayProtector::Nonce(_) => account_entry(&self.key.orderless(sender), version, version),
+            ReplayProtector::Nonce(_) => {
+                account_entry(&self.key.orderless(sender), version, version)
+            }
         });
     }
 

@@ -111,7 +111,12 @@ impl FilterWriter {
             }
         }
         let mut row = std::mem::take(&mut self.entries).to_le_bytes().to_vec();
-        row.extend(blocks.into_flattened().into_iter().flat_map(u32::to_le_bytes));
+        row.extend(
+            blocks
+                .into_flattened()
+                .into_iter()
+                .flat_map(u32::to_le_bytes),
+        );
         self.done.push((std::mem::take(&mut self.first), row));
     }
 
@@ -150,7 +155,10 @@ impl Filter {
         let (count, blocks) = row
             .split_first_chunk::<COUNT_BYTES>()
             .unwrap_or((&[0; COUNT_BYTES], &[]));
-        if blocks.is_empty() || blocks.len() > SEGMENT_BYTES || !blocks.len().is_multiple_of(BLOCK_BYTES) {
+        if blocks.is_empty()
+            || blocks.len() > SEGMENT_BYTES
+            || !blocks.len().is_multiple_of(BLOCK_BYTES)
+        {
             let reason = format!("a filter of an index has a segment of {} bytes", row.len());
             return Err(StoreError::Inconsistent(reason));
         }
@@ -175,7 +183,11 @@ impl Filter {
         let segment = &self.bytes[self.begins[at]..end];
         let (block, bits) = place(hash, segment.len() / BLOCK_BYTES);
         let block = &segment[block * BLOCK_BYTES..][..BLOCK_BYTES];
-        let words = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+        let words = block
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u32::from_le_bytes(*word));
         words.zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
@@ -208,7 +220,12 @@ impl Filters {
     ///
     /// # Errors
     /// When the database fails or a filter is damaged.
-    pub(crate) fn of(&self, catalog: &Catalog, table: &RunTable, bytes_max: u64) -> Result<Self, StoreError> {
+    pub(crate) fn of(
+        &self,
+        catalog: &Catalog,
+        table: &RunTable,
+        bytes_max: u64,
+    ) -> Result<Self, StoreError> {
         let kinds = Kind::ALL
             .into_iter()
             .filter(|kind| kind.filter_key_bytes().is_some());
@@ -216,9 +233,13 @@ impl Filters {
         if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(&run.id)) {
             return Ok(self.clone());
         }
-        let (here, new): (Vec<&Run>, Vec<&Run>) =
-            runs.into_iter().partition(|run| self.0.contains_key(&run.id));
-        let mut filters: HashMap<_, _> = here.iter().map(|run| (run.id, self.0[&run.id].clone())).collect();
+        let (here, new): (Vec<&Run>, Vec<&Run>) = runs
+            .into_iter()
+            .partition(|run| self.0.contains_key(&run.id));
+        let mut filters: HashMap<_, _> = here
+            .iter()
+            .map(|run| (run.id, self.0[&run.id].clone()))
+            .collect();
         let mut room_bytes = bytes_max.saturating_sub(bytes_of(&filters));
         // Of each kind the newest first, which are the smallest and the most.
         for run in new.into_iter().rev() {
@@ -231,7 +252,11 @@ impl Filters {
 }
 
 fn bytes_of(filters: &HashMap<u64, Option<Arc<Filter>>>) -> u64 {
-    filters.values().flatten().map(|filter| filter.bytes()).sum()
+    filters
+        .values()
+        .flatten()
+        .map(|filter| filter.bytes())
+        .sum()
 }
 
 /// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its
@@ -296,7 +321,9 @@ mod tests {
         keys.sort_unstable();
         let filter = written(&keys, usize::MAX);
         assert!(filter.firsts.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
-        let held = (KEYS..2 * KEYS).filter(|n| filter.may_hold(&key(*n))).count() as u64;
+        let held = (KEYS..2 * KEYS)
+            .filter(|n| filter.may_hold(&key(*n)))
+            .count() as u64;
         assert!(held < KEYS / 50, "{held} of {KEYS} are held");
         assert!(!Filter::default().may_hold(&key(1)));
     }
@@ -321,7 +348,10 @@ mod tests {
             COUNT_BYTES + SEGMENT_BYTES + 32,
         ] {
             let refused = Filter::default().push(&key(1), &vec![0; bytes]);
-            assert!(matches!(refused, Err(StoreError::Inconsistent(_))), "{bytes}");
+            assert!(
+                matches!(refused, Err(StoreError::Inconsistent(_))),
+                "{bytes}"
+            );
         }
     }
 }

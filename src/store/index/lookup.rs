@@ -48,7 +48,10 @@ impl<'a> Index<'a> {
     }
 
     /// The runs with a version in `versions`, oldest first.
-    pub(crate) fn runs_of(&self, versions: &RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
+    pub(crate) fn runs_of(
+        &self,
+        versions: &RangeInclusive<u64>,
+    ) -> impl DoubleEndedIterator<Item = u64> {
         let (oldest, newest) = (*versions.start(), *versions.end());
         let list = self.runs.list.iter();
         list.filter(move |run| run.first_version <= newest && run.last_version >= oldest)
@@ -80,7 +83,9 @@ impl<'a> Index<'a> {
         }
         for id in self.runs_holding(span).rev() {
             let bounds = (span.low, span.high);
-            if let ControlFlow::Break(end) = run::descend(self.kind, self.table, id, bounds, &mut visit)? {
+            if let ControlFlow::Break(end) =
+                run::descend(self.kind, self.table, id, bounds, &mut visit)?
+            {
                 return Ok(Some(end));
             }
         }
@@ -95,7 +100,9 @@ impl<'a> Index<'a> {
     ) -> Result<Option<B>, StoreError> {
         for id in self.runs_holding(span) {
             let bounds = (span.low, span.high);
-            if let ControlFlow::Break(end) = run::ascend(self.kind, self.table, id, bounds, &mut visit)? {
+            if let ControlFlow::Break(end) =
+                run::ascend(self.kind, self.table, id, bounds, &mut visit)?
+            {
                 return Ok(Some(end));
             }
         }

@@ -71,7 +71,11 @@ impl Pace {
             _ => FAN_IN,
         };
         let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
-        let idle: Vec<&Run> = runs.iter().filter(|run| run.level == level).take(most).collect();
+        let idle: Vec<&Run> = runs
+            .iter()
+            .filter(|run| run.level == level)
+            .take(most)
+            .collect();
         let older: Vec<&Run> = runs.iter().filter(|run| run.level > level).collect();
         if idle.len() >= most || idle.len() >= FAN_IN && entries(&idle) > entries(&older) {
             idle.iter().map(|run| run.id).collect()
@@ -197,7 +201,8 @@ pub(crate) fn work(
     let mut taken = 0;
     for mut job in jobs {
         // Where the oldest run is among the sources nothing lies below that a deletion must hide.
-        let is_oldest = catalog.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
+        let is_oldest =
+            catalog.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
         let outcome = step(kind, &mut job, is_oldest, budget, place)?;
         taken += outcome.taken;
         if outcome.is_done {
@@ -215,7 +220,11 @@ pub(crate) fn work(
 }
 
 /// Deletes some of the blocks of runs that were merged or dropped.
-fn delete(catalog: &mut Catalog, taken: usize, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
+fn delete(
+    catalog: &mut Catalog,
+    taken: usize,
+    table: &mut RunTableMut<'_>,
+) -> Result<(), StoreError> {
     let mut blocks_max = DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN;
     while let Some(&run) = catalog.garbage.first() {
         let deleted = delete_blocks(table, run, blocks_max)?;
@@ -242,7 +251,11 @@ fn step(
     place: &mut Workplace<'_, '_>,
 ) -> Result<Outcome, StoreError> {
     let open = |&run: &u64| RunCursor::new(kind, place.sources, run, &job.last_taken);
-    let mut sources = job.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut sources = job
+        .sources
+        .iter()
+        .map(open)
+        .collect::<Result<Vec<_>, _>>()?;
     let mut writer = RunWriter::new(kind, job.output, place.table)?;
     let mut taken = 0;
     let is_done = loop {
@@ -320,7 +333,10 @@ mod tests {
         );
         // They are as large as all that is older: copies of it, for the most part.
         assert_eq!([3, 4, 5].map(|newer| due(Kind::Base, 40, newer)), [0, 0, 5]);
-        assert_eq!([3, 4, 20].map(|newer| due(Kind::State, 1_000, newer)), [0, 4, 4]);
+        assert_eq!(
+            [3, 4, 20].map(|newer| due(Kind::State, 1_000, newer)),
+            [0, 4, 4]
+        );
     }
 
     #[test]

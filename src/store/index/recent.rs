@@ -30,7 +30,11 @@ impl Packed {
     }
 
     /// The entries from `low` to `high`, both included, in order.
-    pub(crate) fn between(&self, low: &[u8], high: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    pub(crate) fn between(
+        &self,
+        low: &[u8],
+        high: &[u8],
+    ) -> impl DoubleEndedIterator<Item = &[u8]> {
         let range = between(&self.bytes, self.width, low, high);
         self.bytes[range].chunks_exact(self.width)
     }

@@ -77,7 +77,11 @@ impl Appended {
 
 impl<'t> RunWriter<'t> {
     /// Goes on after the last block of `run`.
-    pub(crate) fn new(kind: Kind, run: u64, table: &'t mut RunTableMut<'_>) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        kind: Kind,
+        run: u64,
+        table: &'t mut RunTableMut<'_>,
+    ) -> Result<Self, StoreError> {
         let end = key(run + 1, &[]);
         Ok(Self {
             kind,
@@ -157,7 +161,10 @@ pub(crate) fn delete_blocks(
     let (start, end) = (key(run, &[]), key(run + 1, &[]));
     let mut last = None;
     let mut count = 0;
-    for block in table.range(start.as_slice()..end.as_slice())?.take(blocks_max) {
+    for block in table
+        .range(start.as_slice()..end.as_slice())?
+        .take(blocks_max)
+    {
         last = Some(block?.0.value().to_vec());
         count += 1;
     }
@@ -196,7 +203,12 @@ impl EntryPlace {
 
 impl RunCursor {
     /// Starts at the first entry above `after`; an empty `after` is below all.
-    pub(crate) fn new(kind: Kind, table: &RunTable, run: u64, after: &[u8]) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        kind: Kind,
+        table: &RunTable,
+        run: u64,
+        after: &[u8],
+    ) -> Result<Self, StoreError> {
         let mut cursor = Self {
             kind,
             blocks: blocks_from(table, run, after)?,

@@ -2,7 +2,9 @@
 //! which is read several times as fast as the some twenty pieces of memory that it was written from.
 
 use super::{Bounded, Record};
-use ledger::{BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, HashValue};
+use ledger::{
+    BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, HashValue,
+};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::{
     cell::{Cell, RefCell},
@@ -167,7 +169,11 @@ impl Serialize for Marked<'_, ExecutedBlock> {
 impl Serialize for Marked<'_, [ExecutedTransaction]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(transactions, marker) = self;
-        serializer.collect_seq(transactions.iter().map(|transaction| Marked(transaction, marker)))
+        serializer.collect_seq(
+            transactions
+                .iter()
+                .map(|transaction| Marked(transaction, marker)),
+        )
     }
 }
 

@@ -143,7 +143,8 @@ impl BlockLog {
         }
         let newest = std::mem::take(&mut self.newest);
         let usual_bytes = newest.len();
-        let mut buffer = Arc::try_unwrap(newest).unwrap_or_else(|_| Vec::with_capacity(usual_bytes));
+        let mut buffer =
+            Arc::try_unwrap(newest).unwrap_or_else(|_| Vec::with_capacity(usual_bytes));
         buffer.clear();
         buffer.resize(HEADER_BYTES, 0);
         let mut bounded = Bounded {
@@ -179,7 +180,9 @@ impl BlockLog {
     /// # Errors
     /// When the disk fails.
     pub(crate) fn empty(&mut self) -> Result<(), StoreError> {
-        self.file.set_len(0).map_err(|error| failed("emptying", &error))?;
+        self.file
+            .set_len(0)
+            .map_err(|error| failed("emptying", &error))?;
         self.length = 0;
         Ok(())
     }

@@ -63,7 +63,12 @@ pub(crate) struct Header {
 
 impl Header {
     /// The header of a record with this content.
-    pub(crate) fn of(content: &[u8], key: &LogKey, (generation, number): (u64, u64), height: u64) -> Self {
+    pub(crate) fn of(
+        content: &[u8],
+        key: &LogKey,
+        (generation, number): (u64, u64),
+        height: u64,
+    ) -> Self {
         Self {
             generation,
             number,
@@ -75,7 +80,12 @@ impl Header {
 
     /// The bytes of the header.
     pub(crate) fn encode(&self, key: &LogKey) -> [u8; HEADER_BYTES] {
-        let numbers = [self.generation, self.number, self.height, self.content_bytes];
+        let numbers = [
+            self.generation,
+            self.number,
+            self.height,
+            self.content_bytes,
+        ];
         let mut bytes = [0; HEADER_BYTES];
         bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
         for (place, number) in bytes[MAGIC.len()..].chunks_exact_mut(8).zip(numbers) {

@@ -43,7 +43,11 @@ impl Scan {
     ///
     /// # Errors
     /// When the disk does not tell how long the file is.
-    pub(crate) fn new(file: Arc<dyn StorageBackend>, key: LogKey, generation: u64) -> io::Result<Self> {
+    pub(crate) fn new(
+        file: Arc<dyn StorageBackend>,
+        key: LogKey,
+        generation: u64,
+    ) -> io::Result<Self> {
         Ok(Self {
             length: file.len()?,
             file,
@@ -82,7 +86,11 @@ impl Scan {
         let mut header = [0; HEADER_BYTES];
         self.file.read(self.at, &mut header)?;
         let header = match Header::decode(&header, &self.key) {
-            Some(header) if (header.generation, header.number) == (self.generation, self.number) => header,
+            Some(header)
+                if (header.generation, header.number) == (self.generation, self.number) =>
+            {
+                header
+            }
             _ => return Ok(None),
         };
         // Also what bounds the memory: no content is longer than the file.
@@ -108,8 +116,9 @@ impl Scan {
                 .zip(read.chunks(PAGE_BYTES as usize))
             {
                 let header = Header::decode(page, &self.key);
-                let is_later =
-                    |header: &Header| header.generation == self.generation && header.number > self.number;
+                let is_later = |header: &Header| {
+                    header.generation == self.generation && header.number > self.number
+                };
                 if let Some(header) = header.filter(is_later) {
                     return Ok(Some((place, header.number)));
                 }

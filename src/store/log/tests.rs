@@ -90,7 +90,10 @@ impl Torn {
     fn check(&self, seed: u64) {
         for try_number in 0..8 {
             let mut random = Random::new(seed.wrapping_mul(8) + try_number);
-            let disk = Disk::new(self.disk.torn(&mut |bound| random.below(bound as u64) as usize));
+            let disk = Disk::new(
+                self.disk
+                    .torn(&mut |bound| random.below(bound as u64) as usize),
+            );
             let found = found(&disk, 2);
             let has_next = found.len() > self.before.len();
             let next = has_next.then(|| self.next.clone());
@@ -219,7 +222,11 @@ fn append_long(log: &mut BlockLog, height: u64, content: &[u8]) {
         out.write_all(content)
             .map_err(|error| StoreError::Inconsistent(error.to_string()))
     });
-    assert!(appended.unwrap().is_some(), "{} bytes do not fit", content.len());
+    assert!(
+        appended.unwrap().is_some(),
+        "{} bytes do not fit",
+        content.len()
+    );
 }
 
 /// The digest is that of the whole content, whatever its length and however it is hashed.
@@ -263,7 +270,11 @@ fn sampled_places(bytes: usize) -> Vec<usize> {
         ]
     });
     let ends = (0..64).chain(bytes.saturating_sub(64)..bytes);
-    let mut places: Vec<_> = (0..bytes).step_by(499).chain(beside_pages).chain(ends).collect();
+    let mut places: Vec<_> = (0..bytes)
+        .step_by(499)
+        .chain(beside_pages)
+        .chain(ends)
+        .collect();
     places.retain(|place| *place < bytes);
     places.sort_unstable();
     places.dedup();
@@ -367,7 +378,10 @@ fn a_record_costs_one_write_and_one_sync_and_the_file_grows_rarely() {
     log.restart(2);
     assert!(append(&mut log).unwrap().is_some());
     log.empty().unwrap();
-    assert_eq!((disk.log().len().unwrap(), found(&disk, 2)), (0, Records::new()));
+    assert_eq!(
+        (disk.log().len().unwrap(), found(&disk, 2)),
+        (0, Records::new())
+    );
 }
 
 #[test]
@@ -386,7 +400,11 @@ fn a_record_that_somebody_has_is_not_written_over() {
     assert_eq!(&first[HEADER_BYTES..][..7], b"a block");
     let place = second.as_ptr();
     drop(second);
-    assert_eq!(append(b"a third").as_ptr(), place, "its memory is used again");
+    assert_eq!(
+        append(b"a third").as_ptr(),
+        place,
+        "its memory is used again"
+    );
 }
 
 #[test]

@@ -291,7 +291,9 @@ impl Disk {
             Fault::Gone { after } => platter.gone_from = Some(platter.operations + after),
             Fault::Full { more_bytes } => platter.length_max = Some(platter.length() + more_bytes),
             Fault::Write { after } => platter.failing_write = Some(platter.writes + after),
-            Fault::Sync { after, keeps } => platter.failing_sync = Some((platter.syncs + after, keeps)),
+            Fault::Sync { after, keeps } => {
+                platter.failing_sync = Some((platter.syncs + after, keeps))
+            }
             Fault::Read { after } => platter.failing_read = Some(platter.reads + after),
             Fault::Reads { after } => platter.unreadable_from = Some(platter.reads + after),
         });
@@ -395,7 +397,10 @@ impl Platter {
     fn begin_write(&mut self, number: usize, change: &Change) -> io::Result<()> {
         self.begin_operation()?;
         self.writes += 1;
-        if self.failing_write.is_some_and(|failing| self.writes > failing) {
+        if self
+            .failing_write
+            .is_some_and(|failing| self.writes > failing)
+        {
             self.failing_write = None;
             return Err(self.fail(ErrorKind::Other, "the disk failed to write"));
         }
@@ -404,7 +409,10 @@ impl Platter {
             Change::SetLength(length) => *length,
         };
         let more = length.saturating_sub(self.files[number].written.length);
-        let has_room = more == 0 || self.length_max.is_none_or(|max| self.length() + more <= max);
+        let has_room = more == 0
+            || self
+                .length_max
+                .is_none_or(|max| self.length() + more <= max);
         if has_room {
             return Ok(());
         }
@@ -414,7 +422,10 @@ impl Platter {
     fn sync(&mut self, number: usize) -> io::Result<()> {
         self.begin_operation()?;
         self.syncs += 1;
-        if let Some((_, keeps)) = self.failing_sync.take_if(|(failing, _)| self.syncs > *failing) {
+        if let Some((_, keeps)) = self
+            .failing_sync
+            .take_if(|(failing, _)| self.syncs > *failing)
+        {
             self.files[number].forget_dirty(keeps);
             return Err(self.fail(ErrorKind::Other, "the disk failed to sync"));
         }
@@ -425,7 +436,9 @@ impl Platter {
     fn begin_read(&mut self) -> io::Result<()> {
         self.reads += 1;
         let is_unreadable = self.unreadable_from.is_some_and(|from| self.reads > from);
-        let fails_once = self.failing_read.is_some_and(|failing| self.reads > failing);
+        let fails_once = self
+            .failing_read
+            .is_some_and(|failing| self.reads > failing);
         if is_unreadable || fails_once {
             self.failing_read = None;
             self.failed_reads += 1;
@@ -475,7 +488,8 @@ impl redb::StorageBackend for LogFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.change(LOG, Change::Write(offset as usize, data.to_vec()))
+        self.0
+            .change(LOG, Change::Write(offset as usize, data.to_vec()))
     }
 
     fn sync_data(&self) -> io::Result<()> {

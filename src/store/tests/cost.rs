@@ -120,7 +120,8 @@ impl Ledger {
     fn new(accounts: u64, window_versions: Option<u64>) -> Self {
         let disk = Disk::default();
         let mut maker = Maker::new();
-        let store = Store::open_backend_with_secret(disk.clone(), disk.log(), &OPTIONS, [7; 16]).unwrap();
+        let store =
+            Store::open_backend_with_secret(disk.clone(), disk.log(), &OPTIONS, [7; 16]).unwrap();
         let mut store = with_pace(store, PACE);
         store
             .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
@@ -210,7 +211,9 @@ fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
 /// Reads the state that each transfer is executed on.
 fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
     for key in specs.iter().flat_map(|spec| spec.writes.keys()) {
-        snapshot.state_value(key, snapshot.ledger_info().version).unwrap();
+        snapshot
+            .state_value(key, snapshot.ledger_info().version)
+            .unwrap();
     }
 }
 
@@ -219,7 +222,12 @@ fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
     let version = snapshot.ledger_info().version;
     let transactions = &block.transactions[1..=specs.len()];
     for (number, transaction) in (0u64..).zip(transactions) {
-        assert!(snapshot.transaction_by_hash(&transaction.hash).unwrap().is_some());
+        assert!(
+            snapshot
+                .transaction_by_hash(&transaction.hash)
+                .unwrap()
+                .is_some()
+        );
         let unknown = HashValue::sha3_of(&[&version.to_le_bytes(), &number.to_le_bytes()]);
         assert!(snapshot.transaction_by_hash(&unknown).unwrap().is_none());
     }

@@ -91,7 +91,10 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
             );
             let next = &workload.blocks[newest as usize + 1..][..1];
             assert!(matches!(writer.commit(next), Err(StoreError::Poisoned(_))));
-            assert!(matches!(writer.prune(u64::MAX, 1), Err(StoreError::Poisoned(_))));
+            assert!(matches!(
+                writer.prune(u64::MAX, 1),
+                Err(StoreError::Poisoned(_))
+            ));
             return progress;
         }
         progress.acknowledged = progress.in_flight;
@@ -133,7 +136,10 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: 
     if goes_on && !rest.is_empty() {
         writer.commit(rest).unwrap();
         workload
-            .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS + 1, ends.1))
+            .check(
+                &reader.snapshot().unwrap(),
+                &workload.info(BLOCKS + 1, ends.1),
+            )
             .unwrap();
     }
 }
@@ -159,7 +165,12 @@ fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
         check_image(disk.written(), &progress, &workload, false);
         // Whatever has arrived, the rest can follow: every other time, as that is the most work.
         let goes_on = fails_from % 2 == 0;
-        check_image(torn(&disk, fails_from as u64), &progress, &workload, goes_on);
+        check_image(
+            torn(&disk, fails_from as u64),
+            &progress,
+            &workload,
+            goes_on,
+        );
         if let Some((syncs, image, progress)) = synced.take()
             && syncs != disk.syncs()
         {

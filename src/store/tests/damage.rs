@@ -52,7 +52,9 @@ fn open_file(file: &[u8]) -> Result<String, StoreError> {
     let opened = open(directory.path());
     if let Err(error) = &opened {
         assert!(
-            error.to_string().contains(directory.path().to_str().unwrap()),
+            error
+                .to_string()
+                .contains(directory.path().to_str().unwrap()),
             "it names the directory: {error}"
         );
         assert!(
@@ -75,7 +77,11 @@ fn damage_at_any_place_is_refused_or_changes_no_answer() {
         let mut file = whole.clone();
         for _ in 0..=random.below(8) {
             // One in four in the first page, where the roots are.
-            let end = if random.below(4) == 0 { 320 } else { used as u64 };
+            let end = if random.below(4) == 0 {
+                320
+            } else {
+                used as u64
+            };
             let place = random.below(end) as usize;
             file[place] ^= 1 << random.below(8);
         }
@@ -143,7 +149,9 @@ fn refuses_a_file_with_damage_in_its_newest_commit_and_in_the_one_before() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("ledger.redb"), &file).unwrap();
         let opened = Store::open_checked(directory.path(), &OPTIONS, check_bytes_max);
-        let error = opened.map(|store| store.height()).expect_err("it is damaged");
+        let error = opened
+            .map(|store| store.height())
+            .expect_err("it is damaged");
         assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
         let words = format!("{} is damaged: ", directory.path().display());
         assert!(error.to_string().contains(&words), "{error}");

@@ -1,10 +1,10 @@
 //! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
 
 use ledger::{
-    AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction, EntryFunction,
-    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, HashValue, Parameters,
-    RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, TypeTag, Vendor, WriteOp,
-    WriteSet,
+    AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
+    EntryFunction, EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis,
+    HashValue, Parameters, RawTransaction, SignedTransaction, StateKey, Transaction,
+    TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
         BlockEndInfo, BlockEpilogue, BlockMetadata, ExtraConfig, GenesisPayload, InnerPayload,
@@ -191,7 +191,10 @@ impl Maker {
             module: "0x1::node_account".parse().expect("a module"),
             function: "transfer".parse().expect("an identifier"),
             type_args: Vec::new(),
-            args: vec![address(sender).as_bytes().to_vec().into(), vec![1; 8].into()],
+            args: vec![
+                address(sender).as_bytes().to_vec().into(),
+                vec![1; 8].into(),
+            ],
         };
         let (sequence_number, payload) = if is_orderless {
             // Falling, so that the order of nonces tells nothing about the order of versions.
@@ -241,7 +244,10 @@ impl Maker {
         events
     }
 
-    fn assemble(&mut self, parts: Vec<(Transaction, Vec<ContractEvent>, WriteSet)>) -> ExecutedBlock {
+    fn assemble(
+        &mut self,
+        parts: Vec<(Transaction, Vec<ContractEvent>, WriteSet)>,
+    ) -> ExecutedBlock {
         let (height, first_version, parent_hash, mut accumulator) = match &self.tip {
             Some(tip) => (
                 tip.height + 1,

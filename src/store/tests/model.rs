@@ -62,7 +62,9 @@ fn run(seed: u64, steps: &[Step]) {
                 let block = &workload.blocks[pruned.oldest_block_height as usize];
                 assert_eq!(pruned.oldest_version, block.first_version);
                 let before = workload.info(newest, oldest).oldest_version;
-                assert!(pruned.oldest_version >= before && pruned.oldest_version <= bound.max(before));
+                assert!(
+                    pruned.oldest_version >= before && pruned.oldest_version <= bound.max(before)
+                );
                 let is_last = block.last_version() >= bound;
                 assert_eq!(pruned.done, is_last, "{pruned:?} for {bound}");
                 oldest = pruned.oldest_block_height;
@@ -77,7 +79,9 @@ fn run(seed: u64, steps: &[Step]) {
                 let height = oldest + workload.below(newest + 1 - oldest);
                 let head = workload.info(height, 0);
                 let snapshot = reader.snapshot_at(&head).unwrap();
-                workload.check(&snapshot, &workload.info(height, oldest)).unwrap();
+                workload
+                    .check(&snapshot, &workload.info(height, oldest))
+                    .unwrap();
                 held = Some((reader.snapshot().unwrap(), workload.info(newest, oldest)));
             }
         }
@@ -132,7 +136,9 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
     writer.commit(&workload.grow(60)).unwrap();
     let bytes = |height: u64| -> usize {
         let transactions = &workload.blocks[height as usize].transactions;
-        let writes = transactions.iter().flat_map(|executed| executed.writes.iter());
+        let writes = transactions
+            .iter()
+            .flat_map(|executed| executed.writes.iter());
         writes.map(|write| encode(&write).unwrap().len()).sum()
     };
     let (mut oldest, mut single, mut several) = (0, 0, 0);
@@ -142,7 +148,10 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
         let within: usize = taken.clone().map(bytes).sum();
         let with_next = within + bytes(taken.end);
         let count = taken.end - taken.start;
-        assert!(count == 1 || within <= BYTES_MAX, "{within} bytes of {taken:?}");
+        assert!(
+            count == 1 || within <= BYTES_MAX,
+            "{within} bytes of {taken:?}"
+        );
         assert!(taken.end == 60 || with_next > BYTES_MAX, "only {taken:?}");
         *(if within > BYTES_MAX {
             &mut single
@@ -269,9 +278,15 @@ fn check_filters(writer: &StoreWriter) {
     let (catalog, table) = (&view.catalog, &view.tables.runs);
     let half = view.filters.bytes() / 2;
     let some = Filters::default().of(catalog, table, half).unwrap();
-    assert!((1..=half).contains(&some.bytes()), "{} of {half}", some.bytes());
+    assert!(
+        (1..=half).contains(&some.bytes()),
+        "{} of {half}",
+        some.bytes()
+    );
     let none = Filters::default().of(catalog, table, 0).unwrap();
-    let mut runs = Kind::ALL.into_iter().flat_map(|kind| &catalog.runs(kind).list);
+    let mut runs = Kind::ALL
+        .into_iter()
+        .flat_map(|kind| &catalog.runs(kind).list);
     assert!(runs.all(|run| none.may_hold(run.id, &[7; 16])));
     for row in view.tables.runs.iter().unwrap() {
         let number = number(row.unwrap().0.value());
@@ -339,7 +354,11 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
             let runs = view.catalog.runs(kind);
             let unwritten = view.head.tip.version + 1 - runs.recent_from;
             assert!(unwritten < 30, "{kind:?} has {unwritten} versions to read");
-            assert!(runs.list.len() < 16, "{kind:?} has {} runs", runs.list.len());
+            assert!(
+                runs.list.len() < 16,
+                "{kind:?} has {} runs",
+                runs.list.len()
+            );
         }
     }
     let newest = workload.blocks.len() as u64 - 1;
@@ -371,13 +390,18 @@ fn readers_beside_the_writer_see_whole_moments() {
                         workload.check(&snapshot, &expected).unwrap();
                         heights.push(info.block_height);
                     }
-                    assert!(heights.is_sorted(), "a later snapshot is older: {heights:?}");
+                    assert!(
+                        heights.is_sorted(),
+                        "a later snapshot is older: {heights:?}"
+                    );
                 })
             })
             .collect();
         for block in &workload.blocks[1..] {
             writer.commit(std::slice::from_ref(block)).unwrap();
-            writer.prune(block.first_version.saturating_sub(40), 8).unwrap();
+            writer
+                .prune(block.first_version.saturating_sub(40), 8)
+                .unwrap();
         }
         is_over.store(true, Ordering::Release);
         for reader in readers {

@@ -54,7 +54,10 @@ fn a_database_of_something_else() {
     transaction.open_table(OTHER).unwrap().insert(1, 2).unwrap();
     transaction.commit().unwrap();
     drop(database);
-    assert!(matches!(refusal(directory.path()), StoreError::Foreign { .. }));
+    assert!(matches!(
+        refusal(directory.path()),
+        StoreError::Foreign { .. }
+    ));
 }
 
 /// What opening says of a directory of another format, which it leaves as it is.
@@ -65,7 +68,10 @@ fn refusal_of_format(format: u64) -> StoreError {
     let file = directory.path().join("ledger.redb");
     let before = fs::read(&file).unwrap();
     let refusal = refusal(directory.path());
-    assert!(fs::read(&file).unwrap() == before, "the refused file was changed");
+    assert!(
+        fs::read(&file).unwrap() == before,
+        "the refused file was changed"
+    );
     refusal
 }
 
@@ -93,7 +99,10 @@ fn another_format_in_a_file_that_was_not_closed() {
         .into();
     fs::copy(from, to).unwrap();
     drop(database);
-    assert!(matches!(refusal(killed.path()), StoreError::NewerFormat { .. }));
+    assert!(matches!(
+        refusal(killed.path()),
+        StoreError::NewerFormat { .. }
+    ));
 }
 
 #[test]
@@ -104,12 +113,18 @@ fn another_format() {
     );
     let older = refusal_of_format(FORMAT_OLDEST - 1);
     let StoreError::OlderFormat {
-        found, oldest, known, ..
+        found,
+        oldest,
+        known,
+        ..
     } = older
     else {
         panic!("{older}");
     };
-    assert_eq!((found, oldest, known), (FORMAT_OLDEST - 1, FORMAT_OLDEST, FORMAT));
+    assert_eq!(
+        (found, oldest, known),
+        (FORMAT_OLDEST - 1, FORMAT_OLDEST, FORMAT)
+    );
     let text = older.to_string();
     assert!(
         text.contains("the program that wrote it, or name an empty directory"),
@@ -123,15 +138,24 @@ fn another_format() {
 fn a_directory_is_in_use_until_its_writer_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let (store, workload) = initialized(directory.path());
-    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    assert!(matches!(
+        refusal(directory.path()),
+        StoreError::InUse { .. }
+    ));
     let (writer, reader) = store.split();
-    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    assert!(matches!(
+        refusal(directory.path()),
+        StoreError::InUse { .. }
+    ));
     let snapshot = reader.snapshot().unwrap();
     workload.check(&snapshot, &workload.info(0, 0)).unwrap();
     // The writer keeps the database open for its readers.
     drop(writer);
     let closed = workload.check(&snapshot, &workload.info(0, 0)).unwrap_err();
-    assert!(format!("{closed:?}").contains("DatabaseClosed"), "{closed:?}");
+    assert!(
+        format!("{closed:?}").contains("DatabaseClosed"),
+        "{closed:?}"
+    );
     Store::open(directory.path(), &OPTIONS).unwrap();
 }
 
@@ -158,7 +182,10 @@ fn of_many_that_make_one_directory_at_once_exactly_one_has_it() {
                 })
             };
             let openers: Vec<_> = (0..OPENERS).map(|_| scope.spawn(open)).collect();
-            openers.into_iter().map(|opener| opener.join().unwrap()).collect()
+            openers
+                .into_iter()
+                .map(|opener| opener.join().unwrap())
+                .collect()
         });
         let refused: Vec<_> = opened.into_iter().filter_map(Result::err).collect();
         assert_eq!(refused.len(), OPENERS - 1, "round {round}: {refused:?}");
@@ -183,7 +210,10 @@ fn a_directory_that_another_makes_a_ledger_in_is_left_alone() {
     let file = fs::File::create(directory.path().join("ledger.lock")).unwrap();
     file.try_lock().unwrap();
     fs::write(directory.path().join("ledger.redb.new"), "half of one").unwrap();
-    assert!(matches!(refusal(directory.path()), StoreError::InUse { .. }));
+    assert!(matches!(
+        refusal(directory.path()),
+        StoreError::InUse { .. }
+    ));
     let half = fs::read(directory.path().join("ledger.redb.new")).unwrap();
     assert_eq!(half, b"half of one");
     assert!(!directory.path().join("ledger.redb").exists());
@@ -260,7 +290,10 @@ fn blocks_that_do_not_follow() {
         let mut block = (*blocks[0]).clone();
         change(&mut block);
         let result = writer.commit(&[Arc::new(block)]);
-        assert!(matches!(result, Err(StoreError::Inconsistent(_))), "{result:?}");
+        assert!(
+            matches!(result, Err(StoreError::Inconsistent(_))),
+            "{result:?}"
+        );
     }
     // A refusal is no failed write: the blocks that do follow are taken.
     writer.commit(&blocks).unwrap();
@@ -293,7 +326,12 @@ fn a_genesis_grows_by_upgrades_that_lie_ahead() {
     store.extend_genesis(&with(&[(2, 4)])).unwrap();
     let mut other_chain = with(&[(2, 4), (3, 9)]);
     other_chain.chain_id += 1;
-    for refused in [genesis(), with(&[(1, 3), (2, 4)]), with(&[(2, 5)]), other_chain] {
+    for refused in [
+        genesis(),
+        with(&[(1, 3), (2, 4)]),
+        with(&[(2, 5)]),
+        other_chain,
+    ] {
         let error = store.extend_genesis(&refused).unwrap_err();
         assert!(matches!(error, StoreError::OtherGenesis(_)), "{error:?}");
     }
@@ -337,7 +375,9 @@ fn a_moment_outside_the_window() {
         reader.snapshot_at(&ahead),
         Err(StoreError::NoSuchMoment { .. })
     ));
-    writer.prune(workload.blocks[5].first_version, 1_000).unwrap();
+    writer
+        .prune(workload.blocks[5].first_version, 1_000)
+        .unwrap();
     let pruned = workload.info(4, 0);
     assert!(matches!(
         reader.snapshot_at(&pruned),
@@ -381,7 +421,9 @@ fn streams_whose_events_go_are_told_alike_before_and_after_a_snapshot_shows_it()
         .flat_map(|account| [stream(account, 0), stream(account, 1)])
         .collect();
     let starts = |snapshot: Snapshot| -> Vec<_> {
-        let starts = streams.iter().map(|stream| snapshot.first_event(stream).unwrap());
+        let starts = streams
+            .iter()
+            .map(|stream| snapshot.first_event(stream).unwrap());
         starts.collect()
     };
     for _ in 0..30 {

@@ -57,7 +57,11 @@ fn a_group_costs_one_sync_and_is_there_after_any_end() {
         growths += has_grown;
         assert_eq!(disk.syncs() - syncs, 1 + has_grown, "of block {height}");
         let info = workload.info(height, 0);
-        assert_eq!(reader.snapshot().unwrap().ledger_info(), &info, "it is shown");
+        assert_eq!(
+            reader.snapshot().unwrap().ledger_info(),
+            &info,
+            "it is shown"
+        );
         for image in [disk.synced(), disk.written()] {
             let (_writer, reader) = open(image);
             if height % 10 == 0 {
@@ -81,7 +85,10 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
         writer.commit(&blocks).unwrap();
         height += count;
         let is_checkpoint = writer.log.generation() > generation;
-        assert!(is_checkpoint || count == 1, "a large group went into the log");
+        assert!(
+            is_checkpoint || count == 1,
+            "a large group went into the log"
+        );
         checkpoints += u64::from(is_checkpoint);
         assert!(disk.log().len().unwrap() <= SMALL.log_bytes_max);
         let (_writer, reader) = open(disk.synced());
@@ -130,7 +137,11 @@ fn who_is_told_first_sees_it_when_the_database_has_it() {
             told += 1;
             assert_eq!(reader.would_wait(1), is_ahead);
             let (_writer, reopened) = open(disk.synced());
-            assert_eq!(reopened.chain_tip().unwrap().height, 1, "durable when it is told");
+            assert_eq!(
+                reopened.chain_tip().unwrap().height,
+                1,
+                "durable when it is told"
+            );
         };
         writer.make_durable(&blocks, tell).unwrap();
         assert_eq!(told, 1);
@@ -172,7 +183,11 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
             assert!(shown.unwrap_err().is_failed_io());
         }
         let (_writer, reopened) = open(disk.synced());
-        assert_eq!(reopened.chain_tip().unwrap().height, 2, "{fault:?}: it was told");
+        assert_eq!(
+            reopened.chain_tip().unwrap().height,
+            2,
+            "{fault:?}: it was told"
+        );
     }
 }
 
@@ -180,7 +195,9 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
 fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
     type Next = fn(&mut StoreWriter, &[Arc<ExecutedBlock>], &Disk);
     let ways: [(&str, u64, Next); 6] = [
-        ("a commit", 1, |writer, next, _| writer.commit(next).unwrap()),
+        ("a commit", 1, |writer, next, _| {
+            writer.commit(next).unwrap()
+        }),
         ("a step of pruning", 0, |writer, _, _| {
             writer.prune(1, u64::MAX).unwrap();
         }),
@@ -195,7 +212,9 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         }),
         ("many more", 20, |writer, next, _| {
             for block in next {
-                writer.make_durable(std::slice::from_ref(block), |_| ()).unwrap();
+                writer
+                    .make_durable(std::slice::from_ref(block), |_| ())
+                    .unwrap();
             }
             assert!(writer.unshown_transactions() > 0, "not each by itself");
         }),
@@ -210,7 +229,9 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         let disk = Disk::default();
         let (mut writer, reader) = initialized(&disk, LARGE, &workload);
         for block in &blocks[..2] {
-            writer.make_durable(std::slice::from_ref(block), |_| ()).unwrap();
+            writer
+                .make_durable(std::slice::from_ref(block), |_| ())
+                .unwrap();
         }
         assert!(reader.would_wait(2), "{way}");
         next(&mut writer, &blocks[2..], &disk);
@@ -261,7 +282,10 @@ fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
             for (index, executed) in block.transactions.iter().enumerate() {
                 let parts = logged.transaction(index).unwrap();
                 assert_eq!(parts.transaction, bcs(&executed.transaction));
-                assert_eq!(parts.info_and_events, bcs(&(&executed.info, &executed.events)));
+                assert_eq!(
+                    parts.info_and_events,
+                    bcs(&(&executed.info, &executed.events))
+                );
                 assert_eq!(parts.writes, bcs(&executed.writes));
                 assert_eq!(parts.accumulator_root, bcs(&executed.accumulator_root));
                 let all = bcs(executed).len();

@@ -89,7 +89,10 @@ fn a_read_that_fails_now_and_then_is_answered_and_one_that_always_does_is_not() 
     }
     faults.reads.store(u32::MAX, SeqCst);
     assert!(page(&shield, 0).is_err());
-    assert!(u32::MAX - faults.reads.load(SeqCst) < 10, "it tries on and on");
+    assert!(
+        u32::MAX - faults.reads.load(SeqCst) < 10,
+        "it tries on and on"
+    );
 }
 
 #[test]

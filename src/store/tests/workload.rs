@@ -2,7 +2,9 @@
 
 use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{FoundByHash, Snapshot, StoreError, Take, TransactionSummary};
-use ledger::{ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp};
+use ledger::{
+    ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
+};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Accounts, streams and keys are few, so that they meet often.
@@ -50,7 +52,8 @@ impl Workload {
     /// A chain of genesis only.
     pub(super) fn new(seed: u64) -> Self {
         let mut maker = Maker::new();
-        let writes = (0..KEYS / 2).map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
+        let writes = (0..KEYS / 2)
+            .map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
         let first = maker.first_block(writes.collect());
         Self {
             maker,
@@ -169,7 +172,9 @@ impl Workload {
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
                 // The entry of a pruned transaction goes some time after its row.
-                None if version < info.oldest_version => assert!(by_hash.is_none_or(|v| v == version)),
+                None if version < info.oldest_version => {
+                    assert!(by_hash.is_none_or(|v| v == version))
+                }
                 None => assert_eq!(by_hash, None),
             }
         }
@@ -212,7 +217,11 @@ impl Workload {
     }
 
     /// The part of [`Workload::check`] that reads the state.
-    pub(super) fn check_states(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+    pub(super) fn check_states(
+        &self,
+        snapshot: &Snapshot,
+        info: &LedgerInfo,
+    ) -> Result<(), StoreError> {
         for version in info.oldest_version..=info.version {
             let state = self.state(version);
             for key in (0..=KEYS).map(key) {
@@ -232,19 +241,29 @@ impl Workload {
     }
 
     /// The slots of each account at every version: all of them, and from each place on.
-    pub(super) fn check_slots(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
+    pub(super) fn check_slots(
+        &self,
+        snapshot: &Snapshot,
+        info: &LedgerInfo,
+    ) -> Result<(), StoreError> {
         for version in info.oldest_version..=info.version {
             let state = self.state(version);
             for account in (0..=OWNERS).map(address) {
                 let all = snapshot.slots(&account, version, None)?;
                 let all = all.collect::<Result<Vec<_>, _>>()?;
                 assert!(all.is_sorted_by_key(|slot| slot.place), "{all:?}");
-                assert!(all.windows(2).all(|two| two[0].place != two[1].place), "{all:?}");
+                assert!(
+                    all.windows(2).all(|two| two[0].place != two[1].place),
+                    "{all:?}"
+                );
                 let mut found: Vec<_> = all.iter().filter_map(|slot| slot.held.clone()).collect();
                 found.sort();
-                let held = state.iter().filter(|(key, _)| key.address() == Some(account));
-                let held =
-                    held.filter_map(|(key, operation)| Some(((*key).clone(), operation.value()?.clone())));
+                let held = state
+                    .iter()
+                    .filter(|(key, _)| key.address() == Some(account));
+                let held = held.filter_map(|(key, operation)| {
+                    Some(((*key).clone(), operation.value()?.clone()))
+                });
                 let expected: Vec<_> = held.collect();
                 assert_eq!(found, expected, "{account} at {version} of {info:?}");
                 for (number, slot) in all.iter().enumerate() {
@@ -252,15 +271,27 @@ impl Workload {
                     assert_eq!(place, Some(slot.place));
                     let rest = snapshot.slots(&account, version, place)?;
                     let rest = rest.collect::<Result<Vec<_>, _>>()?;
-                    assert_eq!(rest, all[number..], "from {number} of {account} at {version}");
-                    assert_eq!(snapshot.slot_place(&address(99), slot.place.to_bytes()), None);
+                    assert_eq!(
+                        rest,
+                        all[number..],
+                        "from {number} of {account} at {version}"
+                    );
+                    assert_eq!(
+                        snapshot.slot_place(&address(99), slot.place.to_bytes()),
+                        None
+                    );
                 }
             }
         }
         Ok(())
     }
 
-    fn check_account(&self, snapshot: &Snapshot, info: &LedgerInfo, account: u64) -> Result<(), StoreError> {
+    fn check_account(
+        &self,
+        snapshot: &Snapshot,
+        info: &LedgerInfo,
+        account: u64,
+    ) -> Result<(), StoreError> {
         let sender = address(account);
         let all: Vec<(u64, u64)> = self
             .versioned()
@@ -275,7 +306,8 @@ impl Workload {
             snapshot.first_account_transaction(&sender)?,
             all.first().map(|(number, _)| *number)
         );
-        let versions = |page: &[(u64, u64)]| page.iter().map(|(_, version)| *version).collect::<Vec<_>>();
+        let versions =
+            |page: &[(u64, u64)]| page.iter().map(|(_, version)| *version).collect::<Vec<_>>();
         for limit in [0, 1, 3, 1_000] {
             let newest = &all[all.len().saturating_sub(limit)..];
             let found = snapshot.account_transactions(&sender, None, limit)?;
@@ -333,21 +365,30 @@ impl Workload {
             for limit in [0, 1, 3, 1_000] {
                 let what = format!("{limit} of {account} in {start}..={end} of {info:?}");
                 let first = &within[..within.len().min(limit)];
-                let found = snapshot.transaction_summaries(&sender, start..=end, Take::Oldest, limit)?;
+                let found =
+                    snapshot.transaction_summaries(&sender, start..=end, Take::Oldest, limit)?;
                 assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {what}");
                 let last = &within[within.len().saturating_sub(limit)..];
-                let found = snapshot.transaction_summaries(&sender, start..=end, Take::Newest, limit)?;
+                let found =
+                    snapshot.transaction_summaries(&sender, start..=end, Take::Newest, limit)?;
                 assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {what}");
             }
         }
         Ok(())
     }
 
-    fn check_stream(&self, snapshot: &Snapshot, info: &LedgerInfo, key: &EventKey) -> Result<(), StoreError> {
+    fn check_stream(
+        &self,
+        snapshot: &Snapshot,
+        info: &LedgerInfo,
+        key: &EventKey,
+    ) -> Result<(), StoreError> {
         let all: Vec<(u64, u64, ContractEvent)> = self
             .versioned()
             .filter(|(version, _)| (info.oldest_version..=info.version).contains(version))
-            .flat_map(|(version, executed)| executed.events.iter().map(move |event| (version, event)))
+            .flat_map(|(version, executed)| {
+                executed.events.iter().map(move |event| (version, event))
+            })
             .filter_map(|(version, event)| {
                 let (stream, number) = event.stream_position()?;
                 (stream == *key).then(|| (number, version, event.clone()))
@@ -383,7 +424,9 @@ impl Workload {
                     "from {start}"
                 );
                 let rows = snapshot.stream_event_rows(key, Some(start), limit)?;
-                let row = |(version, event): &(u64, ContractEvent)| (*version, bcs::to_bytes(event).unwrap());
+                let row = |(version, event): &(u64, ContractEvent)| {
+                    (*version, bcs::to_bytes(event).unwrap())
+                };
                 let expected: Vec<_> = events(&page).iter().map(row).collect();
                 assert_eq!(rows, expected, "rows from {start}");
             }

@@ -114,7 +114,11 @@ impl AsyncRead for Guarded {
 }
 
 impl AsyncWrite for Guarded {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.tcp).poll_write(context, bytes);
         this.written(written, context)

@@ -38,9 +38,15 @@ use std::{
 use tokio::time::{Sleep, sleep};
 
 /// What serves HTTP/1.1 connections on one thread.
-pub trait Http1: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError> {}
+pub trait Http1:
+    Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError>
+{
+}
 
-impl<H> Http1 for H where H: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError> {}
+impl<H> Http1 for H where
+    H: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError>
+{
+}
 
 /// Makes it.
 ///
@@ -74,7 +80,9 @@ where
             // version, which may be that of another client's request. The version decides here if
             // no flag does; actix-http replaces it before it writes the head.
             head.version = Version::HTTP_11;
-            if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
+            if requested != ConnectionType::KeepAlive
+                || head.connection_type() == ConnectionType::Close
+            {
                 // Without the flag, actix-http writes what the newest request that it has decoded
                 // asks for. No protocol is upgraded to: actix-http ends a connection that asked for
                 // one.
@@ -120,7 +128,12 @@ fn report_body(request: &mut Request, activity: &Rc<Activity>) {
 }
 
 /// Serves a connection whose first byte has arrived to its end.
-pub async fn serve<H: Http1>(http1: &H, transport: Transport, peer: SocketAddr, options: &PipelineOptions) {
+pub async fn serve<H: Http1>(
+    http1: &H,
+    transport: Transport,
+    peer: SocketAddr,
+    options: &PipelineOptions,
+) {
     let activity = Rc::new(Activity::default());
     let watched = Watched::new(transport, Rc::clone(&activity));
     let mut dispatcher = pin!(http1.call((watched, Some(peer))));

@@ -112,9 +112,13 @@ mod tests {
             for first_ms in [1, 500, 990, 3_700] {
                 let activity = Rc::new(Activity::default());
                 let mut idle = Idle::after(KEEP_ALIVE);
-                assert!(!is_ended_within(&mut idle, &activity, Duration::from_millis(first_ms)).await);
+                assert!(
+                    !is_ended_within(&mut idle, &activity, Duration::from_millis(first_ms)).await
+                );
                 let serving = activity.serve();
-                assert!(!is_ended_within(&mut idle, &activity, Duration::from_millis(served_ms)).await);
+                assert!(
+                    !is_ended_within(&mut idle, &activity, Duration::from_millis(served_ms)).await
+                );
                 drop(serving);
                 let begun = Instant::now();
                 ended(&mut idle, &activity).await;

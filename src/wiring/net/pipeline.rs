@@ -193,7 +193,10 @@ where
         let Some(tls) = &self.tls else {
             return Some(Transport::Plain(guarded));
         };
-        let handshake = timeout(self.options.connection.tls_handshake_timeout, tls.accept(guarded));
+        let handshake = timeout(
+            self.options.connection.tls_handshake_timeout,
+            tls.accept(guarded),
+        );
         // Boxed, so that the state of a handshake is not kept for as long as the connection.
         let stream = Box::pin(handshake).await.ok()?.ok()?;
         Some(Transport::Tls(Box::new(stream)))

@@ -79,7 +79,11 @@ impl AsyncRead for Transport {
 }
 
 impl AsyncWrite for Transport {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         either!(self, stream => stream.poll_write(context, bytes))
     }
 

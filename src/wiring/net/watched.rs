@@ -247,7 +247,11 @@ impl AsyncRead for Watched {
 }
 
 impl AsyncWrite for Watched {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.get_mut().transport().poll_write(context, bytes)
     }
 
@@ -256,7 +260,9 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.get_mut().transport().poll_write_vectored(context, slices)
+        self.get_mut()
+            .transport()
+            .poll_write_vectored(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {

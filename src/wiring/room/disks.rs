@@ -46,7 +46,11 @@ impl Rooms {
         Ok(Self {
             directory: Arc::clone(directory),
             ledger: Room::of(&ledger)?,
-            pool: if is_one { None } else { Some(Room::of(directory)?) },
+            pool: if is_one {
+                None
+            } else {
+                Some(Room::of(directory)?)
+            },
         })
     }
 }

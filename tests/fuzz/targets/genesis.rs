@@ -15,7 +15,8 @@ pub fn run(input: &[u8]) {
         return;
     };
     let written = serde_json::to_vec(&genesis).expect("a genesis has a JSON form");
-    let again: Genesis = serde_json::from_slice(&written).expect("a genesis that was written is read");
+    let again: Genesis =
+        serde_json::from_slice(&written).expect("a genesis that was written is read");
     assert!(again == genesis, "a genesis changes when it is written");
     genesis.faucet_key();
     if genesis.accounts.len() > ACCOUNTS_MAX {

@@ -10,7 +10,8 @@ pub fn run(input: &[u8]) {
     };
     let shown = submission_json(chain(), &transaction);
     let again = submission_from_json(chain(), shown.as_bytes());
-    let again = again.unwrap_or_else(|problem| panic!("{problem}: what is shown cannot be read: {shown}"));
+    let again =
+        again.unwrap_or_else(|problem| panic!("{problem}: what is shown cannot be read: {shown}"));
     assert_eq!(again, transaction, "shown as {shown}");
     let bytes = bcs::to_bytes(&transaction).expect("a transaction has a BCS form");
     if let Ok(decoded) = decode_signed_transaction(&bytes) {

@@ -39,5 +39,9 @@ fn from_json(tag: &TypeTag, json: &serde_json::Value) {
     let shown = framework.value_to_json(tag, &bytes);
     let shown = shown.unwrap_or_else(|error| panic!("{error}: {json} as {tag} cannot be shown"));
     let again = framework.value_from_json(tag, &shown);
-    assert_eq!(again.ok(), Some(bytes), "{json} as {tag} is shown as {shown}");
+    assert_eq!(
+        again.ok(),
+        Some(bytes),
+        "{json} as {tag} is shown as {shown}"
+    );
 }

@@ -134,5 +134,8 @@ impl Pace {
 /// Returns the processor time that this process has used.
 pub fn processor_time() -> Duration {
     let used = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(used.tv_sec.try_into().unwrap(), used.tv_nsec.try_into().unwrap())
+    Duration::new(
+        used.tv_sec.try_into().unwrap(),
+        used.tv_nsec.try_into().unwrap(),
+    )
 }

@@ -73,7 +73,9 @@ impl Bench {
 /// Returns the counts and errors of a report that must not be in it.
 fn faults(report: &Value) -> Vec<String> {
     let counts = COUNTS.iter().filter(|&&name| report[name] != 0);
-    let mut faults: Vec<_> = counts.map(|name| format!("{name}: {}", report[name])).collect();
+    let mut faults: Vec<_> = counts
+        .map(|name| format!("{name}: {}", report[name]))
+        .collect();
     if report["errors"] != json!({}) {
         faults.push(format!("errors: {}", report["errors"]));
     }

@@ -51,7 +51,11 @@ pub fn chunked(attacker: Arc<Attacker>) -> Preparation {
         let request = Arc::new(request_without_end());
         let mut senders = JoinSet::new();
         for _ in 0..SENDERS {
-            let (attacker, pace, request) = (Arc::clone(&attacker), Arc::clone(&pace), Arc::clone(&request));
+            let (attacker, pace, request) = (
+                Arc::clone(&attacker),
+                Arc::clone(&pace),
+                Arc::clone(&request),
+            );
             senders.spawn(async move {
                 while pace.next().await.is_some() {
                     attacker.count_sent();

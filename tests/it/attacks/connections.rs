@@ -45,7 +45,11 @@ fn allowed_connections(wanted: usize) -> usize {
 /// Holds connections until the attack ends, and opens new ones for those that end.
 ///
 /// `hold_one` holds a connection until the node ends it, and returns how it did.
-async fn hold(attacker: Arc<Attacker>, count: usize, hold_one: fn(TcpStream) -> BoxFuture<'static, String>) {
+async fn hold(
+    attacker: Arc<Attacker>,
+    count: usize,
+    hold_one: fn(TcpStream) -> BoxFuture<'static, String>,
+) {
     let pace = Pace::new(&attacker, OPENED_PER_SECOND);
     let mut held = JoinSet::new();
     for _ in 0..allowed_connections(count) {

@@ -99,7 +99,10 @@ impl Figures {
     /// Returns errors of the bench, responses other than those of the attack, and faults in the
     /// log.
     pub fn violations(&self, attack: &Attack) -> Vec<String> {
-        let reports = self.without.iter().chain(self.with.iter().map(|run| &run.report));
+        let reports = self
+            .without
+            .iter()
+            .chain(self.with.iter().map(|run| &run.report));
         let of_bench = reports.flat_map(|report| &report.faults).cloned();
         let responses = self.responses();
         let missing = attack
@@ -112,7 +115,10 @@ impl Figures {
             .iter()
             .filter(|(kind, _)| !documented.contains(*kind))
             .map(|(kind, count)| format!("{count} undocumented responses {kind:?}"));
-        let logged = self.faults.iter().map(|fault| format!("{fault:?} in the log"));
+        let logged = self
+            .faults
+            .iter()
+            .map(|fault| format!("{fault:?} in the log"));
         of_bench
             .chain(missing)
             .chain(undocumented)

@@ -54,7 +54,8 @@ pub fn large_reads(attacker: Arc<Attacker>) -> Preparation {
         let first = commit_large_transactions(&attacker).await;
         let page = format!("/v1/transactions?start={first}&limit={PAGE}");
         let get = |path, coding| {
-            format!("GET {path} HTTP/1.1\r\nhost: node\r\naccept-encoding: {coding}\r\n\r\n").into_bytes()
+            format!("GET {path} HTTP/1.1\r\nhost: node\r\naccept-encoding: {coding}\r\n\r\n")
+                .into_bytes()
         };
         let requests = Requests {
             per_second: PER_SECOND,

@@ -162,7 +162,9 @@ impl Plan {
     }
 
     fn has(&self, attack: &Attack) -> bool {
-        self.selected.split(',').any(|part| attack.name.contains(part))
+        self.selected
+            .split(',')
+            .any(|part| attack.name.contains(part))
     }
 }
 

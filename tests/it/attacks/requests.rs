@@ -46,7 +46,8 @@ impl Requests {
         let this = Arc::new(self);
         let mut senders = JoinSet::new();
         for _ in 0..SENDERS {
-            let (this, pace, attacker) = (Arc::clone(&this), Arc::clone(&pace), Arc::clone(&attacker));
+            let (this, pace, attacker) =
+                (Arc::clone(&this), Arc::clone(&pace), Arc::clone(&attacker));
             senders.spawn(async move { this.send_paced(&attacker, &pace).await });
         }
         senders.join_all().await;
@@ -69,7 +70,12 @@ impl Requests {
     }
 
     /// Sends a request and returns the kind of its response, or `None` if there is none.
-    async fn exchange(&self, attacker: &Attacker, request: &[u8], kept: &mut Option<Raw>) -> Option<String> {
+    async fn exchange(
+        &self,
+        attacker: &Attacker,
+        request: &[u8],
+        kept: &mut Option<Raw>,
+    ) -> Option<String> {
         let mut connection = match kept.take() {
             Some(connection) => connection,
             None => Raw::try_connect(&attacker.target).await?,
@@ -83,7 +89,10 @@ impl Requests {
         let end = if answer.head.contains("\r\nconnection: keep-alive") {
             connection.exchange(request).await.map(|_| "kept")?
         } else {
-            connection.answer().await.map_or("closed", |_| "answered twice")
+            connection
+                .answer()
+                .await
+                .map_or("closed", |_| "answered twice")
         };
         Some(format!("{version} {}, {end}", kind(&answer)))
     }
@@ -100,7 +109,11 @@ pub fn kind(answer: &RawAnswer) -> String {
         let code = failures
             .first()
             .and_then(|failure| failure["error"]["error_code"].as_str());
-        return format!("{status}, {} of {}", failures.len(), code.unwrap_or_default());
+        return format!(
+            "{status}, {} of {}",
+            failures.len(),
+            code.unwrap_or_default()
+        );
     }
     match json["error_code"].as_str() {
         Some(code) => format!("{status} {code}"),
@@ -131,7 +144,10 @@ pub fn logged(attacker: Arc<Attacker>) -> Preparation {
         let lost_before = target.lost_lines().await;
         target.pause_log(true);
         requests.send(Arc::clone(&attacker)).await;
-        attacker.count_many("line of the log lost", target.lost_lines().await - lost_before);
+        attacker.count_many(
+            "line of the log lost",
+            target.lost_lines().await - lost_before,
+        );
         target.pause_log(false);
     })
 }
@@ -147,7 +163,8 @@ pub fn varied_accept(attacker: Arc<Attacker>) -> Preparation {
         "text/html",
     ];
     let get = |accepted| {
-        format!("GET /v1/accounts/0x1 HTTP/1.1\r\nhost: node\r\naccept: {accepted}\r\n\r\n").into_bytes()
+        format!("GET /v1/accounts/0x1 HTTP/1.1\r\nhost: node\r\naccept: {accepted}\r\n\r\n")
+            .into_bytes()
     };
     let requests = Requests {
         per_second: SMALL_PER_SECOND,

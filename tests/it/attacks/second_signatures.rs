@@ -51,7 +51,11 @@ pub fn alone(attacker: Arc<Attacker>) -> Preparation {
         let requests = Requests {
             per_second: PER_SECOND,
             connections: Connections::Kept,
-            requests: pending.second.iter().map(TestNode::submission_bytes).collect(),
+            requests: pending
+                .second
+                .iter()
+                .map(TestNode::submission_bytes)
+                .collect(),
         };
         Assault::new(requests.send(attacker))
     }

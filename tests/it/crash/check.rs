@@ -41,7 +41,8 @@ impl History {
         ends.check_not_before(&self.ends);
         ends.check_not_before(&news.ends);
         self.ends = ends;
-        self.check_committed(node, news.committed, sample_seed).await;
+        self.check_committed(node, news.committed, sample_seed)
+            .await;
         self.check_blocks(node).await;
         self.check_sequence_numbers(node).await;
         check_supply(node, ends.version).await;
@@ -91,12 +92,28 @@ impl History {
                 (height, version) = (ends.oldest_height, ends.oldest_version);
                 continue;
             }
-            assert_eq!(number(&block.json["block_height"]), height, "{}", block.text);
-            assert_eq!(number(&block.json["first_version"]), version, "block {height}");
+            assert_eq!(
+                number(&block.json["block_height"]),
+                height,
+                "{}",
+                block.text
+            );
+            assert_eq!(
+                number(&block.json["first_version"]),
+                version,
+                "block {height}"
+            );
             let last = number(&block.json["last_version"]);
             let transactions = block.json["transactions"].as_array().unwrap();
-            let versions: Vec<_> = transactions.iter().map(|one| number(&one["version"])).collect();
-            assert_eq!(versions, (version..=last).collect::<Vec<_>>(), "block {height}");
+            let versions: Vec<_> = transactions
+                .iter()
+                .map(|one| number(&one["version"]))
+                .collect();
+            assert_eq!(
+                versions,
+                (version..=last).collect::<Vec<_>>(),
+                "block {height}"
+            );
             (height, version) = (height + 1, last + 1);
         }
         assert!(version > self.ends.version, "the newest block is short");
@@ -138,7 +155,8 @@ async fn check_supply(node: &Client, version: u64) {
         held += u128::from(answer.json.as_u64().unwrap());
     }
     let url = format!("{}/v1/view?ledger_version={version}", node.api);
-    let body = json!({ "function": "0x1::coin::supply", "type_arguments": [COIN], "arguments": [] });
+    let body =
+        json!({ "function": "0x1::coin::supply", "type_arguments": [COIN], "arguments": [] });
     let answer = node.http.send_json(Method::POST, &url, &body).await;
     let supply: &Value = &answer.json[0]["vec"][0];
     assert_eq!(

@@ -143,7 +143,13 @@ impl Ledger {
         }
         if cycle.phase == Phase::Start {
             let node = self.node();
-            kill_a_start(node.directory(), node.settings(), cycle, usual_start * 5 / 4).await;
+            kill_a_start(
+                node.directory(),
+                node.settings(),
+                cycle,
+                usual_start * 5 / 4,
+            )
+            .await;
         }
         kept
     }
@@ -167,12 +173,20 @@ impl Ledger {
         self.node = Some(figures.start(|| ended.restart()));
         let client = self.node().client.clone();
         for hash in &kept.parked {
-            let answer = client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-            assert_eq!(answer.json["type"], "pending_transaction", "{}", answer.text);
+            let answer = client
+                .get(&format!("/v1/transactions/by_hash/{hash}"))
+                .await;
+            assert_eq!(
+                answer.json["type"], "pending_transaction",
+                "{}",
+                answer.text
+            );
             figures.restored += 1;
         }
         for hash in &kept.accepted {
-            let answer = client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+            let answer = client
+                .get(&format!("/v1/transactions/by_hash/{hash}"))
+                .await;
             // Committed and pruned: in the short window nobody knows it any more.
             let may_be_pruned = cycle.prunes && matches!(answer.status, 404 | 410);
             assert!(
@@ -247,7 +261,10 @@ async fn what_was_told_survives_kill_9_at_any_moment() {
         )
     };
     let cycles = number("CRASH_CYCLES").unwrap_or(80);
-    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let nanos = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
     let seed = number("CRASH_SEED").unwrap_or(nanos as u64);
     println!("CRASH_CYCLES={cycles} CRASH_SEED={seed}");
     let mut figures = Figures::default();
@@ -261,7 +278,11 @@ async fn what_was_told_survives_kill_9_at_any_moment() {
             new_directory(cycle, usual_start, &mut figures).await;
             continue;
         }
-        let ledger = if cycle.prunes { &mut pruned } else { &mut whole };
+        let ledger = if cycle.prunes {
+            &mut pruned
+        } else {
+            &mut whole
+        };
         let kept = ledger.end(cycle, usual_start, &mut figures).await;
         ledger.restart(cycle, &kept, &mut figures).await;
     }

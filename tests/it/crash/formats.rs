@@ -100,7 +100,10 @@ fn a_directory_of_a_format_that_is_not_read_is_refused() {
         let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["ledger.lock", "ledger.redb"]);
-        assert!(fs::read(&file).unwrap() == before, "the refused file was changed");
+        assert!(
+            fs::read(&file).unwrap() == before,
+            "the refused file was changed"
+        );
     }
 }
 
@@ -114,7 +117,11 @@ async fn a_directory_of_each_format_gives_the_answers_it_gave() {
         // The second time it is one of this program's.
         for _ in 0..2 {
             for (path, answer) in &known.answers {
-                assert_eq!(&answer_to(&node, path).await, answer, "{path} of format {format}");
+                assert_eq!(
+                    &answer_to(&node, path).await,
+                    answer,
+                    "{path} of format {format}"
+                );
             }
             let Item { path, body, answer } = &known.item;
             assert_eq!(
@@ -192,7 +199,10 @@ async fn call_multisig(
         args: args.into_iter().map(Into::into).collect(),
     };
     let transaction = payer.call(&chain, sequence_number, call);
-    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+    let media_type = format!(
+        "application/x.{}.signed_transaction+bcs",
+        chain.vendor.lower()
+    );
     let submission = node
         .http
         .request(Method::POST, &format!("{}/v1/transactions", node.api))
@@ -225,7 +235,8 @@ async fn make_multisig(
     // Opaque until it runs.
     let payload = bcs::to_bytes(&[0u8, 1, 2].as_slice()).unwrap();
     let args = vec![bcs::to_bytes(&address).unwrap(), payload];
-    let proposed = call_multisig(node, payer, sequence_number + 1, "create_transaction", args).await;
+    let proposed =
+        call_multisig(node, payer, sequence_number + 1, "create_transaction", args).await;
     let handle = account["data"]["data"]["transactions"]["handle"]
         .as_str()
         .unwrap();
@@ -256,7 +267,9 @@ fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec
         format!("/balance/0xa?ledger_version={version}"),
         format!("/resource/{store}?ledger_version={version}"),
     ];
-    pages.map(|page| format!("/v1/accounts/{address}{page}")).into()
+    pages
+        .map(|page| format!("/v1/accounts/{address}{page}"))
+        .into()
 }
 
 /// Writes the fixture of this format; see the head of this file.
@@ -294,7 +307,9 @@ async fn make() {
     let height: u64 = super::told::number(&node.get("/v1").await.json["block_height"]);
     // Genesis has more transactions than a fixture may have.
     paths.push("/v1/blocks/by_height/0".to_owned());
-    paths.extend((1..=height).map(|height| format!("/v1/blocks/by_height/{height}?with_transactions=true")));
+    paths.extend(
+        (1..=height).map(|height| format!("/v1/blocks/by_height/{height}?with_transactions=true")),
+    );
     let mut answers = BTreeMap::new();
     for path in paths {
         let answer = answer_to(&node, &path).await;

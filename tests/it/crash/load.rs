@@ -39,7 +39,11 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Arc<Told>)
             202 => told.note_accepted(hash),
             400 if is_unknown(&answer) => {
                 unknown += 1;
-                assert!(unknown <= UNKNOWN_MAX, "no number is right: {}", answer.text);
+                assert!(
+                    unknown <= UNKNOWN_MAX,
+                    "no number is right: {}",
+                    answer.text
+                );
                 continue;
             }
             503 => return,
@@ -70,6 +74,13 @@ fn is_unknown(answer: &Answer) -> bool {
 pub async fn begin(node: &Client, told: &Arc<Told>) -> Vec<JoinHandle<()>> {
     let chain = node.chain().await;
     (0..CLIENTS)
-        .map(|number| tokio::spawn(transfer(node.clone(), chain.clone(), number, Arc::clone(told))))
+        .map(|number| {
+            tokio::spawn(transfer(
+                node.clone(),
+                chain.clone(),
+                number,
+                Arc::clone(told),
+            ))
+        })
         .collect()
 }

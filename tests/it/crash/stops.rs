@@ -58,14 +58,23 @@ async fn check_chain(node: &TestNode) {
     );
     let mut next_version = 0;
     for height in 0..=height {
-        let block = node.get(&format!("/v1/blocks/by_height/{height}")).await.json;
+        let block = node
+            .get(&format!("/v1/blocks/by_height/{height}"))
+            .await
+            .json;
         assert_eq!(number_of(&block["block_height"]), height);
-        assert_eq!(number_of(&block["first_version"]), next_version, "block {height}");
+        assert_eq!(
+            number_of(&block["first_version"]),
+            next_version,
+            "block {height}"
+        );
         next_version = number_of(&block["last_version"]) + 1;
     }
     assert_eq!(next_version, version + 1);
     for version in 0..=version {
-        let transaction = node.get(&format!("/v1/transactions/by_version/{version}")).await;
+        let transaction = node
+            .get(&format!("/v1/transactions/by_version/{version}"))
+            .await;
         assert_eq!(
             number_of(&transaction.json["version"]),
             version,
@@ -80,13 +89,19 @@ async fn what_was_told_as_committed_survives_kill_9() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
     for number in 0..CLIENTS {
-        node.fund(&Account::from_seed(number), 1_000_000_000_000).await;
+        node.fund(&Account::from_seed(number), 1_000_000_000_000)
+            .await;
     }
     let told = Told::default();
     for round in 1..=3 {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {
-                let transfers = transfer(node.client.clone(), chain.clone(), number, Arc::clone(&told));
+                let transfers = transfer(
+                    node.client.clone(),
+                    chain.clone(),
+                    number,
+                    Arc::clone(&told),
+                );
                 tokio::spawn(transfers)
             })
             .collect();
@@ -119,8 +134,13 @@ async fn a_graceful_stop_keeps_what_is_pending() {
 
     let node = node.restart();
     let pending = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-    assert_eq!(pending.json["type"], "pending_transaction", "{}", pending.text);
-    node.submit_and_wait(&account.transfer(&chain, 0, to, 10)).await;
+    assert_eq!(
+        pending.json["type"], "pending_transaction",
+        "{}",
+        pending.text
+    );
+    node.submit_and_wait(&account.transfer(&chain, 0, to, 10))
+        .await;
     let committed = node.try_wait(&hash).await.unwrap();
     assert_eq!(committed["success"], true);
     assert_eq!(node.balance(&to).await, 30);

@@ -38,12 +38,19 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
     let mut version = 0;
     let ended = loop {
         let url = format!("{}/v1/transactions/by_version/{version}", node.api);
-        let answer = node.http.try_send(node.http.request(Method::GET, &url)).await;
+        let answer = node
+            .http
+            .try_send(node.http.request(Method::GET, &url))
+            .await;
         if answer.is_none() {
             break node.ended_within_patience().await;
         }
         version += 1;
-        assert!(version < READS_MAX, "no read met the damage: {}", node.log());
+        assert!(
+            version < READS_MAX,
+            "no read met the damage: {}",
+            node.log()
+        );
     };
     let log = node.log();
     assert_eq!(ended.code(), Some(1), "{log}");

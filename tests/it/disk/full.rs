@@ -38,7 +38,9 @@ impl Payer {
     /// Submits the next transfer.
     async fn submit(&mut self, node: &TestNode) -> (HashValue, Answer) {
         let to = Account::from_seed(2).address;
-        let transfer = self.account.transfer(&self.chain, self.sequence_number, to, 1);
+        let transfer = self
+            .account
+            .transfer(&self.chain, self.sequence_number, to, 1);
         let answer = node.try_submit(&transfer).await.unwrap();
         if answer.status == 202 {
             self.sequence_number += 1;
@@ -55,7 +57,9 @@ impl Payer {
                 assert!(!self.told.is_empty(), "{}", answer.text);
                 return (None, answer);
             }
-            let wait = node.get(&format!("/v1/transactions/wait_by_hash/{hash}")).await;
+            let wait = node
+                .get(&format!("/v1/transactions/wait_by_hash/{hash}"))
+                .await;
             if wait.status != 200 {
                 return (Some(hash), wait);
             }
@@ -70,7 +74,10 @@ impl Payer {
     async fn check_told(&self, node: &TestNode) {
         for (hash, version) in &self.told {
             let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-            assert_eq!((found.status, &found.json["version"]), (200, &json!(version)));
+            assert_eq!(
+                (found.status, &found.json["version"]),
+                (200, &json!(version))
+            );
         }
     }
 }
@@ -87,7 +94,11 @@ fn check_refused(answer: &Answer, cause: &str) {
     assert_eq!(answer.status, 503, "{}", answer.text);
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.contains(cause), "{message}");
-    assert!(header(answer, "retry-after").is_some(), "{:?}", answer.headers);
+    assert!(
+        header(answer, "retry-after").is_some(),
+        "{:?}",
+        answer.headers
+    );
 }
 
 /// Checks what a node answers that cannot write: reads as before, and for the rest the cause.
@@ -113,7 +124,9 @@ async fn check_reads_only(node: &TestNode, payer: &mut Payer, cause: &str) {
     assert_eq!(header(&ledger, "-ledger-version"), Some(durable));
     payer.check_told(node).await;
     for version in 0..=durable.parse::<u64>().unwrap() {
-        let read = node.get(&format!("/v1/transactions/by_version/{version}")).await;
+        let read = node
+            .get(&format!("/v1/transactions/by_version/{version}"))
+            .await;
         assert_eq!(read.status, 200, "{}", read.text);
         assert_eq!(
             header(&read, "-ledger-version"),
@@ -165,7 +178,9 @@ async fn a_file_that_may_grow_no_more_leaves_a_node_that_reads() {
     let cause = "File too large";
     check_refused(&wait, cause);
     if let Some(pending) = pending {
-        let found = node.get(&format!("/v1/transactions/by_hash/{pending}")).await;
+        let found = node
+            .get(&format!("/v1/transactions/by_hash/{pending}"))
+            .await;
         let kind = found.json["type"].as_str().unwrap();
         // Committed where the log had it when the database failed.
         assert!(

@@ -50,8 +50,15 @@ impl Tmpfs {
 
     /// Lets nobody write to it, or lets them again.
     fn set_read_only(&self, is_read_only: bool) {
-        let options = if is_read_only { "remount,ro" } else { "remount,rw" };
-        let remounted = Command::new("mount").args(["-o", options]).arg(&self.0).status();
+        let options = if is_read_only {
+            "remount,ro"
+        } else {
+            "remount,rw"
+        };
+        let remounted = Command::new("mount")
+            .args(["-o", options])
+            .arg(&self.0)
+            .status();
         assert!(remounted.unwrap().success());
     }
 }

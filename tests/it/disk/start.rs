@@ -43,7 +43,10 @@ fn a_path_that_is_no_directory() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("data"), "mine").unwrap();
     check_refused(directory.path(), &["check that it is a directory"]);
-    assert_eq!(fs::read_to_string(directory.path().join("data")).unwrap(), "mine");
+    assert_eq!(
+        fs::read_to_string(directory.path().join("data")).unwrap(),
+        "mine"
+    );
 }
 
 #[test]
@@ -52,7 +55,10 @@ fn a_directory_of_something_else() {
     fs::create_dir(directory.path().join("data")).unwrap();
     fs::write(directory.path().join("data/thesis.txt"), "mine").unwrap();
     check_refused(directory.path(), &["thesis.txt", "name an empty directory"]);
-    assert_eq!(fs::read_dir(directory.path().join("data")).unwrap().count(), 1);
+    assert_eq!(
+        fs::read_dir(directory.path().join("data")).unwrap().count(),
+        1
+    );
 }
 
 #[test]
@@ -60,7 +66,10 @@ fn a_new_ledger_for_which_there_is_no_room() {
     let directory = tempfile::tempdir().unwrap();
     let limited = TestNode::limited("-f 64", &TestNode::command(directory.path(), &[]));
     let data = directory.path().join("data");
-    check_refusal(limited, &[data.to_str().unwrap(), "File too large", "make room"]);
+    check_refusal(
+        limited,
+        &[data.to_str().unwrap(), "File too large", "make room"],
+    );
     // The next start, when there is room, is not disturbed by what this one left.
     let left: Vec<_> = fs::read_dir(&data).unwrap().collect();
     assert!(left.len() <= 1, "{left:?}");
@@ -113,7 +122,11 @@ fn of_many_processes_that_are_started_on_an_absent_directory_one_has_it() {
         // Each says that it is ready, or ends.
         let are_ready: Vec<_> = outputs
             .into_iter()
-            .map(|output| output.lines().any(|line| line.unwrap().starts_with("ready ")))
+            .map(|output| {
+                output
+                    .lines()
+                    .any(|line| line.unwrap().starts_with("ready "))
+            })
             .collect();
         for (mut start, &is_ready) in starts.into_iter().zip(&are_ready) {
             if is_ready {
@@ -147,7 +160,12 @@ async fn a_second_process_on_the_same_directory() {
 async fn a_file_that_is_no_whole_ledger_is_refused_as_it_is() {
     let whole = ledger().await;
     let mut random = fastrand::Rng::with_seed(SEED);
-    let mut files = vec![Vec::new(), vec![0; 4096], b"mine".to_vec(), vec![0xA5; 1 << 20]];
+    let mut files = vec![
+        Vec::new(),
+        vec![0; 4096],
+        b"mine".to_vec(),
+        vec![0xA5; 1 << 20],
+    ];
     // In the first pages, where what is needed to open it stands, and anywhere.
     for length in [1, 63, 320, 4095, 4096, 8192] {
         files.push(whole[..length].to_vec());
@@ -195,7 +213,10 @@ fn is_refused(file: &[u8], is_compared: bool) -> bool {
     if is_refused {
         assert!(log.contains(data.to_str().unwrap()), "{log}");
         let after = fs::read(data.join("ledger.redb")).unwrap();
-        assert!(after == file || !is_compared, "a refused file was changed: {log}");
+        assert!(
+            after == file || !is_compared,
+            "a refused file was changed: {log}"
+        );
     } else {
         // All that there is to say against this ledger is where it was to be served.
         let last = log.lines().last().unwrap_or_default();
@@ -227,5 +248,8 @@ async fn a_ledger_with_damaged_bytes_is_refused_without_a_panic() {
         let is_refused = is_refused(&file, is_compared);
         refused += u64::from(is_refused && is_compared);
     }
-    assert!(refused > CASES / 2, "{refused} of {CASES} files were refused");
+    assert!(
+        refused > CASES / 2,
+        "{refused} of {CASES} files were refused"
+    );
 }

@@ -39,9 +39,15 @@ async fn with_a_token_nothing_is_answered_without_it() {
             Some("Bearer".to_owned()),
             Some(format!("Basic {TOKEN}")),
         ] {
-            let given = authorization.as_deref().map(|value| ("authorization", value));
+            let given = authorization
+                .as_deref()
+                .map(|value| ("authorization", value));
             let answer = ask(&node, &method, &url, given.as_slice()).await;
-            assert_eq!(answer.status, 401, "{method} {route} {given:?}: {}", answer.text);
+            assert_eq!(
+                answer.status, 401,
+                "{method} {route} {given:?}: {}",
+                answer.text
+            );
             assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"admin\"");
             assert!(answer.text.contains("admin.token_file"), "{}", answer.text);
             assert!(answer.json["error_code"].is_string(), "{}", answer.text);
@@ -52,7 +58,13 @@ async fn with_a_token_nothing_is_answered_without_it() {
     // The token does not make up for a foreign page.
     let url = format!("{}/actors", node.admin);
     for foreign in [("host", "example.org"), ("origin", "https://example.org")] {
-        let answer = ask(&node, &Method::GET, &url, &[("authorization", &bearer), foreign]).await;
+        let answer = ask(
+            &node,
+            &Method::GET,
+            &url,
+            &[("authorization", &bearer), foreign],
+        )
+        .await;
         assert_eq!(answer.status, 403, "{foreign:?}: {}", answer.text);
     }
     // The interface asks for none.
@@ -91,7 +103,10 @@ fn a_token_that_is_none_or_that_others_can_read_is_refused() {
         assert!(!message.contains(TOKEN), "{message}");
     }
     let rows = [
-        (file(directory, "empty", "", 0o600), "at least 16 characters"),
+        (
+            file(directory, "empty", "", 0o600),
+            "at least 16 characters",
+        ),
         (
             file(directory, "short", "secret", 0o600),
             "at least 16 characters",
@@ -138,8 +153,14 @@ async fn it_is_asked_under_its_own_names() {
     }
     let own_page = [("host", "node.example"), ("origin", "https://node.example")];
     assert_eq!(ask(&node, &Method::GET, &url, &own_page).await.status, 200);
-    let other_page = [("host", "node.example"), ("origin", "https://other.example")];
-    assert_eq!(ask(&node, &Method::GET, &url, &other_page).await.status, 403);
+    let other_page = [
+        ("host", "node.example"),
+        ("origin", "https://other.example"),
+    ];
+    assert_eq!(
+        ask(&node, &Method::GET, &url, &other_page).await.status,
+        403
+    );
 }
 
 /// What the operator's listener answers to a GET of `/actors` with these header lines, until it ends the
@@ -173,7 +194,10 @@ async fn who_is_sent_away_does_not_hold_the_operators_place() {
         ("host: localhost\r\norigin: https://example.org\r\n", "403"),
     ] {
         let answered = until_closed(&node, lines).await;
-        assert!(answered.starts_with(&format!("http/1.1 {status} ")), "{answered}");
+        assert!(
+            answered.starts_with(&format!("http/1.1 {status} ")),
+            "{answered}"
+        );
         assert!(answered.contains("\r\nconnection: close\r\n"), "{answered}");
     }
     // The operator's own stays for the next request, but not for as long as those of the interface.
@@ -183,5 +207,8 @@ async fn who_is_sent_away_does_not_hold_the_operators_place() {
     )
     .await;
     assert!(answered.starts_with("http/1.1 200 "), "{answered}");
-    assert!(!answered.contains("\r\nconnection: close\r\n"), "{answered}");
+    assert!(
+        !answered.contains("\r\nconnection: close\r\n"),
+        "{answered}"
+    );
 }

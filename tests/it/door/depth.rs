@@ -45,7 +45,8 @@ fn bodies(depth: usize) -> Vec<(&'static str, &'static str, Vec<u8>)> {
         (
             "/v1/tables/0x1/item",
             json,
-            format!("{{\"key_type\": \"{vectors}\", \"value_type\": \"u8\", \"key\": {lists}}}").into(),
+            format!("{{\"key_type\": \"{vectors}\", \"value_type\": \"u8\", \"key\": {lists}}}")
+                .into(),
         ),
     ];
     for path in [
@@ -72,13 +73,19 @@ fn bodies(depth: usize) -> Vec<(&'static str, &'static str, Vec<u8>)> {
             "{{processor_status(where: {}) {{processor}}}}",
             nested(open, "1", close, depth)
         );
-        rows.push(("/v1/graphql", json, json!({ "query": query }).to_string().into()));
+        rows.push((
+            "/v1/graphql",
+            json,
+            json!({ "query": query }).to_string().into(),
+        ));
     }
     let query = nested("{a", "", "}", depth);
     rows.push((
         "/v1/graphql",
         json,
-        json!({ "query": query, "variables": {} }).to_string().into(),
+        json!({ "query": query, "variables": {} })
+            .to_string()
+            .into(),
     ));
     let variables = format!("{{\"query\": \"{{a}}\", \"variables\": {maps}}}");
     rows.push(("/v1/graphql", json, variables.into()));
@@ -99,7 +106,8 @@ async fn no_depth_ends_the_node() {
     for depth in DEPTHS {
         for (path, media, body) in bodies(depth) {
             let answer = post(format!("{}{path}", node.api), media, body).await;
-            let answer = answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path} in {media}"));
+            let answer =
+                answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path} in {media}"));
             // GraphQL tells its refusals in answers of 200.
             let refused = (400..500).contains(&answer.status) || !answer.json["errors"].is_null();
             let allowed = depth <= ALLOWED_DEPTH_MAX && answer.status == 200;
@@ -116,8 +124,13 @@ async fn no_depth_ends_the_node() {
                 for method in [Method::POST, Method::PUT, Method::PATCH] {
                     let request = node.http.request(method, &format!("{own}{path}"));
                     let answer = node.http.try_send(request.body(lists.clone())).await;
-                    let answer = answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path}"));
-                    assert!((400..500).contains(&answer.status), "{path}: {}", answer.text);
+                    let answer =
+                        answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path}"));
+                    assert!(
+                        (400..500).contains(&answer.status),
+                        "{path}: {}",
+                        answer.text
+                    );
                 }
             }
         }

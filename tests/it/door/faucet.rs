@@ -54,7 +54,11 @@ async fn a_page_of_elsewhere_cannot_drain_it() {
         (&[("host", "example.org:8081")], false),
     ];
     for (number, (headers, paid)) in rows.iter().enumerate() {
-        assert_eq!(is_paid(&node, number as u64, headers).await, *paid, "{headers:?}");
+        assert_eq!(
+            is_paid(&node, number as u64, headers).await,
+            *paid,
+            "{headers:?}"
+        );
     }
     // A browser that asks before it sends is told so then.
     let url = format!("{}/fund", node.faucet.as_ref().unwrap());

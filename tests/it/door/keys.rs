@@ -83,7 +83,11 @@ fn a_new_data_directory_is_its_owners_whatever_the_umask() {
 #[test]
 fn a_key_is_no_argument() {
     let key = "0x".to_owned() + &"1f".repeat(32);
-    for text in [key.clone(), key[2..].to_owned(), format!("ed25519-priv-{key}")] {
+    for text in [
+        key.clone(),
+        key[2..].to_owned(),
+        format!("ed25519-priv-{key}"),
+    ] {
         let message = refused(&text, "");
         assert!(message.contains("standard input"), "{message}");
         assert!(!message.contains("1f1f"), "{message}");
@@ -102,7 +106,11 @@ fn a_key_file_that_others_can_read_is_refused() {
     }
     // What is no key is not repeated either: a digit may be missing.
     let cut = file(directory.path(), "cut", &text[1..], 0o600);
-    for (key, stdin) in [(cut.to_str().unwrap(), ""), ("-", &text[1..]), (&text[1..], "")] {
+    for (key, stdin) in [
+        (cut.to_str().unwrap(), ""),
+        ("-", &text[1..]),
+        (&text[1..], ""),
+    ] {
         let message = refused(key, stdin);
         assert!(message.contains("--key takes"), "{message}");
         assert!(!message.contains("1f1f"), "{message}");
@@ -193,7 +201,10 @@ async fn does_not_echo_a_key_that_is_typed() {
     // The key was read: the command goes on to ask the node, which is not there.
     assert_eq!(status.code(), Some(1), "{shown}");
     assert!(shown.starts_with("private key: "), "{shown}");
-    assert!(shown.contains("no answer from http://127.0.0.1:1"), "{shown}");
+    assert!(
+        shown.contains("no answer from http://127.0.0.1:1"),
+        "{shown}"
+    );
     assert!(!shown.contains("1f1f"), "{shown}");
     assert!(echoes, "{shown}");
 }

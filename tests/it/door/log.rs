@@ -50,10 +50,20 @@ async fn clients_cannot_fill_the_log() {
         reset_rapidly(&node, &certificate).await;
         no_http(&node).await;
     }
-    assert_eq!(node.http.get(&format!("{}/actors", node.admin)).await.status, 200);
+    assert_eq!(
+        node.http
+            .get(&format!("{}/actors", node.admin))
+            .await
+            .status,
+        200
+    );
     assert!(node.stop("TERM").success());
     let log = node.log();
-    let (between, _) = log.strip_prefix(&before).unwrap().split_once("stopping").unwrap();
+    let (between, _) = log
+        .strip_prefix(&before)
+        .unwrap()
+        .split_once("stopping")
+        .unwrap();
     assert_eq!(
         between.lines().count(),
         1,

@@ -39,7 +39,9 @@ fn operators_paths() -> impl Iterator<Item = String> {
 
 /// The paths of the operator's listener and of the faucet.
 fn not_public() -> Vec<String> {
-    operators_paths().chain(FAUCETS.map(str::to_owned)).collect()
+    operators_paths()
+        .chain(FAUCETS.map(str::to_owned))
+        .collect()
 }
 
 #[test]
@@ -52,7 +54,10 @@ fn the_table_of_the_operators_routes_is_whole() {
     let mut sorted = registered.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, listed);
-    assert!(!source.contains(".route(\""), "a route that the table cannot see");
+    assert!(
+        !source.contains(".route(\""),
+        "a route that the table cannot see"
+    );
 }
 
 /// A request with these headers.
@@ -75,10 +80,15 @@ fn file(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
 /// What a node says that does not start with these settings, and begins no ledger.
 fn refused(settings: &[String]) -> String {
     let directory = tempfile::tempdir().unwrap();
-    let output = TestNode::command(directory.path(), settings).output().unwrap();
+    let output = TestNode::command(directory.path(), settings)
+        .output()
+        .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(!directory.path().join("data").exists(), "a ledger was begun");
+    assert!(
+        !directory.path().join("data").exists(),
+        "a ledger was begun"
+    );
     message
 }
 
@@ -110,7 +120,11 @@ async fn neither_faucet_nor_operator_is_asked_on_the_public_listener() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH] {
             for prefix in ["", "/v1", "/v1/-", "/admin", "/faucet"] {
                 let answer = ask(&node, &method, &format!("{}{prefix}{path}", node.api), &[]).await;
-                assert_eq!(answer.status, 404, "{method} {prefix}{path}: {}", answer.text);
+                assert_eq!(
+                    answer.status, 404,
+                    "{method} {prefix}{path}: {}",
+                    answer.text
+                );
             }
         }
     }

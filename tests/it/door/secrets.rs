@@ -10,7 +10,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// The token of the operator's listener.
 const TOKEN: &str = "c2VjcmV0IG9mIHRoZSBvcGVyYXRvcg";
 /// Everything that any crate has to say.
-const ALL: &str = "log.level=trace,actix_http=trace,actix_server=trace,h2=trace,rustls=trace,mio=trace";
+const ALL: &str =
+    "log.level=trace,actix_http=trace,actix_server=trace,h2=trace,rustls=trace,mio=trace";
 
 /// The text within a PEM file, line by line.
 fn pem_lines(text: &str) -> impl Iterator<Item = String> {
@@ -65,8 +66,9 @@ async fn a_node_that_says_everything_says_no_secret() {
     assert_eq!(answer.status, 200, "{}", answer.text);
     // The token where it does not belong.
     let mut stream = certificate.connect(&node, &[HTTP_11]).await;
-    let request =
-        format!("GET /v1 HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\nconnection: close\r\n\r\n");
+    let request = format!(
+        "GET /v1 HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answered = String::new();
     stream.read_to_string(&mut answered).await.unwrap();
@@ -81,7 +83,11 @@ async fn a_node_that_says_everything_says_no_secret() {
     secrets.extend([TOKEN.to_owned(), faucet_key]);
     for secret in &secrets {
         assert!(!secret.is_empty());
-        for (place, text) in [("log", &log), ("greeting", &greeting), ("answer", &answered)] {
+        for (place, text) in [
+            ("log", &log),
+            ("greeting", &greeting),
+            ("answer", &answered),
+        ] {
             let line = text.lines().find(|line| line.contains(secret.as_str()));
             assert_eq!(line, None, "the {place} holds a secret");
         }

@@ -1,6 +1,8 @@
 //! Many connections: from one address, idle ones, and handshakes that are not made.
 
-use super::{address, ask, connect, connect_from, counted, until_counted, until_honest, until_open};
+use super::{
+    address, ask, connect, connect_from, counted, until_counted, until_honest, until_open,
+};
 use crate::kit::{H2, Http2, TestCertificate, TestNode};
 use futures::future::join_all;
 use tokio::{
@@ -13,7 +15,10 @@ const FLOOD: usize = 300;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_from_one_address_leaves_places_to_the_others() {
-    let node = TestNode::start(&["api.max_connections=50", "api.max_connections_per_address=40"]);
+    let node = TestNode::start(&[
+        "api.max_connections=50",
+        "api.max_connections_per_address=40",
+    ]);
     // Who is refused may hear of it before it is connected.
     let flood = join_all((0..FLOOD).map(|_| TcpStream::connect(address(&node)))).await;
     until_counted(&node, "refused_of_address", (FLOOD - 40) as u64).await;
@@ -26,7 +31,11 @@ async fn a_flood_from_one_address_leaves_places_to_the_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_say_nothing_do_not_keep_others_out() {
-    let node = TestNode::start(&["api.max_connections=20", "api.keep_alive_secs=1", "api.workers=1"]);
+    let node = TestNode::start(&[
+        "api.max_connections=20",
+        "api.keep_alive_secs=1",
+        "api.workers=1",
+    ]);
     let _flood = join_all((0..100).map(|_| connect(&node))).await;
     // Waits behind them until they were cut.
     assert_eq!(ask(connect(&node).await).await, 200);
@@ -59,7 +68,10 @@ async fn requests_of_one_address_leave_places_to_the_others_and_the_health_check
     for from in ["127.0.0.1", "127.0.0.2"] {
         // Who asks has a place too for a moment, which the next of these may miss: then there are two more.
         for rounds in 1.. {
-            assert!(rounds < 100, "the places of the address are never all taken");
+            assert!(
+                rounds < 100,
+                "the places of the address are never all taken"
+            );
             for _ in 0..2 {
                 let mut stream = connect_from(&node, from).await;
                 let head = "POST /v1/view HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\

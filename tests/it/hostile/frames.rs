@@ -77,7 +77,10 @@ impl Frames {
         // SETTINGS_INITIAL_WINDOW_SIZE is 4.
         let mut setting = vec![0, 4];
         setting.extend(window.to_be_bytes());
-        stream.write_all(&frame(SETTINGS, 0, 0, &setting)).await.unwrap();
+        stream
+            .write_all(&frame(SETTINGS, 0, 0, &setting))
+            .await
+            .unwrap();
         let mut frames = Self(stream);
         if window == WINDOW_MAX {
             frames.open_window(0, WINDOW_MAX - 65_535).await;

@@ -19,7 +19,10 @@ async fn read_some(stream: &mut TcpStream) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn later_heads_have_their_deadline_too() {
-    let node = TestNode::start(&["api.client_request_timeout_ms=1000", "api.keep_alive_secs=1"]);
+    let node = TestNode::start(&[
+        "api.client_request_timeout_ms=1000",
+        "api.keep_alive_secs=1",
+    ]);
     let begun = b"GET /v1 HTTP/1.1\r\nhos";
     // What is begun comes after the answer, or with the request before it.
     let mut after = connect(&node).await;
@@ -62,7 +65,10 @@ async fn who_does_not_read_is_cut_and_loses_its_place() {
     for _ in 0..3 {
         let mut stream = connect_narrow(&node).await;
         let request = format!("GET {LARGE} HTTP/1.1\r\nhost: node\r\n\r\n");
-        stream.write_all(request.repeat(100).as_bytes()).await.unwrap();
+        stream
+            .write_all(request.repeat(100).as_bytes())
+            .await
+            .unwrap();
         unread.push(stream);
     }
     until_counted(&node, "cut_unread", 3).await;
@@ -76,10 +82,15 @@ async fn who_reads_a_byte_now_and_then_is_cut_too() {
     let node = TestNode::start(&["api.client_send_timeout_ms=300"]);
     let mut drip = connect_narrow(&node).await;
     let request = format!("GET {LARGE} HTTP/1.1\r\nhost: node\r\n\r\n");
-    drip.write_all(request.repeat(100).as_bytes()).await.unwrap();
+    drip.write_all(request.repeat(100).as_bytes())
+        .await
+        .unwrap();
     until("the connection to be cut", || {
         let read = drip.try_read(&mut [0; 1]);
-        async move { matches!(read, Err(error) if error.kind() != std::io::ErrorKind::WouldBlock).then_some(()) }
+        async move {
+            matches!(read, Err(error) if error.kind() != std::io::ErrorKind::WouldBlock)
+                .then_some(())
+        }
     })
     .await;
     until_counted(&node, "cut_unread", 1).await;
@@ -94,8 +105,9 @@ async fn ten_thousand_requests_in_a_pipeline_are_answered_in_order_within_bounde
     let (mut reader, mut writer) = connect(&node).await.into_split();
     let writing = tokio::spawn(async move {
         for version in 0..REQUESTS {
-            let request =
-                format!("GET /v1/transactions/by_version/9{version} HTTP/1.1\r\nhost: node\r\n\r\n");
+            let request = format!(
+                "GET /v1/transactions/by_version/9{version} HTTP/1.1\r\nhost: node\r\n\r\n"
+            );
             writer.write_all(request.as_bytes()).await.unwrap();
         }
         writer
@@ -208,7 +220,10 @@ async fn nothing_is_served_after_a_request_that_closes_the_connection() {
     let answers = String::from_utf8(answers).unwrap();
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3);
     assert_eq!(answers.matches("connection: close").count(), 1);
-    assert!(answers.trim_end().ends_with('}'), "the last answer is whole");
+    assert!(
+        answers.trim_end().ends_with('}'),
+        "the last answer is whole"
+    );
     // Although its client does not close its side, and not because it was idle for too long.
     until_open(&node, 0).await;
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);

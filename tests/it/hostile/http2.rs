@@ -164,12 +164,17 @@ async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_does_not_come_whole_ends_the_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"]);
+    let node =
+        certificate.start_node(&["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"]);
     let mut first = Frames::connect(&node, &certificate, 65_535).await;
-    first.send(&frame(HEADERS, END_STREAM, 1, &get_head("/v1"))).await;
+    first
+        .send(&frame(HEADERS, END_STREAM, 1, &get_head("/v1")))
+        .await;
     let mut later = Frames::connect(&node, &certificate, 65_535).await;
     later.send(&get(1, "/v1")).await;
-    later.send(&frame(HEADERS, END_STREAM, 3, &get_head("/v1"))).await;
+    later
+        .send(&frame(HEADERS, END_STREAM, 3, &get_head("/v1")))
+        .await;
     honest(&node, &certificate).await;
     // Ends when the node closes the connections.
     while first.read().await.is_some() {}

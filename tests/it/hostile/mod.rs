@@ -39,7 +39,9 @@ async fn connect(node: &TestNode) -> TcpStream {
 /// Connects as another machine would, from this address.
 async fn connect_from(node: &TestNode, from: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.bind(SocketAddr::new(from.parse().unwrap(), 0)).unwrap();
+    socket
+        .bind(SocketAddr::new(from.parse().unwrap(), 0))
+        .unwrap();
     socket.connect(address(node)).await.unwrap()
 }
 
@@ -78,7 +80,9 @@ pub(crate) async fn counted(node: &TestNode, name: &str) -> u64 {
         answer.json.as_array().cloned()
     })
     .await;
-    let mut api = listeners.iter().filter(|listener| listener["listener"] == "api");
+    let mut api = listeners
+        .iter()
+        .filter(|listener| listener["listener"] == "api");
     api.next().unwrap()[name].as_u64().unwrap()
 }
 

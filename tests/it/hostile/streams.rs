@@ -11,7 +11,11 @@ use ledger::{HashValue, Vendor};
 use tokio::sync::Mutex;
 
 async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
-    Http2::connect(node, certificate).await.get("/v1").await.status
+    Http2::connect(node, certificate)
+        .await
+        .get("/v1")
+        .await
+        .status
 }
 
 /// Takes all places of a node that has so many, with these streams. Who asks has one too for a moment, which one of these streams may
@@ -41,7 +45,10 @@ pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue
         gas_unit_price: 100,
     };
     let transaction = account.transfer(&chain, 1, account.address, 1);
-    let media_type = format!("application/x.{}.signed_transaction+bcs", chain.vendor.lower());
+    let media_type = format!(
+        "application/x.{}.signed_transaction+bcs",
+        chain.vendor.lower()
+    );
     let body = bcs::to_bytes(&transaction).unwrap();
     let connection = Http2::connect(node, certificate).await;
     let stream = connection
@@ -60,7 +67,9 @@ async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
         "api.client_send_timeout_ms=500",
     ]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
-    let flood: Vec<u8> = streams(1_000).flat_map(|stream| get(stream, LARGE)).collect();
+    let flood: Vec<u8> = streams(1_000)
+        .flat_map(|stream| get(stream, LARGE))
+        .collect();
     assert!(frames.send(&flood).await);
     assert_eq!(status(&node, &certificate).await, 200);
     let (mut answered, mut refused) = (0, 0);
@@ -82,15 +91,25 @@ async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_without_a_window_lose_their_places() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=5000"]);
+    let node =
+        certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=5000"]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
-    fill(&mut frames, (&node, &certificate), (LARGE, streams(120)), 100).await;
+    fill(
+        &mut frames,
+        (&node, &certificate),
+        (LARGE, streams(120)),
+        100,
+    )
+    .await;
     until("the places to be free", || async {
         (status(&node, &certificate).await == 200).then_some(())
     })
     .await;
     until_counted(&node, "reset_unread_streams", 100).await;
-    assert!(frames.send(&get(201, "/v1")).await, "the connection goes on");
+    assert!(
+        frames.send(&get(201, "/v1")).await,
+        "the connection goes on"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -123,7 +142,8 @@ async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_that_never_read_are_cut_within_bounded_memory() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.client_send_timeout_ms=1500", "api.keep_alive_secs=1"]);
+    let node =
+        certificate.start_node(&["api.client_send_timeout_ms=1500", "api.keep_alive_secs=1"]);
     assert_eq!(status(&node, &certificate).await, 200);
     let before = node.resident_bytes();
     let mut unread = Vec::new();
@@ -177,7 +197,13 @@ async fn requests_that_wait_are_given_up_with_their_connection() {
     let hash = parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
-    fill(&mut frames, (&node, &certificate), (&path, streams(120)), 20).await;
+    fill(
+        &mut frames,
+        (&node, &certificate),
+        (&path, streams(120)),
+        20,
+    )
+    .await;
     drop(frames);
     until("the places to be free", || async {
         (status(&node, &certificate).await == 200).then_some(())

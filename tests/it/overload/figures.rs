@@ -19,7 +19,10 @@ pub struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    #[allow(clippy::print_stdout, reason = "the figures are what a long run is for")]
+    #[allow(
+        clippy::print_stdout,
+        reason = "the figures are what a long run is for"
+    )]
     pub fn print(&self) {
         const MIB: usize = 1024 * 1024;
         let over = self.over;
@@ -65,7 +68,10 @@ impl Figures<'_> {
             "answers that are neither 202 nor a refusal with Retry-After"
         );
         assert!(self.seen.all_answered(), "{:?}", self.seen);
-        assert!(self.resident <= self.allowed, "more memory than the limits allow");
+        assert!(
+            self.resident <= self.allowed,
+            "more memory than the limits allow"
+        );
         assert_eq!(
             over.unexplained(node).await,
             [""; 0],
@@ -80,12 +86,21 @@ impl Figures<'_> {
             over.offered_per_second() >= 0.9 * FACTOR * self.peak_rate,
             "offered too little"
         );
-        assert!(over.committed_per_second() >= 0.8 * self.peak_rate, "throughput");
+        assert!(
+            over.committed_per_second() >= 0.8 * self.peak_rate,
+            "throughput"
+        );
         // What is accepted last is not much later than all that may wait.
         let wait_ms = 1_000.0 * self.mode.waiting_max / over.committed_per_second();
-        assert!((over.commit_quantile_ms(0.99) as f64) < 3.0 * wait_ms, "latency");
+        assert!(
+            (over.commit_quantile_ms(0.99) as f64) < 3.0 * wait_ms,
+            "latency"
+        );
         assert!(self.recovery < Duration::from_secs(1), "recovery");
-        assert!(self.seen.slowest() < Duration::from_secs(1), "health and admin");
+        assert!(
+            self.seen.slowest() < Duration::from_secs(1),
+            "health and admin"
+        );
     }
 }
 

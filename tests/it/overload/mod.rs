@@ -88,7 +88,9 @@ async fn ten_times_what_the_processor_takes_is_refused_and_nothing_accepted_is_l
 
 async fn overload(mode: &Mode) {
     let asked = env::var("OVERLOAD_SECS").ok();
-    let secs = asked.as_ref().map_or(SECS_DEFAULT, |secs| secs.parse().unwrap());
+    let secs = asked
+        .as_ref()
+        .map_or(SECS_DEFAULT, |secs| secs.parse().unwrap());
     let length = Duration::from_secs(secs);
     let node = TestNode::start(mode.settings);
     let chain = node.chain().await;
@@ -130,7 +132,12 @@ async fn overload(mode: &Mode) {
 
 /// How long after the load, which lasts for `length` from now, somebody who was not there before has a
 /// transaction committed.
-async fn recovery(node: &TestNode, chain: &ChainFacts, late: &Account, length: Duration) -> Duration {
+async fn recovery(
+    node: &TestNode,
+    chain: &ChainFacts,
+    late: &Account,
+    length: Duration,
+) -> Duration {
     tokio::time::sleep(length).await;
     let begun = Instant::now();
     let transfer = late.transfer(chain, 0, late.address, 1);

@@ -6,7 +6,8 @@ use ledger::{
     AccountAddress, SignedTransaction,
     crypto::webauthn::{self, Assertion, AssertionSignature},
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX, TransactionAuthenticator,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX,
+        TransactionAuthenticator,
     },
 };
 use p256::ecdsa::{SigningKey, signature::hazmat::PrehashSigner as _};
@@ -56,7 +57,10 @@ impl Passkeys {
         to: AccountAddress,
         amount: u64,
     ) -> SignedTransaction {
-        let raw = self.account.transfer(chain, sequence_number, to, amount).raw;
+        let raw = self
+            .account
+            .transfer(chain, sequence_number, to, amount)
+            .raw;
         let signature = AnySignature::WebAuthn(self.assertion(&raw.signing_message(&chain.vendor)));
         let sender = AccountAuthenticator::MultiKey {
             public_keys: self.set.clone(),
@@ -81,7 +85,8 @@ impl Passkeys {
             authenticator_data: Bytes::from_static(&[0x5a; 37]),
             client_data_json: client_data.into(),
         };
-        let signature: p256::ecdsa::Signature = self.key.sign_prehash(&assertion.signed_digest()).unwrap();
+        let signature: p256::ecdsa::Signature =
+            self.key.sign_prehash(&assertion.signed_digest()).unwrap();
         let signature = Bytes::copy_from_slice(&signature.normalize_s().to_bytes());
         assertion.signature = AssertionSignature::Secp256r1Ecdsa(signature);
         assertion

@@ -25,8 +25,8 @@ impl FileUsage {
         let copy = tempfile::tempdir_in(node.directory()).unwrap();
         let data = node.directory().join("data");
         node.signal("STOP");
-        let copied =
-            ["ledger.redb", "ledger.log"].map(|name| fs::copy(data.join(name), copy.path().join(name)));
+        let copied = ["ledger.redb", "ledger.log"]
+            .map(|name| fs::copy(data.join(name), copy.path().join(name)));
         node.signal("CONT");
         for copied in copied {
             copied.unwrap();

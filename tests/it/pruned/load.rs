@@ -41,12 +41,24 @@ pub async fn watch(node: &TestNode, window: u64) -> Arc<Watch> {
     let resources = node
         .get(&format!("/v1/accounts/{}/resources", payer.address))
         .await;
-    let coin_store = resources.json.as_array().unwrap().iter().find_map(|resource| {
-        let name = resource["type"].as_str()?;
-        name.starts_with("0x1::coin::CoinStore<").then(|| name.to_owned())
-    });
+    let coin_store = resources
+        .json
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|resource| {
+            let name = resource["type"].as_str()?;
+            name.starts_with("0x1::coin::CoinStore<")
+                .then(|| name.to_owned())
+        });
     let payee_start = node.balance(&payee.address).await;
-    Arc::new(Watch::new(payer, payee, payee_start, coin_store.unwrap(), window))
+    Arc::new(Watch::new(
+        payer,
+        payee,
+        payee_start,
+        coin_store.unwrap(),
+        window,
+    ))
 }
 
 /// Pays one coin after the other, each when the one before is committed, until the watch is over or the
@@ -75,7 +87,9 @@ pub async fn pay(node: Client, watch: Arc<Watch>) {
                 number(&answer.json["version"])
             }
         };
-        watch.known().learn_transfer(next, Transfer { version, hash });
+        watch
+            .known()
+            .learn_transfer(next, Transfer { version, hash });
     }
 }
 

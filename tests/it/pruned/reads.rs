@@ -82,14 +82,17 @@ impl Reader {
     fn version(&mut self) -> u64 {
         let moment = self.watch.moment();
         let reach = self.watch.window / 8 + 1;
-        let version = self.numbers.around(moment.oldest_version, moment.version, reach);
+        let version = self
+            .numbers
+            .around(moment.oldest_version, moment.version, reach);
         version / STRIDE * STRIDE
     }
 
     fn height(&mut self) -> u64 {
         let moment = self.watch.moment();
         let reach = (moment.height - moment.oldest_height) / 8 + 1;
-        self.numbers.around(moment.oldest_height, moment.height, reach)
+        self.numbers
+            .around(moment.oldest_height, moment.height, reach)
     }
 
     /// A transfer of the payer, with its sequence number.
@@ -109,7 +112,10 @@ impl Reader {
         let height = self.height();
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
         let told = self.ask("block by height", path).await?;
-        if told.gives(height >= told.moment.oldest_height, &format!("block {height}")) {
+        if told.gives(
+            height >= told.moment.oldest_height,
+            &format!("block {height}"),
+        ) {
             check_block(&self.watch, &told, height);
         }
         Some(())
@@ -125,7 +131,11 @@ impl Reader {
                 (block.first_version..=block.last_version).contains(&version),
                 "{block:?}"
             );
-            check_block(&self.watch, &told, number(&told.answer.json["block_height"]));
+            check_block(
+                &self.watch,
+                &told,
+                number(&told.answer.json["block_height"]),
+            );
         }
         Some(())
     }
@@ -193,7 +203,9 @@ impl Reader {
     async fn summaries(&mut self) -> Option<()> {
         let start = self.version();
         let payer = self.watch.payer.address;
-        let path = format!("/v1/accounts/{payer}/transaction_summaries?start_version={start}&limit={PAGE}");
+        let path = format!(
+            "/v1/accounts/{payer}/transaction_summaries?start_version={start}&limit={PAGE}"
+        );
         let told = self.ask("summaries", path).await?;
         if told.gives_version(start) {
             let known = self.watch.known();
@@ -204,7 +216,10 @@ impl Reader {
             let found = versions(&told.answer.json);
             // What is committed and not yet told to the payer may come on top.
             let expected: Vec<_> = expected.take(PAGE as usize).collect();
-            assert!(found.starts_with(&expected), "{told:?}: expected {expected:?}");
+            assert!(
+                found.starts_with(&expected),
+                "{told:?}: expected {expected:?}"
+            );
             assert!(
                 found.iter().all(|version| *version <= told.moment.version),
                 "{told:?}"
@@ -232,7 +247,9 @@ impl Reader {
             return Some(());
         };
         let (payer, store) = (self.watch.payer.address, &self.watch.coin_store);
-        let path = format!("/v1/accounts/{payer}/events/{store}/withdraw_events?start={start}&limit={PAGE}");
+        let path = format!(
+            "/v1/accounts/{payer}/events/{store}/withdraw_events?start={start}&limit={PAGE}"
+        );
         let told = self.ask("events of withdrawals", path).await?;
         if told.gives_version(transfer.version) {
             check_numbered(&self.watch, &told, start);
@@ -277,7 +294,10 @@ impl Reader {
         let sent = self.ask("resource at a version", sent).await?;
         let received = format!("/v1/accounts/{payee}/balance/0xa?ledger_version={version}");
         let received = self.ask("balance at a version", received).await?;
-        if [&sent, &received].iter().any(|told| told.answer.status == 404) {
+        if [&sent, &received]
+            .iter()
+            .any(|told| told.answer.status == 404)
+        {
             return Some(());
         }
         let are_there = [&sent, &received].map(|told| told.gives_version(version));
@@ -325,7 +345,11 @@ pub fn check_block(watch: &Watch, told: &Told, height: u64) {
         block.first_version == oldest_version,
         "{told:?}"
     );
-    assert_eq!(height == newest_height, block.last_version == version, "{told:?}");
+    assert_eq!(
+        height == newest_height,
+        block.last_version == version,
+        "{told:?}"
+    );
     let mut known = watch.known();
     known.learn_block(height, &block);
     known.learn_body(&format!("block {height}"), &told.answer.text);
@@ -355,11 +379,15 @@ fn check_numbered(watch: &Watch, told: &Told, start: u64) {
 }
 
 fn rows(json: &Value) -> &[Value] {
-    json.as_array().unwrap_or_else(|| panic!("{json} is no page"))
+    json.as_array()
+        .unwrap_or_else(|| panic!("{json} is no page"))
 }
 
 fn versions(json: &Value) -> Vec<u64> {
-    rows(json).iter().map(|row| number(&row["version"])).collect()
+    rows(json)
+        .iter()
+        .map(|row| number(&row["version"]))
+        .collect()
 }
 
 fn sequence_numbers(json: &Value) -> Vec<u64> {

@@ -90,13 +90,24 @@ async fn a_backlog_goes_in_steps_beside_the_commits() {
     const STEP: u64 = 20;
     let node = TestNode::start(&["pruner.enabled=false"]);
     let watch = watch(&node, 100).await;
-    let load = ["--transfers", "4000", "--accounts", "64", "--connections", "32"];
+    let load = [
+        "--transfers",
+        "4000",
+        "--accounts",
+        "64",
+        "--connections",
+        "32",
+    ];
     let load = tokio::task::spawn_blocking({
         let load = bench(&node, &load);
         || load.wait_with_output().unwrap()
     });
     assert!(load.await.unwrap().status.success());
-    let newest = watch.ask(&node, "ledger", "/v1".to_owned()).await.unwrap().moment;
+    let newest = watch
+        .ask(&node, "ledger", "/v1".to_owned())
+        .await
+        .unwrap()
+        .moment;
     assert_eq!(newest.oldest_version, 0);
     let mut node = node;
     assert!(node.stop("TERM").success());

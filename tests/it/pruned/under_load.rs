@@ -111,7 +111,11 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
 }
 
 /// Looks at the file in the course of the run.
-async fn look_at_the_file(node: &TestNode, watch: &Watch, transactions: u64) -> Vec<(u64, FileUsage)> {
+async fn look_at_the_file(
+    node: &TestNode,
+    watch: &Watch,
+    transactions: u64,
+) -> Vec<(u64, FileUsage)> {
     let mut files = Vec::new();
     for look in 1..=LOOKS {
         let due = transactions * look / LOOKS;
@@ -162,7 +166,11 @@ fn check_kinds(watch: &Watch) {
 
 /// Checks at rest that all blocks of the window are there and none below; gives the oldest version.
 pub async fn check_window(node: &Client, watch: &Watch) -> u64 {
-    let at_rest = watch.ask(node, "ledger", "/v1".to_owned()).await.unwrap().moment;
+    let at_rest = watch
+        .ask(node, "ledger", "/v1".to_owned())
+        .await
+        .unwrap()
+        .moment;
     for height in at_rest.oldest_height..=at_rest.height {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
         let told = watch.ask(node, "block of the window", path).await.unwrap();

@@ -36,7 +36,13 @@ pub struct Told {
 }
 
 impl Watch {
-    pub fn new(payer: Account, payee: Account, payee_start: u64, coin_store: String, window: u64) -> Self {
+    pub fn new(
+        payer: Account,
+        payee: Account,
+        payee_start: u64,
+        coin_store: String,
+        window: u64,
+    ) -> Self {
         Self {
             payer,
             payee,
@@ -108,7 +114,11 @@ impl Watch {
             .unwrap()
             .entry((kind, answer.status))
             .or_default() += 1;
-        Some(Told { path, moment, answer })
+        Some(Told {
+            path,
+            moment,
+            answer,
+        })
     }
 }
 

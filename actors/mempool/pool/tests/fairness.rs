@@ -146,7 +146,10 @@ fn quiet_times_give_no_account_an_advantage() {
     for nonce in 0..100 {
         submit(&mut pool, orderless(1, 5_000 + nonce)).unwrap();
     }
-    assert_eq!(senders(&batch(&mut pool, 20)), BTreeMap::from([(1, 10), (2, 10)]));
+    assert_eq!(
+        senders(&batch(&mut pool, 20)),
+        BTreeMap::from([(1, 10), (2, 10)])
+    );
 }
 
 #[test]

@@ -13,7 +13,10 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
     ];
     submit(&mut pool, draft(2, 0)).unwrap();
     let full = submit(&mut pool, draft(3, 1)).unwrap_err();
-    assert_eq!(full.to_string(), "Mempool is full. Mempool size: 3, Capacity: 3");
+    assert_eq!(
+        full.to_string(),
+        "Mempool is full. Mempool size: 3, Capacity: 3"
+    );
     submit(&mut pool, draft(3, 0)).unwrap();
     let left = pool.drain_left();
     assert_eq!(left.len(), 1);

@@ -58,7 +58,10 @@ fn the_rules_of_replacement_are_those_of_sequence_numbers() {
         words(submit(&mut pool, orderless(1, 7).price(900))),
         Discard::from(ValidationStatus::NonceAlreadyUsed).to_string()
     );
-    assert!(submit(&mut pool, orderless(1, 7).price(201)).is_ok(), "the same");
+    assert!(
+        submit(&mut pool, orderless(1, 7).price(201)).is_ok(),
+        "the same"
+    );
 }
 
 #[test]
@@ -101,7 +104,10 @@ fn a_full_pool_evicts_parked_ones_for_them() {
         words(submit(&mut pool, orderless(3, 1).price(900))),
         "Mempool is full. Mempool size: 2, Capacity: 2"
     );
-    assert!(submit(&mut pool, draft(3, 0)).is_err(), "they are never evicted");
+    assert!(
+        submit(&mut pool, draft(3, 0)).is_err(),
+        "they are never evicted"
+    );
 }
 
 #[test]
@@ -120,7 +126,10 @@ fn a_durable_block_removes_by_nonce() {
     let executed = [orderless(1, 7).signature(2).checked(), Arc::clone(&own)];
     pool.commit(&block(1, &executed, &[]));
     let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
-    assert_eq!(pool.drain_left(), [(other.hash(), LeaveReason::Rejected(used))]);
+    assert_eq!(
+        pool.drain_left(),
+        [(other.hash(), LeaveReason::Rejected(used))]
+    );
     assert_eq!(pool.len(), 3);
     assert!(bystanders.iter().all(|one| pool.get(&one.hash()).is_some()));
 }
@@ -141,7 +150,10 @@ fn who_is_refused_leaves_and_who_is_left_out_goes_back() {
     pool.commit(&full);
     let used = LeaveReason::Rejected(Discard::from(ValidationStatus::NonceAlreadyUsed));
     let expired = |at_secs| LeaveReason::Expired { at_secs };
-    let left = [(taken[1].hash(), used), (taken[2].hash(), expired(NOW + 52))];
+    let left = [
+        (taken[1].hash(), used),
+        (taken[2].hash(), expired(NOW + 52)),
+    ];
     assert_eq!(pool.drain_left(), left);
     assert_eq!((pool.len(), pool.has_ready()), (1, true));
     pool.expire(NOW + 53);

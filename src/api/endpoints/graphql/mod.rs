@@ -104,7 +104,8 @@ fn refused_unread(query: &str) -> Option<String> {
         return Some("the query asks about the schema".to_owned());
     }
     let brackets = query.matches(['(', '[', '{']).count();
-    (brackets > BRACKETS_MAX).then(|| format!("the query opens {brackets} brackets, at most {BRACKETS_MAX}"))
+    (brackets > BRACKETS_MAX)
+        .then(|| format!("the query opens {brackets} brackets, at most {BRACKETS_MAX}"))
 }
 
 impl GraphqlRequest {

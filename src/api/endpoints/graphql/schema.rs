@@ -3,7 +3,8 @@
 
 use super::timestamp;
 use async_graphql::{
-    Context, EmptyMutation, EmptySubscription, InputObject, Object, Result, Schema, SimpleObject, scalar,
+    Context, EmptyMutation, EmptySubscription, InputObject, Object, Result, Schema, SimpleObject,
+    scalar,
 };
 use ledger::LedgerInfo;
 use serde::{Deserialize, Serialize};
@@ -99,7 +100,8 @@ impl QueryRoot {
     ) -> Result<Vec<ProcessorStatus>> {
         let ledger_info = context.data::<LedgerInfo>()?;
         let condition = condition.and_then(|condition| condition.processor);
-        let is_meant = |processor: &&str| condition.as_ref().is_none_or(|text| text.holds(processor));
+        let is_meant =
+            |processor: &&str| condition.as_ref().is_none_or(|text| text.holds(processor));
         let statuses = PROCESSORS
             .into_iter()
             .filter(is_meant)

@@ -27,7 +27,9 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             },
             404,
             "resource_not_found",
-            text("Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger version(3)"),
+            text(
+                "Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger version(3)",
+            ),
         ),
         (
             Problem::ModuleNotFound {
@@ -60,7 +62,9 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             },
             404,
             "table_item_not_found",
-            text("Table Item not found by Table handle(0x1), Table key(0x00) and Ledger version(3)"),
+            text(
+                "Table Item not found by Table handle(0x1), Table key(0x00) and Ledger version(3)",
+            ),
         ),
         (
             Problem::StateValueNotFound {
@@ -120,7 +124,9 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             Problem::AccountTransactionPruned { start: 5, end: 7 },
             410,
             "version_pruned",
-            text("Account transaction(5) has been pruned, those with a sequence number before 7 are gone"),
+            text(
+                "Account transaction(5) has been pruned, those with a sequence number before 7 are gone",
+            ),
         ),
         (
             Problem::BlockPruned(5),
@@ -141,7 +147,10 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("why"),
         ),
         (
-            Problem::SequenceNumberTooOld { given: 1, current: 2 },
+            Problem::SequenceNumberTooOld {
+                given: 1,
+                current: 2,
+            },
             400,
             "sequence_number_too_old",
             text("transaction sequence number is 1, current sequence number is 2"),
@@ -223,7 +232,9 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             Problem::Unwritable(Unwritable::NoRoom("why".into())),
             503,
             "internal_error",
-            text("the ledger is not written at the moment: why; it goes on by itself when there is room"),
+            text(
+                "the ledger is not written at the moment: why; it goes on by itself when there is room",
+            ),
         ),
         (
             Problem::Stopping,
@@ -295,7 +306,9 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             Problem::UnsupportedContentEncoding(text("gzip")),
             415,
             "web_framework_error",
-            text("the `Content-Encoding` of the request is not supported: gzip; send the body as it is"),
+            text(
+                "the `Content-Encoding` of the request is not supported: gzip; send the body as it is",
+            ),
         ),
         (
             Problem::BcsNotSupported("encode_submission"),

@@ -75,7 +75,11 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
                 public_keys,
                 signatures,
                 signatures_bitmap,
-            } => Self::MultiKey(MultiKeyJson::new(public_keys, signatures, signatures_bitmap)),
+            } => Self::MultiKey(MultiKeyJson::new(
+                public_keys,
+                signatures,
+                signatures_bitmap,
+            )),
             AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
             AccountAuthenticator::Abstract {
                 function_info,

@@ -31,8 +31,8 @@ impl<'de> Deserialize<'de> for FunctionText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let parts = text.rsplit_once("::");
-        let (module, function) =
-            parts.ok_or_else(|| D::Error::custom("a function is written as 0x1::module::function"))?;
+        let (module, function) = parts
+            .ok_or_else(|| D::Error::custom("a function is written as 0x1::module::function"))?;
         Ok(Self(FunctionInfo {
             module: module.parse::<ModuleId>().map_err(D::Error::custom)?,
             function: function.parse::<Identifier>().map_err(D::Error::custom)?,

@@ -102,11 +102,15 @@ impl TryFrom<PublicKeyJson> for AnyPublicKey {
             PublicKeyJson::Ed25519(key) => Self::Ed25519(Ed25519PublicKey(key.0)),
             PublicKeyJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
             PublicKeyJson::Secp256r1Ecdsa(bytes) => Self::Secp256r1Ecdsa(bytes.0),
-            PublicKeyJson::Keyless(bytes) => Self::Keyless(from_bcs("a keyless public key", &bytes)?),
+            PublicKeyJson::Keyless(bytes) => {
+                Self::Keyless(from_bcs("a keyless public key", &bytes)?)
+            }
             PublicKeyJson::FederatedKeyless(bytes) => {
                 Self::FederatedKeyless(from_bcs("a federated keyless public key", &bytes)?)
             }
-            PublicKeyJson::SlhDsa(bytes) => Self::SlhDsa(from_bcs("an SLH-DSA public key", &bytes)?),
+            PublicKeyJson::SlhDsa(bytes) => {
+                Self::SlhDsa(from_bcs("an SLH-DSA public key", &bytes)?)
+            }
         })
     }
 }
@@ -130,9 +134,15 @@ impl TryFrom<AnySignatureJson> for AnySignature {
         Ok(match signature {
             AnySignatureJson::Ed25519(signature) => Self::Ed25519(Ed25519Signature(signature.0)),
             AnySignatureJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
-            AnySignatureJson::WebAuthn(bytes) => Self::WebAuthn(from_bcs("a WebAuthn assertion", &bytes)?),
-            AnySignatureJson::Keyless(bytes) => Self::Keyless(from_bcs("a keyless signature", &bytes)?),
-            AnySignatureJson::SlhDsa(bytes) => Self::SlhDsa(from_bcs("an SLH-DSA signature", &bytes)?),
+            AnySignatureJson::WebAuthn(bytes) => {
+                Self::WebAuthn(from_bcs("a WebAuthn assertion", &bytes)?)
+            }
+            AnySignatureJson::Keyless(bytes) => {
+                Self::Keyless(from_bcs("a keyless signature", &bytes)?)
+            }
+            AnySignatureJson::SlhDsa(bytes) => {
+                Self::SlhDsa(from_bcs("an SLH-DSA signature", &bytes)?)
+            }
         })
     }
 }

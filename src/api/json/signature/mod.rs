@@ -107,7 +107,11 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signers,
             } => Self::MultiAgent {
                 sender: sender.as_ref().into(),
-                secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
+                secondary_signer_addresses: secondary_signer_addresses
+                    .iter()
+                    .copied()
+                    .map(Text)
+                    .collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
             },
             TransactionAuthenticator::FeePayer {
@@ -118,14 +122,20 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 fee_payer_signer,
             } => Self::FeePayer {
                 sender: sender.as_ref().into(),
-                secondary_signer_addresses: secondary_signer_addresses.iter().copied().map(Text).collect(),
+                secondary_signer_addresses: secondary_signer_addresses
+                    .iter()
+                    .copied()
+                    .map(Text)
+                    .collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
                 fee_payer_address: Text(*fee_payer_address),
                 fee_payer_signer: fee_payer_signer.as_ref().into(),
             },
-            TransactionAuthenticator::SingleSender { sender } => Self::SingleSender(SingleSenderJson {
-                sender: sender.as_ref().into(),
-            }),
+            TransactionAuthenticator::SingleSender { sender } => {
+                Self::SingleSender(SingleSenderJson {
+                    sender: sender.as_ref().into(),
+                })
+            }
         }
     }
 }

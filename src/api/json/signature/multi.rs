@@ -32,7 +32,10 @@ fn joined<const N: usize>(pieces: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
 impl MultiEd25519Json {
     pub fn new(public_key: &MultiEd25519PublicKey, signature: &MultiEd25519Signature) -> Self {
         let (&threshold, keys) = public_key.0.split_last().unwrap_or((&0, &[]));
-        let (signatures, bitmap) = signature.0.split_last_chunk::<4>().unwrap_or((&[], &[0; 4]));
+        let (signatures, bitmap) = signature
+            .0
+            .split_last_chunk::<4>()
+            .unwrap_or((&[], &[0; 4]));
         Self {
             public_keys: pieces(keys),
             signatures: pieces(signatures),

@@ -41,15 +41,17 @@ impl MultiKeyJson {
     pub fn new(keys: &MultiKey, signatures: &[AnySignature], signatures_bitmap: &Bytes) -> Self {
         let places: Vec<_> = bitmap::indices(signatures_bitmap).collect();
         let follows = places.len() == signatures.len()
-            && bitmap::of(places.iter().copied()).is_some_and(|bitmap| bitmap[..] == signatures_bitmap[..]);
+            && bitmap::of(places.iter().copied())
+                .is_some_and(|bitmap| bitmap[..] == signatures_bitmap[..]);
         let places = places.into_iter().map(Some).chain(std::iter::repeat(None));
-        let indexed = signatures
-            .iter()
-            .zip(places)
-            .map(|(signature, index)| IndexedSignatureJson {
-                index,
-                signature: signature.into(),
-            });
+        let indexed =
+            signatures
+                .iter()
+                .zip(places)
+                .map(|(signature, index)| IndexedSignatureJson {
+                    index,
+                    signature: signature.into(),
+                });
         Self {
             public_keys: keys.public_keys.iter().map(Into::into).collect(),
             signatures: indexed.collect(),
@@ -63,7 +65,9 @@ impl MultiKeyJson {
         match &self.signatures_bitmap {
             None => self.bitmap_of_places(),
             Some(HexBytes(given)) => {
-                let places = bitmap::indices(given).map(Some).chain(std::iter::repeat(None));
+                let places = bitmap::indices(given)
+                    .map(Some)
+                    .chain(std::iter::repeat(None));
                 if self
                     .signatures
                     .iter()
@@ -84,7 +88,8 @@ impl MultiKeyJson {
             return Err(SignatureFormError::IndicesNotAscending(pair[0], pair[1]));
         }
         let bitmap = bitmap::of(places.iter().copied());
-        let bitmap = bitmap.ok_or_else(|| SignatureFormError::IndexTooLarge(places[places.len() - 1]))?;
+        let bitmap =
+            bitmap.ok_or_else(|| SignatureFormError::IndexTooLarge(places[places.len() - 1]))?;
         Ok(Bytes::copy_from_slice(&bitmap))
     }
 }

@@ -6,7 +6,9 @@ use super::*;
 use crate::json::HexBytes;
 use ledger::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey},
+    transaction::{
+        AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
+    },
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use strategies::{account, bytes, customary_multi_key, transaction};
 
 /// Reads a signature as a submission does.
 fn read(signature: Value) -> Result<TransactionAuthenticator, String> {
-    let read: SignatureJson = serde_json::from_value(signature).map_err(|error| error.to_string())?;
+    let read: SignatureJson =
+        serde_json::from_value(signature).map_err(|error| error.to_string())?;
     read.try_into()
         .map_err(|error: SignatureFormError| error.to_string())
 }
@@ -53,12 +56,14 @@ proptest! {
 
 #[test]
 fn a_single_sender_keeps_both_kinds() {
-    let shown = serde_json::to_value(SignatureJson::from(&TransactionAuthenticator::SingleSender {
-        sender: Box::new(AccountAuthenticator::SingleKey {
-            public_key: AnyPublicKey::Ed25519(Ed25519PublicKey([1; 32])),
-            signature: AnySignature::Ed25519(Ed25519Signature([2; 64])),
-        }),
-    }))
+    let shown = serde_json::to_value(SignatureJson::from(
+        &TransactionAuthenticator::SingleSender {
+            sender: Box::new(AccountAuthenticator::SingleKey {
+                public_key: AnyPublicKey::Ed25519(Ed25519PublicKey([1; 32])),
+                signature: AnySignature::Ed25519(Ed25519Signature([2; 64])),
+            }),
+        },
+    ))
     .unwrap();
     let expected = json!({
         "type": "single_sender",
@@ -148,7 +153,10 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
     };
     let none = Value::Null;
     assert_eq!(multi_key(&[json!(0), json!(31)], None).unwrap(), "80000001");
-    assert_eq!(multi_key(&[json!(0), json!(7)], Some("0x81")).unwrap(), "81");
+    assert_eq!(
+        multi_key(&[json!(0), json!(7)], Some("0x81")).unwrap(),
+        "81"
+    );
     for (indices, bitmap, reason) in [
         (
             vec![json!(1), json!(0)],
@@ -167,7 +175,11 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
             Some("0x80"),
             "not those of `signatures_bitmap`",
         ),
-        (vec![json!(1)], Some("0x80"), "not those of `signatures_bitmap`"),
+        (
+            vec![json!(1)],
+            Some("0x80"),
+            "not those of `signatures_bitmap`",
+        ),
         (vec![json!(256)], None, "expected u8"),
     ] {
         let refusal = multi_key(&indices, bitmap).unwrap_err();
@@ -194,8 +206,9 @@ fn what_sdks_sign_comes_back_to_the_byte() {
             !shown.to_string().contains("signatures_bitmap"),
             "{name}: {shown}"
         );
-        let read =
-            TransactionAuthenticator::try_from(serde_json::from_value::<SignatureJson>(shown).unwrap());
+        let read = TransactionAuthenticator::try_from(
+            serde_json::from_value::<SignatureJson>(shown).unwrap(),
+        );
         assert_eq!(
             bcs::to_bytes(&read.unwrap()).unwrap(),
             bcs::to_bytes(&signed.authenticator).unwrap(),
@@ -206,7 +219,8 @@ fn what_sdks_sign_comes_back_to_the_byte() {
 
 #[test]
 fn the_kind_is_named_and_not_numbered() {
-    let key = |digits: usize| json!({"type": "ed25519", "value": format!("0x{}", "0".repeat(digits))});
+    let key =
+        |digits: usize| json!({"type": "ed25519", "value": format!("0x{}", "0".repeat(digits))});
     let no_account = json!({"type": "no_account_signature"});
     let good = json!({
         "type": "fee_payer_signature",
@@ -234,7 +248,10 @@ fn the_kind_is_named_and_not_numbered() {
                 serde_json::from_value::<SignatureJson>(numbered).is_err(),
                 "{text}"
             );
-            assert!(serde_json::from_str::<SignatureJson>(&text).is_err(), "{text}");
+            assert!(
+                serde_json::from_str::<SignatureJson>(&text).is_err(),
+                "{text}"
+            );
         }
     }
 }

@@ -7,8 +7,8 @@ use super::{changes::ChangeJson, *};
 use crate::tables::TableTypes;
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Genesis, OrderedBlock, Parameters,
-    RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
+    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Genesis, OrderedBlock,
+    Parameters, RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
     transaction::{TransactionAuthenticator, TransactionPayload},
@@ -102,7 +102,12 @@ impl Fixture {
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys: Vec<_> = value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     keys.sort_unstable();
     keys
 }
@@ -129,7 +134,10 @@ const REQUEST: [&str; 7] = [
 ];
 
 fn expect_keys(value: &Value, groups: &[&[&str]]) {
-    let mut expected: Vec<&str> = groups.iter().flat_map(|group| group.iter().copied()).collect();
+    let mut expected: Vec<&str> = groups
+        .iter()
+        .flat_map(|group| group.iter().copied())
+        .collect();
     expected.sort_unstable();
     assert_eq!(keys(value), expected);
 }
@@ -206,7 +214,10 @@ fn a_committed_transfer() {
     expect_keys(withdraw, &[&["data", "guid", "sequence_number", "type"]]);
     assert_eq!(withdraw["type"], "0x1::coin::WithdrawEvent");
     assert_eq!(withdraw["data"], json!({ "amount": "7" }));
-    expect_keys(&withdraw["guid"], &[&["account_address", "creation_number"]]);
+    expect_keys(
+        &withdraw["guid"],
+        &[&["account_address", "creation_number"]],
+    );
     let fee = shown["events"].as_array().unwrap().last().unwrap();
     assert_eq!(
         fee["guid"],
@@ -264,7 +275,10 @@ fn the_frame_of_a_block() {
     assert_eq!(metadata["id"], block.tip.block_hash.to_string());
 
     let epilogue = fixture.shown(&block, 2);
-    expect_keys(&epilogue, &[&INFO, &["block_end_info", "timestamp", "type"]]);
+    expect_keys(
+        &epilogue,
+        &[&INFO, &["block_end_info", "timestamp", "type"]],
+    );
     assert_eq!(epilogue["type"], "block_epilogue_transaction");
     assert_eq!(epilogue["block_end_info"]["block_gas_limit_reached"], false);
     assert!(epilogue["block_end_info"]["block_effective_block_gas_units"].is_number());

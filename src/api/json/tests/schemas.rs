@@ -31,7 +31,10 @@ fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {
                     fewer.remove(name);
                     all.push((format!("/{name} left out"), Value::Object(fewer)));
                 }
-                if name == "data" && members.contains_key("type") && !members.contains_key("state_key_hash") {
+                if name == "data"
+                    && members.contains_key("type")
+                    && !members.contains_key("state_key_hash")
+                {
                     continue;
                 }
                 if FREE.contains(&name.as_str()) && name != "data" {
@@ -82,7 +85,11 @@ fn assert_exact(component: &str, shown: &Value, optional: &[&str]) {
 fn transactions_of_every_kind() {
     let fixture = Fixture::new();
     let optional = ["state_checkpoint_hash", "undeclared"];
-    for block in [&fixture.genesis, &fixture.block(7), &fixture.block(u64::MAX)] {
+    for block in [
+        &fixture.genesis,
+        &fixture.block(7),
+        &fixture.block(u64::MAX),
+    ] {
         for index in 0..block.transactions.len() {
             assert_exact("Transaction", &fixture.shown(block, index), &optional);
         }
@@ -115,7 +122,11 @@ fn text_is_of_its_form() {
             "0x1::a::B<u8, vector<0x1::a::C>>",
             ["u8", "0x1::a", "0x1::a::B<", "a::b::c"],
         ),
-        ("MoveModuleId", "0xb0b::m", ["m", "0x1", "0x1::m::n", "0x01::m"]),
+        (
+            "MoveModuleId",
+            "0xb0b::m",
+            ["m", "0x1", "0x1::m::n", "0x01::m"],
+        ),
         (
             "MoveFunctionId",
             "0x1::m::f",

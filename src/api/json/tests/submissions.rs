@@ -29,7 +29,10 @@ fn a_multisig_payload_reads_back_with_and_without_its_call() {
         });
         let mut shown = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
         assert_eq!(shown["payload"]["multisig_address"], "0xb0b");
-        assert_eq!(shown["payload"].get("transaction_payload").is_some(), has_call);
+        assert_eq!(
+            shown["payload"].get("transaction_payload").is_some(),
+            has_call
+        );
         let request: SubmitRequest = serde_json::from_value(shown.clone()).unwrap();
         assert_eq!(request.into_signed(&fixture.chain).unwrap(), signed);
 
@@ -45,7 +48,8 @@ fn a_multisig_payload_reads_back_with_and_without_its_call() {
 #[test]
 fn a_nonce_makes_an_orderless_transaction_whatever_the_sequence_number() {
     let fixture = Fixture::new();
-    let mut shown = serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
+    let mut shown =
+        serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
     shown["replay_protection_nonce"] = json!("5");
     let request: SubmitRequest = serde_json::from_value(shown).unwrap();
     let signed = request.into_signed(&fixture.chain).unwrap();

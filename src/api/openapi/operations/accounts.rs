@@ -1,7 +1,8 @@
 //! What the state holds at an address: account, resources, modules, balances.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal,
+    refusals, schema,
 };
 use crate::{
     endpoints::accounts::AccountJson,

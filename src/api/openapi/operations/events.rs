@@ -1,7 +1,8 @@
 //! Streams of events.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, json, never, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, json, never, parameter, refusal, refusals,
+    schema,
 };
 use crate::json::VersionedEventJson;
 

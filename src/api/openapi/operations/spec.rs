@@ -6,7 +6,12 @@ use crate::{
     openapi::schemas,
 };
 
-fn file(id: &'static str, summary: &'static str, description: &'static str, success: Success) -> Operation {
+fn file(
+    id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    success: Success,
+) -> Operation {
     Operation::new(id, Tag::Node, summary, description)
         .always_answers()
         .answers(success)

@@ -1,7 +1,8 @@
 //! Values of the state by their key.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    schema,
 };
 use crate::endpoints::state_values::RawStateValueRequest;
 

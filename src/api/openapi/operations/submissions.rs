@@ -1,8 +1,8 @@
 //! Submitting transactions, alone and in batches, and what helps to make one.
 
 use super::{
-    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal, refusals,
-    schema, transactions::committed_example,
+    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal,
+    refusals, schema, transactions::committed_example,
 };
 use crate::{
     endpoints::{batch::BatchJson, encode_submission::EncodeRequest},
@@ -166,13 +166,14 @@ pub(crate) fn batch() -> Operation {
 /// `POST /v1/transactions/simulate`
 pub(crate) fn simulate() -> Operation {
     let flag = |name, description| parameter::query(name, description, parameter::flag(), true);
-    let success = Success::ok("One transaction in an array, as if it were committed at the newest version.")
-        .json(
-            schema::<Vec<TransactionJson<'static>>>(),
-            json!([committed_example()]),
-        )
-        .bcs("A BCS vector of one transaction on chain.")
-        .with_gas_used();
+    let success =
+        Success::ok("One transaction in an array, as if it were committed at the newest version.")
+            .json(
+                schema::<Vec<TransactionJson<'static>>>(),
+                json!([committed_example()]),
+            )
+            .bcs("A BCS vector of one transaction on chain.")
+            .with_gas_used();
     Operation::new(
         "simulate_transaction",
         Tag::Transactions,
@@ -215,7 +216,8 @@ pub(crate) fn simulate() -> Operation {
 
 /// `POST /v1/transactions/encode_submission`
 pub(crate) fn encode() -> Operation {
-    let success = Success::ok("The bytes to sign, in hex.").json(schema::<HexBytes>(), json!("0xb5e97db0"));
+    let success =
+        Success::ok("The bytes to sign, in hex.").json(schema::<HexBytes>(), json!("0xb5e97db0"));
     Operation::new(
         "encode_submission",
         Tag::Transactions,

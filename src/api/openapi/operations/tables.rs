@@ -1,7 +1,8 @@
 //! Items of tables.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    schema,
 };
 use crate::endpoints::tables::{ItemRequest, RawItemRequest};
 

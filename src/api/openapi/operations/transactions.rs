@@ -1,7 +1,8 @@
 //! Transactions, one by one and in listings.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    schema,
 };
 use crate::{
     endpoints::auxiliary_info::AuxiliaryInfoJson,
@@ -265,12 +266,13 @@ pub(crate) fn summaries() -> Operation {
 
 /// `GET /v1/transactions/auxiliary_info`
 pub(crate) fn auxiliary_info() -> Operation {
-    let success = Success::ok("The place of each transaction in its block, from 0, ascending by version.")
-        .json(
-            schema::<Vec<AuxiliaryInfoJson>>(),
-            json!([{"transaction_index": 0}]),
-        )
-        .bcs("A BCS vector of an enum whose second variant holds the place as a u32.");
+    let success =
+        Success::ok("The place of each transaction in its block, from 0, ascending by version.")
+            .json(
+                schema::<Vec<AuxiliaryInfoJson>>(),
+                json!([{"transaction_index": 0}]),
+            )
+            .bcs("A BCS vector of an enum whose second variant holds the place as a u32.");
     Operation::new(
         "get_auxiliary_info",
         Tag::Transactions,

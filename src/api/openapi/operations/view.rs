@@ -1,7 +1,8 @@
 //! Calls of view functions.
 
 use super::{
-    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals, schema,
+    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal,
+    refusals, schema,
 };
 use crate::json::CallRequest;
 

@@ -30,14 +30,24 @@ async fn all_of_an_account_are_taken_in_their_order() {
     let api = TestApi::start(Settings::default()).await;
     let transfers: Vec<_> = (0..10).map(|number| Transfer::new(0, number)).collect();
     let (first, second) = transfers.split_at(5);
-    let body: Vec<Value> = first.iter().map(|transfer| transfer.json(&api.chain)).collect();
+    let body: Vec<Value> = first
+        .iter()
+        .map(|transfer| transfer.json(&api.chain))
+        .collect();
     let answer = post(&api, &json!(body)).await;
     assert_eq!(answer.status, 202, "{}", answer.text());
     ledger_headers(&answer, "node");
     assert_eq!(answer.json(), json!({ "transaction_failures": [] }));
-    let signed: Vec<_> = second.iter().map(|transfer| transfer.sign(&api.chain)).collect();
+    let signed: Vec<_> = second
+        .iter()
+        .map(|transfer| transfer.sign(&api.chain))
+        .collect();
     let answer = post_bcs(&api, &signed, "application/x-bcs").await;
-    assert_eq!((answer.status, &answer.body[..]), (202, &[0][..]), "no failures");
+    assert_eq!(
+        (answer.status, &answer.body[..]),
+        (202, &[0][..]),
+        "no failures"
+    );
     for transfer in &transfers {
         let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
         assert_eq!(api.client.wait(&hash).await["success"], true);
@@ -104,7 +114,10 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
     assert_eq!(answer.status, 206, "{}", answer.text());
     let failure = &answer.json()["transaction_failures"][0];
     assert_eq!(
-        (&failure["transaction_index"], &failure["error"]["error_code"]),
+        (
+            &failure["transaction_index"],
+            &failure["error"]["error_code"]
+        ),
         (&json!(0), &json!("invalid_input"))
     );
     api.stop().await;
@@ -153,7 +166,10 @@ async fn what_is_larger_than_any_batch_is_not_decoded() {
     let api = TestApi::start(settings).await;
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
-    for (more, words) in [(1, "Failed to deserialize"), (2, "has at most 655361 bytes")] {
+    for (more, words) in [
+        (1, "Failed to deserialize"),
+        (2, "has at most 655361 bytes"),
+    ] {
         let body = vec![0; 10 * 65_536 + more];
         let answer = api.client.send("POST", PATH, &headers, Some(&body)).await;
         refused(&answer, (400, "invalid_input"), words);

@@ -38,7 +38,8 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
     let mut forged = first.sign(chain);
     forged.raw.gas_unit_price += 1;
     let stranger = Signer::Ed25519(Transfer::new(2, 0).key());
-    let with_other_key = stranger.sign_alone(chain, first.raw(first.sender(), first.payload(chain)));
+    let with_other_key =
+        stranger.sign_alone(chain, first.raw(first.sender(), first.payload(chain)));
     let unfunded = Signer::Ed25519(ledger::crypto::Ed25519PrivateKey::from_seed(&[9; 32]));
     let poor = unfunded.sign_alone(chain, first.raw(unfunded.address(), first.payload(chain)));
     let TransactionPayload::EntryFunction(mut call) = first.payload(chain) else {
@@ -71,7 +72,11 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
             "vm_error",
             Some(15),
         ),
-        (changed(|transfer| transfer.chain_id = 5), "vm_error", Some(23)),
+        (
+            changed(|transfer| transfer.chain_id = 5),
+            "vm_error",
+            Some(23),
+        ),
         (update.sign(chain), "invalid_transaction_update", None),
         (beyond_its_share.sign(chain), "mempool_is_full", None),
     ]
@@ -111,7 +116,11 @@ async fn each_refusal_is_the_same_alone_and_in_a_batch() {
         assert_eq!(in_bcs.status, 206, "{}", in_bcs.text());
         assert_eq!(failure(&in_bcs.json()), error);
 
-        let body = |signed| -> Value { ledger_api::submission_json(&api.chain, signed).parse().unwrap() };
+        let body = |signed| -> Value {
+            ledger_api::submission_json(&api.chain, signed)
+                .parse()
+                .unwrap()
+        };
         // In JSON the chain is the node's, and a call has no more arguments than its ABI.
         if !matches!(status, Some(10 | 23)) {
             let both = json!([body(&good), body(&transaction)]);
@@ -139,7 +148,10 @@ async fn a_call_that_does_not_fit_is_the_same_alone_and_in_a_batch() {
     ] {
         let alone = api.client.submit_json(&wrong).await;
         refused(&alone, (400, "invalid_input"), &wrong.to_string());
-        let batch = api.client.post_json(BATCH, &json!([good, wrong]), JSON).await;
+        let batch = api
+            .client
+            .post_json(BATCH, &json!([good, wrong]), JSON)
+            .await;
         assert_eq!(batch.status, 206, "{}", batch.text());
         assert_eq!(failure(&batch.json()), alone.json());
     }

@@ -40,7 +40,10 @@ async fn a_block_is_found_by_every_version_in_it() {
         ("ten", (400, "web_framework_error")),
         ("1?with_transactions=yes", (400, "web_framework_error")),
     ] {
-        let answer = api.client.get(&format!("/v1/blocks/by_version/{path}")).await;
+        let answer = api
+            .client
+            .get(&format!("/v1/blocks/by_version/{path}"))
+            .await;
         refused(&answer, expected, path);
     }
     api.stop().await;
@@ -104,15 +107,24 @@ async fn places_are_counted_from_the_first_transaction_of_the_block() {
             .collect()
     };
     let get = |query: &str| {
-        let (client, path) = (&api.client, format!("/v1/transactions/auxiliary_info?{query}"));
+        let (client, path) = (
+            &api.client,
+            format!("/v1/transactions/auxiliary_info?{query}"),
+        );
         async move { client.get(&path).await }
     };
     let all = indices(&good(&get("start_version=0").await));
     assert_eq!(all, [0, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
     for start in 0..=9usize {
         for limit in 1..=10usize {
-            let page = indices(&good(&get(&format!("start_version={start}&limit={limit}")).await));
-            assert_eq!(page, all[start..(start + limit).min(10)], "{limit} from {start}");
+            let page = indices(&good(
+                &get(&format!("start_version={start}&limit={limit}")).await,
+            ));
+            assert_eq!(
+                page,
+                all[start..(start + limit).min(10)],
+                "{limit} from {start}"
+            );
         }
     }
     let bcs = api

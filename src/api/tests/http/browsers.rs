@@ -10,7 +10,10 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
     let question = [
         ORIGIN,
         ("access-control-request-method", "POST"),
-        ("access-control-request-headers", "content-type,x-aptos-client"),
+        (
+            "access-control-request-headers",
+            "content-type,x-aptos-client",
+        ),
     ];
     let answer = api
         .client
@@ -24,7 +27,10 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
         "content-type,x-aptos-client"
     );
     let methods = &answer.headers["access-control-allow-methods"];
-    assert!(methods.contains("GET") && methods.contains("POST"), "{methods}");
+    assert!(
+        methods.contains("GET") && methods.contains("POST"),
+        "{methods}"
+    );
     assert_eq!(answer.headers["access-control-max-age"], "3600");
 
     let body = serde_json::to_vec(&Transfer::new(0, 0).json(&api.chain)).unwrap();
@@ -56,7 +62,11 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
         .client
         .send("GET", "/v1/blocks/by_height/99", &[ORIGIN], None)
         .await;
-    refused(&missing, (404, "block_not_found"), "a block above the newest");
+    refused(
+        &missing,
+        (404, "block_not_found"),
+        "a block above the newest",
+    );
     assert_eq!(missing.headers["access-control-allow-origin"], ORIGIN.1);
     api.stop().await;
 }
@@ -92,8 +102,7 @@ async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
         let path = format!("/v1{}", template.replace(['{', '}'], ""));
         for method in methods.as_object().unwrap().keys() {
             let method = method.to_uppercase();
-            let headers =
-                "content-type,x-node-client,x-aptos-client,x-aptos-typescript-sdk-origin-method,traceparent";
+            let headers = "content-type,x-node-client,x-aptos-client,x-aptos-typescript-sdk-origin-method,traceparent";
             let question = [
                 ORIGIN,
                 ("access-control-request-method", &method[..]),
@@ -126,13 +135,23 @@ async fn a_page_can_read_that_there_is_no_such_route() {
         .send("OPTIONS", "/v1/no/such/route", &question, None)
         .await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let answer = api.client.send("GET", "/v1/no/such/route", &[ORIGIN], None).await;
+    let answer = api
+        .client
+        .send("GET", "/v1/no/such/route", &[ORIGIN], None)
+        .await;
     refused(&answer, (404, "web_framework_error"), "an unknown route");
     assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
     let vary = answer.headers["vary"].to_ascii_lowercase();
     assert!(vary.contains("origin"), "{vary}");
-    let answer = api.client.send("OPTIONS", "/v1/no/such/route", &[], None).await;
-    refused(&answer, (404, "web_framework_error"), "no question of a browser");
+    let answer = api
+        .client
+        .send("OPTIONS", "/v1/no/such/route", &[], None)
+        .await;
+    refused(
+        &answer,
+        (404, "web_framework_error"),
+        "no question of a browser",
+    );
     api.stop().await;
 }
 

@@ -46,7 +46,10 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
     let answer = api.client.submit_bcs(&second.sign(&api.chain)).await;
     refused(&answer, (503, "internal_error"), "not believed");
     assert_eq!(answer.headers["retry-after"], "10");
-    for part in ["the system clock reads", "sequencer.clock_confirmed_until_secs="] {
+    for part in [
+        "the system clock reads",
+        "sequencer.clock_confirmed_until_secs=",
+    ] {
         assert!(answer.text().contains(part), "{}", answer.text());
     }
     let health = api.client.get("/v1/-/healthy").await;
@@ -56,7 +59,11 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
         "{}",
         health.text()
     );
-    let account = good(&api.client.get(&format!("/v1/accounts/{}", first.sender())).await);
+    let account = good(
+        &api.client
+            .get(&format!("/v1/accounts/{}", first.sender()))
+            .await,
+    );
     assert_eq!(account["sequence_number"], "1");
 
     ahead_usecs.store(0, SeqCst);
@@ -94,7 +101,11 @@ async fn a_year_ahead_while_running_is_told_and_changes_nothing() {
     assert!(words.contains("sequencer.clock_jump_max_secs"), "{words}");
     let bcs = api.client.get_bcs("/v1/-/healthy").await;
     let message_bytes = 1 + "node-node:ok".len();
-    assert_eq!(good_bcs(&bcs).len(), message_bytes, "BCS has the message only");
+    assert_eq!(
+        good_bcs(&bcs).len(),
+        message_bytes,
+        "BCS has the message only"
+    );
     ahead_usecs.store(0, SeqCst);
     api.commit(&Transfer::new(0, 2)).await;
     let health = good(&api.client.get("/v1/-/healthy").await);

@@ -81,14 +81,25 @@ async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
             )
             .await;
             assert_eq!(answer.status(), StatusCode::OK, "{what}");
-            assert_eq!(header_of(&answer, header::CONTENT_ENCODING), coding, "{what}");
+            assert_eq!(
+                header_of(&answer, header::CONTENT_ENCODING),
+                coding,
+                "{what}"
+            );
             assert_eq!(
                 header_of(&answer, header::VARY),
                 Some("accept-encoding, accept, origin"),
                 "{what}"
             );
-            assert_eq!(header_of(&answer, header::CONTENT_TYPE), Some(accept), "{what}");
-            assert!(answer.headers().contains_key("x-node-ledger-version"), "{what}");
+            assert_eq!(
+                header_of(&answer, header::CONTENT_TYPE),
+                Some(accept),
+                "{what}"
+            );
+            assert!(
+                answer.headers().contains_key("x-node-ledger-version"),
+                "{what}"
+            );
             let body = to_bytes(answer.into_body()).await.unwrap();
             assert_eq!(
                 coding.is_some(),
@@ -138,10 +149,15 @@ async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
 async fn names_every_reason_to_vary_once_to_a_web_page() {
     let api = TestApi::start(Settings::default()).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let headers = [("origin", "https://wallet.example"), ("accept-encoding", BROWSER)];
+    let headers = [
+        ("origin", "https://wallet.example"),
+        ("accept-encoding", BROWSER),
+    ];
     let answer = call_service(&app, get(LARGE, &headers).to_request()).await;
     assert_eq!(header_of(&answer, header::CONTENT_ENCODING), Some("zstd"));
-    let vary = header_of(&answer, header::VARY).unwrap().to_ascii_lowercase();
+    let vary = header_of(&answer, header::VARY)
+        .unwrap()
+        .to_ascii_lowercase();
     let mut names: Vec<_> = vary.split(", ").collect();
     names.sort_unstable();
     let expected = [
@@ -168,9 +184,17 @@ async fn small_answers_and_those_to_submissions_come_as_they_are() {
         format!("/v1/transactions/wait_by_hash/{hash}"),
         "/v1/blocks/by_height/99".to_owned(),
     ] {
-        let answer = call_service(&app, get(&path, &[("accept-encoding", BROWSER)]).to_request()).await;
+        let answer = call_service(
+            &app,
+            get(&path, &[("accept-encoding", BROWSER)]).to_request(),
+        )
+        .await;
         assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None, "{path}");
-        assert_eq!(header_of(&answer, header::VARY), Some("accept, origin"), "{path}");
+        assert_eq!(
+            header_of(&answer, header::VARY),
+            Some("accept, origin"),
+            "{path}"
+        );
     }
     let arguments = [json!("name"), json!("ab".repeat(10_000))];
     let large = Transfer::new(0, 1).sign_call(&api.chain, "0x1::registry::set", &arguments);
@@ -192,7 +216,11 @@ async fn nothing_is_compressed_where_it_is_off() {
     settings.api.compression_enabled = false;
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let answer = call_service(&app, get(LARGE, &[("accept-encoding", BROWSER)]).to_request()).await;
+    let answer = call_service(
+        &app,
+        get(LARGE, &[("accept-encoding", BROWSER)]).to_request(),
+    )
+    .await;
     assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None);
     assert_eq!(header_of(&answer, header::VARY), Some("accept, origin"));
     api.stop().await;
@@ -204,13 +232,19 @@ async fn a_compressed_answer_that_is_not_read_keeps_its_place() {
     settings.api.max_in_flight = 1;
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let unread = call_service(&app, get(LARGE, &[("accept-encoding", BROWSER)]).to_request()).await;
+    let unread = call_service(
+        &app,
+        get(LARGE, &[("accept-encoding", BROWSER)]).to_request(),
+    )
+    .await;
     assert_eq!(header_of(&unread, header::CONTENT_ENCODING), Some("zstd"));
     let refused = call_service(&app, get("/v1", &[]).to_request()).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(unread);
     assert_eq!(
-        call_service(&app, get("/v1", &[]).to_request()).await.status(),
+        call_service(&app, get("/v1", &[]).to_request())
+            .await
+            .status(),
         StatusCode::OK
     );
     api.stop().await;

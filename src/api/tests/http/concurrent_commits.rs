@@ -168,7 +168,10 @@ impl Fixture {
     fn set_clock(&self, step_usecs: u64) {
         let mut clock = self.seams.request_clock.lock().unwrap();
         let after_pause_usecs = clock.0 + SLOW_USECS;
-        *clock = (after_pause_usecs.max(Clock::default().now_usecs()), step_usecs);
+        *clock = (
+            after_pause_usecs.max(Clock::default().now_usecs()),
+            step_usecs,
+        );
     }
 
     /// Responds to a request in the middle of which a transaction was committed. Also returns the
@@ -191,7 +194,8 @@ impl Fixture {
             }
             let (handle, transaction) = (self.api.handle(), case.transaction.clone());
             let awaited = case.awaited;
-            let commit: Commit = Box::new(move || commit_on_another_thread(handle, transaction, awaited));
+            let commit: Commit =
+                Box::new(move || commit_on_another_thread(handle, transaction, awaited));
             *self.seams.run.lock().unwrap() = Some(Run {
                 passed: Vec::new(),
                 commit_at: case.commit_at,
@@ -261,9 +265,16 @@ where
 }
 
 /// Submits the transaction, and returns when the newest durable block has the awaited one.
-fn commit_on_another_thread(handle: NodeHandle, transaction: SignedTransaction, awaited: HashValue) {
+fn commit_on_another_thread(
+    handle: NodeHandle,
+    transaction: SignedTransaction,
+    awaited: HashValue,
+) {
     let committed = async move {
-        let checked = handle.check_signatures(transaction, Lane::Trusted).await.unwrap();
+        let checked = handle
+            .check_signatures(transaction, Lane::Trusted)
+            .await
+            .unwrap();
         handle.submit(checked).await.unwrap();
         while !matches!(
             handle.wait_for_commit(awaited).await.unwrap().1,
@@ -320,7 +331,10 @@ async fn shows_the_state_at_the_version_of_the_headers() {
                 assert_eq!(answer.status, 200, "{what}: {}", answer.text());
                 let version = fixture.version_of(&answer, &what).await;
                 let pinned = format!("{path}?ledger_version={version}");
-                let pinned = api.client.send("GET", &pinned, &[("accept", accept)], None).await;
+                let pinned = api
+                    .client
+                    .send("GET", &pinned, &[("accept", accept)], None)
+                    .await;
                 assert_eq!(answer.body, pinned.body, "{what}, at version {version}");
             }
         }
@@ -381,7 +395,10 @@ async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
             match shown_version(&answer, accept) {
                 Some(shown) => {
                     assert_eq!(shown, committed, "{what}");
-                    assert!(version >= committed, "{what}: committed, at version {version}");
+                    assert!(
+                        version >= committed,
+                        "{what}: committed, at version {version}"
+                    );
                 }
                 None => assert!(version < committed, "{what}: pending, at version {version}"),
             }
@@ -426,7 +443,10 @@ async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
         assert_eq!(shown_version(&answer, accept), None, "{accept}");
         let version = fixture.version_of(&answer, accept).await;
         let committed = committed_version(api, &hash).await;
-        assert!(version >= committed, "{accept}: {version} is before {committed}");
+        assert!(
+            version >= committed,
+            "{accept}: {version} is before {committed}"
+        );
     }
     tokio::time::resume();
     fixture.api.stop().await;

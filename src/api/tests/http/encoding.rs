@@ -155,7 +155,10 @@ async fn what_is_not_encoded() {
         (changed("secondary_signers", json!("0x1")), syntax),
         (changed("secondary_signers", json!(["0xg"])), syntax),
         (changed("fee_payer_address", json!("")), syntax),
-        (changed("secondary_signers", json!(many)), (400, "invalid_input")),
+        (
+            changed("secondary_signers", json!(many)),
+            (400, "invalid_input"),
+        ),
         (
             changed("payload", json!({ "type": "module_bundle_payload" })),
             (400, "vm_error"),

@@ -100,7 +100,10 @@ async fn bad_names_and_pages() {
     let rows = [
         ("/v1/accounts/0xg/events/0".to_owned(), syntax),
         ("/v1/accounts/0x1/events/-1".to_owned(), syntax),
-        ("/v1/accounts/0x1/events/18446744073709551616".to_owned(), syntax),
+        (
+            "/v1/accounts/0x1/events/18446744073709551616".to_owned(),
+            syntax,
+        ),
         ("/v1/accounts/0x1/events/0?start=x".to_owned(), syntax),
         ("/v1/accounts/0x1/events/0?limit=65536".to_owned(), syntax),
         ("/v1/accounts/0x1/events/0?limit=0".to_owned(), input),
@@ -150,7 +153,9 @@ async fn a_start_below_the_first_event_that_is_kept_is_gone() {
     let first = loop {
         api.commit(&Transfer::new(0, number)).await;
         number += 1;
-        let kept = numbers(&good(&api.client.get(&format!("{}?limit=100", deposits())).await));
+        let kept = numbers(&good(
+            &api.client.get(&format!("{}?limit=100", deposits())).await,
+        ));
         if kept[0] > 0 {
             break kept[0];
         }
@@ -172,7 +177,11 @@ async fn a_start_below_the_first_event_that_is_kept_is_gone() {
             (410, "version_pruned"),
             "no event is left",
         );
-        assert_eq!(good(&from(spent.clone(), 1).await), json!([]), "the next event");
+        assert_eq!(
+            good(&from(spent.clone(), 1).await),
+            json!([]),
+            "the next event"
+        );
         assert_eq!(good(&api.client.get(&spent).await), json!([]));
     }
     api.stop().await;

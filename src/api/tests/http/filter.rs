@@ -4,7 +4,8 @@ use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works
 use ledger::{
     AccountAddress, SignedTransaction,
     transaction::{
-        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use ledger_actors::{NodeConfig, SubmissionFilter};
@@ -35,8 +36,9 @@ fn sender(from: usize) -> AccountAddress {
 /// The answer says that this rule keeps the transaction out.
 fn kept_out_by(answer: &Answer, number: usize, rule: &str) {
     refused(answer, REJECTED, rule);
-    let message =
-        format!("Transaction rejected by the submission filter of this node, rule {number}: {rule}");
+    let message = format!(
+        "Transaction rejected by the submission filter of this node, rule {number}: {rule}"
+    );
     let body = json!({ "message": message, "error_code": "rejected_by_filter" });
     assert_eq!(answer.json(), body);
     // It was decided at a moment of the ledger, as every submission is.
@@ -55,7 +57,10 @@ async fn the_rule_that_keeps_a_transaction_out_is_named() {
         kept_out_by(&as_json, 2, &denied);
     }
     let hash = transfers[0].sign(&api.chain).hash(api.chain.vendor());
-    let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    let lookup = api
+        .client
+        .get(&format!("/v1/transactions/by_hash/{hash}"))
+        .await;
     refused(
         &lookup,
         (404, "transaction_not_found"),
@@ -75,7 +80,10 @@ async fn a_list_of_who_is_let_in_ends_with_deny_all() {
         sender(4)
     ))
     .await;
-    let answer = api.client.submit_bcs(&Transfer::new(0, 0).sign(&api.chain)).await;
+    let answer = api
+        .client
+        .submit_bcs(&Transfer::new(0, 0).sign(&api.chain))
+        .await;
     kept_out_by(&answer, 3, "deny all");
     assert_eq!(api.commit(&Transfer::new(2, 0)).await["success"], true);
     still_works(&api).await;
@@ -178,7 +186,11 @@ async fn a_change_holds_for_what_comes_then_and_not_for_what_is_in_the_pool() {
     let replacement = dearer.sign(&api.chain);
     kept_out_by(&api.client.submit_bcs(&replacement).await, 1, "deny all");
     let hash = signed.hash(api.chain.vendor());
-    let pending = good(&api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await);
+    let pending = good(
+        &api.client
+            .get(&format!("/v1/transactions/by_hash/{hash}"))
+            .await,
+    );
     assert_eq!(pending["type"], "pending_transaction");
 
     api.handle().set_filter(filter(""));
@@ -211,10 +223,13 @@ async fn simulations_and_views_are_not_filtered() {
 async fn in_a_batch_it_is_a_failure_among_others() {
     let rule = format!("deny sender {}", sender(1));
     let api = with_rules(&rule).await;
-    let message = format!("Transaction rejected by the submission filter of this node, rule 1: {rule}");
+    let message =
+        format!("Transaction rejected by the submission filter of this node, rule 1: {rule}");
     let path = "/v1/transactions/batch";
     let batch = |froms: &[usize]| {
-        let bodies = froms.iter().map(|&from| Transfer::new(from, 0).json(&api.chain));
+        let bodies = froms
+            .iter()
+            .map(|&from| Transfer::new(from, 0).json(&api.chain));
         json!(bodies.collect::<Vec<_>>())
     };
     let answer = api
@@ -235,7 +250,10 @@ async fn in_a_batch_it_is_a_failure_among_others() {
     // rejected_by_filter is number 15 in the interface's list, counted from 0.
     let expected = (message.clone(), 15u8, None::<u64>, 0u64);
     assert_eq!(answer.body, bcs::to_bytes(&vec![expected]).unwrap());
-    let answer = api.client.post_json(path, &batch(&[1]), "application/json").await;
+    let answer = api
+        .client
+        .post_json(path, &batch(&[1]), "application/json")
+        .await;
     refused(&answer, (400, "invalid_input"), "nothing of it is taken");
     assert!(answer.text().contains(&message), "{}", answer.text());
     api.stop().await;

@@ -1,7 +1,9 @@
 //! The one query of an indexer that the node answers, as the TypeScript SDK sends it, and what becomes of
 //! every other.
 
-use crate::kit::{Answer, BODY_BYTES_MAX, Client, Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{
+    Answer, BODY_BYTES_MAX, Client, Settings, TestApi, Transfer, good, ledger_headers,
+};
 use serde_json::{Value, json};
 
 /// The text of the SDK, with its line breaks.
@@ -37,7 +39,10 @@ async fn ask(client: &Client, variables: Option<Value>) -> (Answer, Vec<Value>) 
     let answer = post(client, &body).await;
     let content = good(&answer);
     assert_eq!(content.get("errors"), None, "{content}");
-    let statuses = content["data"]["processor_status"].as_array().unwrap().clone();
+    let statuses = content["data"]["processor_status"]
+        .as_array()
+        .unwrap()
+        .clone();
     (answer, statuses)
 }
 
@@ -54,7 +59,10 @@ fn refused_query(answer: &Answer) -> String {
         message.starts_with("this node serves processor_status only: "),
         "{message}"
     );
-    assert!(content["errors"].as_array().unwrap().len() <= 4, "{content}");
+    assert!(
+        content["errors"].as_array().unwrap().len() <= 4,
+        "{content}"
+    );
     message
 }
 
@@ -83,7 +91,10 @@ async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
             );
             let fraction = format!(".{:06}", usecs % 1_000_000);
             assert!(
-                status["last_updated"].as_str().unwrap().ends_with(&fraction),
+                status["last_updated"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with(&fraction),
                 "{status}"
             );
         }
@@ -159,7 +170,11 @@ async fn one_column_other_names_and_the_operation_that_is_named() {
     let query = "query a { processor_status { processor } } \
                  query b { far: processor_status(where: {processor: {_eq: \"events_processor\"}}) { \
                  __typename version: last_success_version } }";
-    let answer = post(&api.client, &json!({ "query": query, "operationName": "b" })).await;
+    let answer = post(
+        &api.client,
+        &json!({ "query": query, "operationName": "b" }),
+    )
+    .await;
     let far = json!([{ "__typename": "processor_status", "version": 0 }]);
     assert_eq!(good(&answer), json!({ "data": { "far": far } }));
     let message = refused_query(&post(&api.client, &json!({ "query": query })).await);
@@ -171,7 +186,10 @@ async fn one_column_other_names_and_the_operation_that_is_named() {
 async fn every_other_query_is_refused_by_name() {
     let api = TestApi::start(Settings::default()).await;
     for (query, named) in [
-        ("{ user_transactions(limit: 1) { version } }", "user_transactions"),
+        (
+            "{ user_transactions(limit: 1) { version } }",
+            "user_transactions",
+        ),
         (
             "query q($w: table_items_bool_exp!) { table_items(where: $w) { key } }",
             "table_items",
@@ -185,16 +203,25 @@ async fn every_other_query_is_refused_by_name() {
             "{ processor_status(where: {processor: {_neq: \"x\"}}) { processor } }",
             "_neq",
         ),
-        ("{ processor_status(where: {_or: []}) { processor } }", "_or"),
+        (
+            "{ processor_status(where: {_or: []}) { processor } }",
+            "_or",
+        ),
         (
             "{ processor_status(where: {processor: {_eq: 1}}) { processor } }",
             "String",
         ),
         ("{ processor_status }", "processor_status"),
         ("{ __schema { types { name } } }", "about the schema"),
-        ("{ __type(name: \"query_root\") { name } }", "about the schema"),
+        (
+            "{ __type(name: \"query_root\") { name } }",
+            "about the schema",
+        ),
         ("mutation { delete { x } }", "mutations"),
-        ("subscription { processor_status { processor } }", "subscriptions"),
+        (
+            "subscription { processor_status { processor } }",
+            "subscriptions",
+        ),
         ("", "expected"),
         ("{ processor_status { processor }", "expected"),
     ] {
@@ -215,7 +242,12 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
         .map(|n| format!("a{n}:processor_status{{processor}} "))
         .collect();
     let fragments: String = (0..20)
-        .map(|n| format!("fragment f{n} on query_root {{...f{m} ...f{m}}} ", m = n + 1))
+        .map(|n| {
+            format!(
+                "fragment f{n} on query_root {{...f{m} ...f{m}}} ",
+                m = n + 1
+            )
+        })
         .collect();
     let unknown = "a ".repeat(1_500);
     let directives = "@skip(if:false)".repeat(20);
@@ -234,7 +266,10 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
             "brackets",
         ),
         (format!("{{ {lists} }}"), "101 brackets"),
-        (format!("{{ processor_status {{ {aliases} }} }}"), "too complex"),
+        (
+            format!("{{ processor_status {{ {aliases} }} }}"),
+            "too complex",
+        ),
         (format!("{{ ...f0 }} {fragments}"), "fragments"),
         (
             "fragment f on query_root { ...f } { ...f }".to_owned(),
@@ -287,7 +322,12 @@ async fn what_is_no_request_is_refused_as_everywhere() {
     let valid = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
     for (headers, body, status, code) in [
         (&[json][..], &b"{"[..], 400, "web_framework_error"),
-        (&[json], b"[{\"query\":\"{ a }\"}]", 400, "web_framework_error"),
+        (
+            &[json],
+            b"[{\"query\":\"{ a }\"}]",
+            400,
+            "web_framework_error",
+        ),
         (&[json], b"{\"variables\":{}}", 400, "web_framework_error"),
         (&[json], b"{\"query\":7}", 400, "web_framework_error"),
         (&[json], &long, 413, "web_framework_error"),
@@ -300,7 +340,10 @@ async fn what_is_no_request_is_refused_as_everywhere() {
         (&[], &valid, 415, "web_framework_error"),
         (&[json, bcs], &valid, 400, "bcs_not_supported"),
     ] {
-        let answer = api.client.send("POST", "/v1/graphql", headers, Some(body)).await;
+        let answer = api
+            .client
+            .send("POST", "/v1/graphql", headers, Some(body))
+            .await;
         assert_eq!(
             (answer.status, &answer.error_code()[..]),
             (status, code),
@@ -316,7 +359,10 @@ async fn what_is_no_request_is_refused_as_everywhere() {
 #[actix_web::test]
 async fn a_page_of_another_origin_may_ask() {
     let api = TestApi::start(Settings::default()).await;
-    let headers = [("content-type", "application/json"), ("origin", "http://a.page")];
+    let headers = [
+        ("content-type", "application/json"),
+        ("origin", "http://a.page"),
+    ];
     let body = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
     let answer = api
         .client

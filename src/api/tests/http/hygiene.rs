@@ -46,7 +46,14 @@ async fn paths_are_taken_as_they_are() {
         refused(&api.client.get(path).await, expected, path);
     }
     // What nobody asked for is passed over, whatever it is.
-    for query in ["a", "a=b&a=c", "%FF=%FE", "&&=&=", "LEDGER_VERSION=x", "%00"] {
+    for query in [
+        "a",
+        "a=b&a=c",
+        "%FF=%FE",
+        "&&=&=",
+        "LEDGER_VERSION=x",
+        "%00",
+    ] {
         good(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
     }
     // Percent signs may stand for what need not be written so.
@@ -166,7 +173,11 @@ async fn headers_of_a_body() {
             vec![("content-type", "text/json")],
             vec![json, ("content-encoding", "gzip")],
             vec![json, ("content-encoding", "identity, gzip")],
-            vec![json, ("content-encoding", "identity"), ("content-encoding", "br")],
+            vec![
+                json,
+                ("content-encoding", "identity"),
+                ("content-encoding", "br"),
+            ],
         ] {
             let (_, answer) = ask(path, &headers).await;
             refused(
@@ -202,7 +213,9 @@ async fn exchange(mut stream: TcpStream, request: &[u8]) -> String {
 
 /// A request for `/v1` with these lines behind the request line, which asks for the end of the connection.
 fn with_lines(lines: &str) -> String {
-    format!("POST /v1/tables/0xdead/raw_item HTTP/1.1\r\nhost: node\r\nconnection: close\r\n{lines}")
+    format!(
+        "POST /v1/tables/0xdead/raw_item HTTP/1.1\r\nhost: node\r\nconnection: close\r\n{lines}"
+    )
 }
 
 #[actix_web::test]
@@ -241,7 +254,9 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
         ),
         (
             "a length beyond all numbers",
-            with_lines(&format!("{typed}content-length: 99999999999999999999\r\n\r\n")),
+            with_lines(&format!(
+                "{typed}content-length: 99999999999999999999\r\n\r\n"
+            )),
         ),
         (
             "length and chunks",
@@ -257,7 +272,9 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
         ),
         (
             "an unknown transfer encoding",
-            with_lines(&format!("{typed}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n")),
+            with_lines(&format!(
+                "{typed}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n"
+            )),
         ),
         (
             "a chunk of no number",
@@ -282,9 +299,15 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             with_lines(&format!("a: {}\r\n\r\n", "b".repeat(300_000))),
         ),
         ("another version", "GET /v1 HTTP/9.9\r\n\r\n".to_owned()),
-        ("a version in lower case", "GET /v1 http/1.1\r\n\r\n".to_owned()),
+        (
+            "a version in lower case",
+            "GET /v1 http/1.1\r\n\r\n".to_owned(),
+        ),
         ("no version", "GET /v1\r\n\r\n".to_owned()),
-        ("a path with a space", "GET /v1/a b HTTP/1.1\r\n\r\n".to_owned()),
+        (
+            "a path with a space",
+            "GET /v1/a b HTTP/1.1\r\n\r\n".to_owned(),
+        ),
         ("a path that is none", "GET v1 HTTP/1.1\r\n\r\n".to_owned()),
         (
             "HTTP/2 without TLS",
@@ -298,7 +321,11 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
     for (what, request) in rows {
         let answer = exchange(api.client.connect().await, request.as_bytes()).await;
         let status: Vec<_> = answer.split(' ').take(2).collect();
-        let expected = if what.starts_with("too ") { "431" } else { "400" };
+        let expected = if what.starts_with("too ") {
+            "431"
+        } else {
+            "400"
+        };
         assert_eq!(status, ["HTTP/1.1", expected], "{what}: {answer}");
     }
     still_works(&api).await;
@@ -315,7 +342,11 @@ async fn forms_of_requests_that_are_rare() {
             "GET /v1 HTTP/1.0\r\nconnection: keep-alive\r\n\r\nGET /v1 HTTP/1.0\r\n\r\n",
             "200",
         ),
-        ("no host", "GET /v1 HTTP/1.1\r\nconnection: close\r\n\r\n", "400"),
+        (
+            "no host",
+            "GET /v1 HTTP/1.1\r\nconnection: close\r\n\r\n",
+            "400",
+        ),
         (
             "an empty host",
             "GET /v1 HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n",
@@ -348,8 +379,7 @@ async fn forms_of_requests_that_are_rare() {
         assert_eq!(status, [expected], "{what}: {answer}");
     }
     // Requests that come at once are answered one by one.
-    let twice =
-        "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    let twice = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
     let answers = exchange(api.client.connect().await, twice.as_bytes()).await;
     assert!(
         answers.starts_with("HTTP/1.1 200") && answers.contains("HTTP/1.1 404"),

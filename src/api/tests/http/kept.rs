@@ -128,6 +128,9 @@ async fn without_memory_for_them_none_is_kept() {
         let [first, again] = [api.client.get(&path).await, api.client.get(&path).await];
         assert!(first.status == 200 && first.body == again.body, "{path}");
     }
-    assert_eq!(api.state.kept_answers(), ledger_api::KeptAnswersStatus::default());
+    assert_eq!(
+        api.state.kept_answers(),
+        ledger_api::KeptAnswersStatus::default()
+    );
     api.stop().await;
 }

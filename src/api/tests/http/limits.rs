@@ -60,7 +60,10 @@ async fn requests_of_one_connection_above_its_limit_are_503() {
     let [connection, other] = [(), ()].map(|()| Rc::new(Connection::default()));
     let first = get(&connection).await;
     let _second = get(&connection).await;
-    assert_eq!(get(&connection).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(
+        get(&connection).await.status(),
+        StatusCode::SERVICE_UNAVAILABLE
+    );
     assert_eq!(get(&other).await.status(), StatusCode::OK);
     drop(first);
     assert_eq!(get(&connection).await.status(), StatusCode::OK);
@@ -99,7 +102,10 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         if answer.status != 200 {
             break answer;
         }
-        assert!(!waiting.is_finished(), "the wait ended and nobody was refused");
+        assert!(
+            !waiting.is_finished(),
+            "the wait ended and nobody was refused"
+        );
     };
     assert_eq!(
         (refused.status, &refused.error_code()[..]),
@@ -272,7 +278,10 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
     let typed = |key: u8| json!({ "key_type": "u8", "value_type": "vector<u8>", "key": key });
     let raw = |key: u8| json!({ "key": format!("0x0{key}") });
     const JSON: &str = "application/json";
-    for (route, [small, large]) in [("item", [typed(0), typed(1)]), ("raw_item", [raw(0), raw(1)])] {
+    for (route, [small, large]) in [
+        ("item", [typed(0), typed(1)]),
+        ("raw_item", [raw(0), raw(1)]),
+    ] {
         let answer = without_places(get, || ask(route, small.clone(), JSON)).await;
         assert_eq!(answer.status(), StatusCode::OK, "{route}");
         let answer = without_places(get, || ask(route, large.clone(), JSON)).await;
@@ -360,7 +369,9 @@ async fn what_is_below_the_window_is_gone() {
         assert_eq!(answer.status, 410, "{path}: {}", answer.text());
         assert_eq!(answer.error_code(), error_code, "{path}");
         assert_eq!(answer.json()["message"], message, "{path}");
-        let now: u64 = answer.headers["x-node-ledger-oldest-version"].parse().unwrap();
+        let now: u64 = answer.headers["x-node-ledger-oldest-version"]
+            .parse()
+            .unwrap();
         assert!(now >= oldest, "{path}");
     }
     // Before a 404: no such item and no such function was ever there.
@@ -380,7 +391,10 @@ async fn what_is_below_the_window_is_gone() {
         refused(&answer, (410, "version_pruned"), &path);
     }
     // By hash the index row may still be there or not.
-    let path = format!("/v1/transactions/by_hash/{}", first["hash"].as_str().unwrap());
+    let path = format!(
+        "/v1/transactions/by_hash/{}",
+        first["hash"].as_str().unwrap()
+    );
     let answer = api.client.get(&path).await;
     let expected = [(410, "version_pruned"), (404, "transaction_not_found")];
     assert!(

@@ -1,6 +1,8 @@
 //! Listings of committed transactions: of the ledger, and of an account by sequence number.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
+use crate::kit::{
+    Answer, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+};
 use actix_web::rt;
 use bytes::Bytes;
 use ledger::{AccountAddress, StateKey};
@@ -28,7 +30,10 @@ async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
 }
 
 fn array(answer: &Answer) -> Vec<Value> {
-    assert!(!answer.headers.contains_key("x-node-cursor"), "never a cursor");
+    assert!(
+        !answer.headers.contains_key("x-node-cursor"),
+        "never a cursor"
+    );
     good(answer).as_array().unwrap().clone()
 }
 
@@ -49,7 +54,11 @@ async fn the_ledger_by_version() {
     };
     assert_eq!(list("").await, all[6..], "the newest 25");
     assert_eq!(list("?limit=4").await, all[27..]);
-    assert_eq!(list("?limit=65535").await, all, "all are fewer than the most");
+    assert_eq!(
+        list("?limit=65535").await,
+        all,
+        "all are fewer than the most"
+    );
     assert_eq!(list("?start=0").await, all[..25]);
     assert_eq!(list("?start=2&limit=5").await, all[2..7]);
     assert_eq!(
@@ -57,8 +66,15 @@ async fn the_ledger_by_version() {
         all[30..],
         "the end of the ledger"
     );
-    for (query, versions) in [("?start=0&limit=3", 0..3), ("?start=29", 29..31), ("", 6..31)] {
-        let in_bcs = api.client.get_bcs(&format!("/v1/transactions{query}")).await;
+    for (query, versions) in [
+        ("?start=0&limit=3", 0..3),
+        ("?start=29", 29..31),
+        ("", 6..31),
+    ] {
+        let in_bcs = api
+            .client
+            .get_bcs(&format!("/v1/transactions{query}"))
+            .await;
         let expected = one_by_one_in_bcs(&api, versions).await;
         assert!(good_bcs(&in_bcs) == expected, "{query}");
         assert!(!in_bcs.headers.contains_key("x-node-cursor"));
@@ -69,7 +85,11 @@ async fn the_ledger_by_version() {
         beyond.json()["message"],
         "Given start value (31) is higher than the current ledger version, it must be < 31"
     );
-    assert_eq!(ledger_headers(&beyond, "node")[1], 30, "decided at this version");
+    assert_eq!(
+        ledger_headers(&beyond, "node")[1],
+        30,
+        "decided at this version"
+    );
     api.stop().await;
 }
 
@@ -203,7 +223,10 @@ async fn a_page_is_cut_at_its_bytes() {
     .await;
     api.commit(&Transfer::new(0, 0)).await;
     let types = |transactions: Vec<Value>| -> Vec<Value> {
-        transactions.iter().map(|shown| shown["type"].clone()).collect()
+        transactions
+            .iter()
+            .map(|shown| shown["type"].clone())
+            .collect()
     };
     let first = types(array(&api.client.get("/v1/transactions?start=0").await));
     assert_eq!(first, ["genesis_transaction"], "the rest is left out");
@@ -239,7 +262,10 @@ async fn what_is_below_the_window_is_gone() {
     };
     let gone = (410, "version_pruned");
     let first = number(&kept[0]["sequence_number"]);
-    let answer = api.client.get(&format!("{account}?start={}", first - 1)).await;
+    let answer = api
+        .client
+        .get(&format!("{account}?start={}", first - 1))
+        .await;
     refused(&answer, gone, "by sequence number");
     assert!(ledger_headers(&answer, "node")[2] > 0);
     refused(
@@ -247,7 +273,11 @@ async fn what_is_below_the_window_is_gone() {
         gone,
         "the first",
     );
-    let newest = array(&api.client.get(&format!("{account}?start={}", next - 1)).await);
+    let newest = array(
+        &api.client
+            .get(&format!("{account}?start={}", next - 1))
+            .await,
+    );
     assert_eq!(newest, kept[kept.len() - 1..]);
 
     let answer = api.client.get("/v1/transactions?start=0").await;

@@ -24,7 +24,11 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
     let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
 
     let unread = get(path).await;
-    assert_eq!(unread.status(), StatusCode::OK, "a single answer is always given");
+    assert_eq!(
+        unread.status(),
+        StatusCode::OK,
+        "a single answer is always given"
+    );
     let refused = get(path).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
@@ -45,9 +49,15 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
     );
 
     let document = "/v1/spec.json";
-    let readers = [get(document).await, get(document).await, get(document).await];
+    let readers = [
+        get(document).await,
+        get(document).await,
+        get(document).await,
+    ];
     assert!(
-        readers.iter().all(|reader| reader.status() == StatusCode::OK),
+        readers
+            .iter()
+            .all(|reader| reader.status() == StatusCode::OK),
         "what all share counts for none"
     );
     api.stop().await;
@@ -74,7 +84,9 @@ async fn bodies_that_arrive_have_a_limit_in_all() {
     let large = vec![b' '; LARGE];
     let ask = async || {
         let headers = [("content-type", "application/json")];
-        api.client.send("POST", "/v1/view", &headers, Some(&large)).await
+        api.client
+            .send("POST", "/v1/view", &headers, Some(&large))
+            .await
     };
     assert_eq!(ask().await.status, 400, "alone it is read, and is no call");
 
@@ -108,15 +120,20 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     settings.api.bodies_bytes_max = 2 * LARGE;
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
-    let ask = async || api.client.send("POST", "/v1/view", &DECLARED, Some(&large)).await;
+    let ask = async || {
+        api.client
+            .send("POST", "/v1/view", &DECLARED, Some(&large))
+            .await
+    };
     let arriving = send_without_last_byte(&api, &large).await;
     // Until the server has read the first body.
     while ask().await.status != 503 {}
     for first_chunk_bytes in [1, LARGE / 2] {
         let rest = LARGE - first_chunk_bytes;
-        let mut chunked = b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+        let mut chunked =
+            b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
             transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
-            .to_vec();
+                .to_vec();
         for chunk_bytes in [first_chunk_bytes, rest / 2, rest - rest / 2] {
             chunked.extend(format!("{chunk_bytes:x}\r\n").into_bytes());
             chunked.extend_from_slice(&large[..chunk_bytes]);

@@ -2,14 +2,15 @@
 //! and how many one account may send.
 
 use crate::kit::{
-    Refusal, Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers, still_works,
+    Refusal, Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers,
+    still_works,
 };
 use bytes::Bytes;
 use ledger::{
     AccountAddress, HashValue, SignedTransaction, StateKey, ValidationStatus as Status,
     transaction::{
-        AccountAuthenticator, ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
-        TransactionPayload,
+        AccountAuthenticator, ExtraConfig, InnerPayload, TransactionAuthenticator,
+        TransactionExecutable, TransactionPayload,
     },
 };
 use ledger_actors::{MempoolConfig, NodeConfig};
@@ -51,7 +52,9 @@ fn signed(api: &TestApi, transfer: &Transfer, nonce: u64) -> SignedTransaction {
 }
 
 fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    ledger_api::submission_json(&api.chain, signed).parse().unwrap()
+    ledger_api::submission_json(&api.chain, signed)
+        .parse()
+        .unwrap()
 }
 
 async fn sequence_number(api: &TestApi, address: AccountAddress) -> Value {
@@ -149,7 +152,13 @@ async fn what_expires_too_late() {
     };
     let words = "an orderless transaction must expire at";
     let late = signed(&api, &late, 5);
-    show(&api, Status::TransactionExpirationTooFarInFuture, words, late).await;
+    show(
+        &api,
+        Status::TransactionExpirationTooFarInFuture,
+        words,
+        late,
+    )
+    .await;
     still_works(&api).await;
     api.stop().await;
 }
@@ -159,7 +168,10 @@ async fn what_expires_too_late() {
 fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
     let number = u64::from_le_bytes(hash.as_bytes()[16..24].try_into().unwrap()) % 65_536;
-    let table = HashValue::sha3_of(&[AccountAddress::ONE.as_bytes(), b"nonce_validation::nonce_table"]);
+    let table = HashValue::sha3_of(&[
+        AccountAddress::ONE.as_bytes(),
+        b"nonce_validation::nonce_table",
+    ]);
     let table = AccountAddress::new(*table.as_bytes());
     StateKey::table_item(&table, &bcs::to_bytes(&number).unwrap())
 }
@@ -170,12 +182,21 @@ async fn a_nonce_without_room() {
     let sender = transfer(7).sender();
     let others: Vec<(u128, u64)> = (0..512).map(|digest| (digest, now_secs() + 90)).collect();
     let api = TestApi::start(Settings {
-        more_state: vec![(bucket_of(sender, 5), Bytes::from(bcs::to_bytes(&others).unwrap()))],
+        more_state: vec![(
+            bucket_of(sender, 5),
+            Bytes::from(bcs::to_bytes(&others).unwrap()),
+        )],
         ..Settings::default()
     })
     .await;
     let refused = signed(&api, &transfer(7), 5);
-    show(&api, Status::SequenceNonceInvalid, "take another one", refused).await;
+    show(
+        &api,
+        Status::SequenceNonceInvalid,
+        "take another one",
+        refused,
+    )
+    .await;
     let other = api.commit_signed(&signed(&api, &transfer(7), 6)).await;
     assert_eq!(other["success"], true, "{other}");
     api.stop().await;
@@ -186,8 +207,11 @@ async fn one_account_sends_many_at_once() {
     const COUNT: u64 = 200;
     let api = TestApi::start(Settings::default()).await;
     let transfer = transfer(7);
-    let all: Vec<_> = (0..COUNT).map(|nonce| signed(&api, &transfer, nonce)).collect();
-    let answers = futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
+    let all: Vec<_> = (0..COUNT)
+        .map(|nonce| signed(&api, &transfer, nonce))
+        .collect();
+    let answers =
+        futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
     for answer in answers {
         assert_eq!(answer.status, 202, "{}", answer.text());
     }
@@ -196,7 +220,10 @@ async fn one_account_sends_many_at_once() {
         assert_eq!(committed["success"], true, "{committed}");
     }
     assert_eq!(sequence_number(&api, transfer.sender()).await, "0");
-    let path = format!("/v1/accounts/{}/balance/0x1::node_coin::NodeCoin", transfer.to);
+    let path = format!(
+        "/v1/accounts/{}/balance/0x1::node_coin::NodeCoin",
+        transfer.to
+    );
     assert_eq!(good(&api.client.get(&path).await), 7 * COUNT);
     still_works(&api).await;
     api.stop().await;
@@ -265,6 +292,9 @@ async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
     let path = "/v1/transactions/simulate";
     let json = json_of(&api, &unsigned);
     let simulated = good(&api.client.post_json(path, &json, "application/json").await);
-    assert_eq!(simulated[0]["vm_status"], "Executed successfully", "{simulated}");
+    assert_eq!(
+        simulated[0]["vm_status"], "Executed successfully",
+        "{simulated}"
+    );
     api.stop().await;
 }

@@ -29,7 +29,12 @@ async fn numbered_listings_under_commits() {
     let mut random = Random::new(0x9a6e);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN).await;
-    let mut listings = vec![transactions(), places(), of_account(MIXED), summaries(MIXED)];
+    let mut listings = vec![
+        transactions(),
+        places(),
+        of_account(MIXED),
+        summaries(MIXED),
+    ];
     listings.extend(withdrawals(&api.client, MIXED).await);
     let mut walks = Vec::new();
     for round in 0..WALKS {
@@ -110,7 +115,10 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
             random.below(height)
         );
         let block = good(&api.client.get(&path).await);
-        let (first, last) = (number(&block, "first_version"), number(&block, "last_version"));
+        let (first, last) = (
+            number(&block, "first_version"),
+            number(&block, "last_version"),
+        );
         let path = format!("/v1/transactions?start={first}&limit={}", last - first + 1);
         assert_eq!(
             block["transactions"],
@@ -140,11 +148,18 @@ async fn listings_with_cursors_under_commits() {
         ] {
             let pinned = format!("{path}?ledger_version={at}");
             let paged = walk_cursors(&api.client, &pinned, &mut random, 5).await;
-            assert_eq!(Value::Array(paged.unwrap()), good(&api.client.get(&pinned).await));
+            assert_eq!(
+                Value::Array(paged.unwrap()),
+                good(&api.client.get(&pinned).await)
+            );
             // Without a version each page is of another moment.
             let paged = walk_cursors(&api.client, &format!("{path}?"), &mut random, 5).await;
             let whole = good(&api.client.get(&path).await);
-            assert_eq!(names(&paged.unwrap()), names(whole.as_array().unwrap()), "{path}");
+            assert_eq!(
+                names(&paged.unwrap()),
+                names(whole.as_array().unwrap()),
+                "{path}"
+            );
         }
     }
     writer.stop().await;
@@ -186,7 +201,9 @@ async fn listings_while_pruning_runs() {
             let from = around_the_oldest(&api.client, listing, &mut random).await;
             let walked = listing.walk(&api.client, from, &mut random).await;
             assert_no_hole(listing, from, &walked.all);
-            *outcomes.entry((&listing.path, walked.is_pruned)).or_insert(0) += 1;
+            *outcomes
+                .entry((&listing.path, walked.is_pruned))
+                .or_insert(0) += 1;
         }
         check_cursors(&api.client, &mut random).await;
         check_block(&api.client, &mut random).await;

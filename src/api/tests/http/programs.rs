@@ -27,7 +27,9 @@ fn set(api: &TestApi, sequence_number: u64) -> SignedTransaction {
 /// The one change of a table item that a transaction shows.
 fn item_change(transaction: &Value) -> &Value {
     let changes = transaction["changes"].as_array().unwrap();
-    let mut items = changes.iter().filter(|change| change.get("handle").is_some());
+    let mut items = changes
+        .iter()
+        .filter(|change| change.get("handle").is_some());
     let item = items.next().expect("a table item");
     assert_eq!(items.next(), None);
     item
@@ -41,7 +43,8 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
         committed["version"].as_str().unwrap(),
         committed["hash"].as_str().unwrap(),
     );
-    let record = json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
+    let record =
+        json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
     let data = json!({ "key": "name", "key_type": TEXT, "value": record, "value_type": RECORD });
     let get = |path: String| {
         let client = api.client.clone();
@@ -78,7 +81,8 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
         "{simulated}"
     );
 
-    let removal = Transfer::new(0, 2).sign_call(&api.chain, "0x1::registry::remove", &[json!("name")]);
+    let removal =
+        Transfer::new(0, 2).sign_call(&api.chain, "0x1::registry::remove", &[json!("name")]);
     let removed = api.commit_signed(&removal).await;
     let change = item_change(&removed);
     assert_eq!(change["type"], "delete_table_item");
@@ -91,19 +95,28 @@ async fn items_views_and_events_show_one_record() {
     let api = TestApi::start(Settings::default()).await;
     let committed = with_record(&api).await;
     let owner = Transfer::new(0, 0).sender();
-    let record = json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
+    let record =
+        json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
 
     let registry = format!("/v1/accounts/{owner}/resource/0x1::registry::Registry");
     let registry = good(&api.client.get(&registry).await);
-    let handle = registry["data"]["records"]["inner"]["handle"].as_str().unwrap();
+    let handle = registry["data"]["records"]["inner"]["handle"]
+        .as_str()
+        .unwrap();
     let (item, raw_item) = (
         format!("/v1/tables/{handle}/item"),
         format!("/v1/tables/{handle}/raw_item"),
     );
     let typed = json!({ "key_type": TEXT, "value_type": RECORD, "key": "name" });
     let raw = json!({ "key": "0x046e616d65" });
-    assert_eq!(good(&api.client.post_json(&item, &typed, JSON).await), record);
-    assert_eq!(good(&api.client.post_json(&raw_item, &raw, JSON).await), record);
+    assert_eq!(
+        good(&api.client.post_json(&item, &typed, JSON).await),
+        record
+    );
+    assert_eq!(
+        good(&api.client.post_json(&raw_item, &raw, JSON).await),
+        record
+    );
     let before = format!("{raw_item}?ledger_version=0");
     let missing = api.client.post_json(&before, &raw, JSON).await;
     refused(&missing, (404, "table_item_not_found"), "before it was set");
@@ -119,7 +132,10 @@ async fn items_views_and_events_show_one_record() {
     let events = format!("/v1/accounts/{owner}/events/0x1::registry::Registry/set_events");
     let events = good(&api.client.get(&events).await);
     assert_eq!(events[0]["version"], committed["version"]);
-    assert_eq!(events[0]["data"], json!({ "name": "name", "record": record }));
+    assert_eq!(
+        events[0]["data"],
+        json!({ "name": "name", "record": record })
+    );
     assert_eq!(events.as_array().unwrap().len(), 1);
     api.stop().await;
 }

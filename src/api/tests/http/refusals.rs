@@ -14,7 +14,11 @@ async fn paths_and_queries() {
     let api = TestApi::start(Settings::default()).await;
     let hash = "ab".repeat(32);
     let long = "1".repeat(65);
-    let deep = format!("0x1::a::B%3C{}u8{}%3E", "vector%3C".repeat(20), "%3E".repeat(20));
+    let deep = format!(
+        "0x1::a::B%3C{}u8{}%3E",
+        "vector%3C".repeat(20),
+        "%3E".repeat(20)
+    );
     let missing = |what| (404, what);
     let rows: Vec<(String, (u16, &str))> = vec![
         ("/v1/nothing".into(), UNKNOWN_ROUTE),
@@ -40,7 +44,10 @@ async fn paths_and_queries() {
         ),
         ("/v1/transactions/by_version/-1".into(), SYNTAX),
         ("/v1/transactions/by_version/+0".into(), SYNTAX),
-        ("/v1/transactions/by_version/18446744073709551616".into(), SYNTAX),
+        (
+            "/v1/transactions/by_version/18446744073709551616".into(),
+            SYNTAX,
+        ),
         (
             "/v1/transactions/by_version/18446744073709551615".into(),
             missing("transaction_not_found"),
@@ -76,12 +83,18 @@ async fn paths_and_queries() {
             "/v1/accounts/0x1/module/nothing".into(),
             missing("module_not_found"),
         ),
-        ("/v1/accounts/0x2/module/coin".into(), missing("module_not_found")),
+        (
+            "/v1/accounts/0x2/module/coin".into(),
+            missing("module_not_found"),
+        ),
         (
             "/v1/accounts/0x1/module/coin?ledger_version=99".into(),
             missing("version_not_found"),
         ),
-        ("/v1/accounts/0x1/modules?limit=0".into(), (400, "invalid_input")),
+        (
+            "/v1/accounts/0x1/modules?limit=0".into(),
+            (400, "invalid_input"),
+        ),
         ("/v1/accounts/0x1/modules?limit=-1".into(), SYNTAX),
         ("/v1/accounts/0x1/modules?start=zz".into(), SYNTAX),
         ("/v1/accounts/0x1/modules?start=00".into(), SYNTAX),
@@ -98,7 +111,10 @@ async fn paths_and_queries() {
         ),
         ("/v1/blocks/by_height/first".into(), SYNTAX),
         ("/v1/blocks/by_height/+0".into(), SYNTAX),
-        ("/v1/blocks/by_height/0?with_transactions=yes".into(), SYNTAX),
+        (
+            "/v1/blocks/by_height/0?with_transactions=yes".into(),
+            SYNTAX,
+        ),
         ("/v1/blocks/by_height/99".into(), missing("block_not_found")),
         (
             format!("/v1/accounts/{}", "1".repeat(20_000)),
@@ -131,7 +147,10 @@ async fn not_found_names_the_thing_and_the_version() {
             "/v1/accounts/0x1/module/nothing",
             "Module not found by Address(0x1), Module name(nothing) and Ledger version(0)",
         ),
-        ("/v1/blocks/by_height/7", "Block not found by Block height(7)"),
+        (
+            "/v1/blocks/by_height/7",
+            "Block not found by Block height(7)",
+        ),
         (
             "/v1/transactions/by_version/7",
             "Transaction not found by Ledger version(7)",

@@ -104,7 +104,11 @@ async fn each_stands_there_as_it_does_alone() {
     let api = start().await;
     api.commit(&Transfer::new(0, 0)).await;
     let sender = Transfer::new(0, 0).sender();
-    for address in [sender, AccountAddress::ONE, AccountAddress::from_low_u64(0xb0b)] {
+    for address in [
+        sender,
+        AccountAddress::ONE,
+        AccountAddress::from_low_u64(0xb0b),
+    ] {
         let all = whole(&api, &address, "").await;
         assert_eq!(whole(&api, &address, "?limit=65535").await, all);
         assert!(all.len() > 1, "{all:?}");
@@ -173,7 +177,10 @@ async fn a_cursor_holds_over_commits_and_restarts() {
     let all = types(&whole(&api, &sender, "").await);
     let (mut listed, mut start, mut sequence_number) = (Vec::new(), String::new(), 0);
     loop {
-        let answer = api.client.get(&path(&sender, &format!("?limit=1{start}"))).await;
+        let answer = api
+            .client
+            .get(&path(&sender, &format!("?limit=1{start}")))
+            .await;
         listed.extend(array(&answer));
         let Some(cursor) = answer.headers.get(CURSOR) else {
             break;
@@ -203,7 +210,10 @@ async fn at_a_version() {
     let made = version(&api.commit(&Transfer::new(0, 1)).await);
     let later = version(&api.commit(&Transfer::new(0, 2)).await);
     let at = |version: &str| format!("?ledger_version={version}");
-    assert_eq!(whole(&api, &recipient, &at(&before)).await, Vec::<Value>::new());
+    assert_eq!(
+        whole(&api, &recipient, &at(&before)).await,
+        Vec::<Value>::new()
+    );
     let first = whole(&api, &recipient, &at(&made)).await;
     let second = whole(&api, &recipient, &at(&later)).await;
     assert_eq!(types(&first), types(&second));
@@ -211,8 +221,14 @@ async fn at_a_version() {
         let mut stores = list.iter().filter(|one| one["data"]["coin"].is_object());
         stores.next().unwrap()["data"]["coin"]["value"].clone()
     };
-    assert_eq!((balance(&first), balance(&second)), (json!("7"), json!("14")));
-    let above = api.client.get(&path(&recipient, "?ledger_version=99999")).await;
+    assert_eq!(
+        (balance(&first), balance(&second)),
+        (json!("7"), json!("14"))
+    );
+    let above = api
+        .client
+        .get(&path(&recipient, "?ledger_version=99999"))
+        .await;
     refused(&above, (404, "version_not_found"), "above the newest");
     api.stop().await;
 }
@@ -245,7 +261,10 @@ async fn bad_pages() {
     let place = &cursor[..32];
     let from = api
         .client
-        .get(&path(&OWNER, &format!("?start={}ff", &place[..12].to_owned())))
+        .get(&path(
+            &OWNER,
+            &format!("?start={}ff", &place[..12].to_owned()),
+        ))
         .await;
     refused(&from, syntax, "a place cut short");
     let end = format!("?start={}{}", &place[..12], "f".repeat(20));
@@ -273,7 +292,10 @@ async fn a_page_ends_at_eight_mebibytes() {
         assert_eq!(answer.headers.get(CURSOR), in_bcs.headers.get(CURSOR));
         let page = array(&answer);
         lengths.push(page.len());
-        all.extend(page.iter().map(|one| one["type"].as_str().unwrap().to_owned()));
+        all.extend(
+            page.iter()
+                .map(|one| one["type"].as_str().unwrap().to_owned()),
+        );
         match answer.headers.get(CURSOR) {
             Some(cursor) => start = format!("&start={cursor}"),
             None => break,

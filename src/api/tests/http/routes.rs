@@ -2,7 +2,8 @@
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
 use ledger::{
-    AccountAddress, FrameworkUpgrade, Genesis, ModuleId, Parameters, framework::modules::account::Account,
+    AccountAddress, FrameworkUpgrade, Genesis, ModuleId, Parameters,
+    framework::modules::account::Account,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,7 +14,10 @@ const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 async fn a_transfer_is_submitted_waited_for_and_read_back() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
-    let hash = transfer.sign(&api.chain).hash(api.chain.vendor()).to_string();
+    let hash = transfer
+        .sign(&api.chain)
+        .hash(api.chain.vendor())
+        .to_string();
 
     let accepted = api.client.submit_json(&transfer.json(&api.chain)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
@@ -47,7 +51,10 @@ async fn a_bcs_submission_is_answered_by_an_empty_body() {
     let api = TestApi::start(Settings::default()).await;
     let signed = Transfer::new(0, 0).sign(&api.chain);
     let media_type = api.client.signed_transaction_type();
-    let headers = [("content-type", &media_type[..]), ("accept", "application/x-bcs")];
+    let headers = [
+        ("content-type", &media_type[..]),
+        ("accept", "application/x-bcs"),
+    ];
     let body = bcs::to_bytes(&signed).unwrap();
     let answer = api
         .client
@@ -130,8 +137,15 @@ async fn ledger_info_health_and_gas() {
     for path in ["/v1", "/v1/"] {
         let answer = api.client.get(path).await;
         let info = good(&answer);
-        let [chain_id, version, oldest, usecs, epoch, height, oldest_height] =
-            ledger_headers(&answer, "node");
+        let [
+            chain_id,
+            version,
+            oldest,
+            usecs,
+            epoch,
+            height,
+            oldest_height,
+        ] = ledger_headers(&answer, "node");
         let expected = json!({
             "chain_id": chain_id,
             "epoch": epoch.to_string(),
@@ -181,7 +195,10 @@ async fn state_now_and_at_a_version() {
     assert_eq!(stored.sequence_number, 1);
 
     let store = good(&get(format!("/v1/accounts/0xb0b/resource/{STORE}")).await);
-    assert_eq!(store["type"], "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>");
+    assert_eq!(
+        store["type"],
+        "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>"
+    );
     assert_eq!(store["data"]["coin"]["value"], "7");
     let store = api
         .client
@@ -192,7 +209,10 @@ async fn state_now_and_at_a_version() {
     for asset in ["0x1::node_coin::NodeCoin", "0xa", "a"] {
         let balance = format!("/v1/accounts/b0b/balance/{asset}?accountAddress=0x1&asset=x");
         assert_eq!(good(&get(balance.clone()).await), 7);
-        assert_eq!(good_bcs(&api.client.get_bcs(&balance).await), 7u64.to_le_bytes());
+        assert_eq!(
+            good_bcs(&api.client.get_bcs(&balance).await),
+            7u64.to_le_bytes()
+        );
         assert_eq!(good(&get(format!("{balance}&ledger_version=0")).await), 0);
     }
     let initial = format!("/v1/accounts/{sender}/balance/0xa?ledger_version=0");
@@ -224,8 +244,15 @@ async fn modules_show_their_abi() {
     assert_eq!(module["bytecode"], "0x");
     assert_eq!(module["abi"]["name"], "node_account");
     let functions = module["abi"]["exposed_functions"].as_array().unwrap();
-    assert!(functions.iter().any(|function| function["name"] == "transfer"));
-    let module = api.client.get_bcs("/v1/accounts/0x1/module/node_account").await;
+    assert!(
+        functions
+            .iter()
+            .any(|function| function["name"] == "transfer")
+    );
+    let module = api
+        .client
+        .get_bcs("/v1/accounts/0x1/module/node_account")
+        .await;
     assert_eq!(good_bcs(&module), b"");
     api.stop().await;
 }
@@ -244,7 +271,10 @@ async fn modules_are_listed_in_pages() {
     assert_eq!(good(&api.client.get(path).await).as_array().unwrap(), all);
     for module in all {
         let name = module["abi"]["name"].as_str().unwrap();
-        let alone = api.client.get(&format!("/v1/accounts/0x1/module/{name}")).await;
+        let alone = api
+            .client
+            .get(&format!("/v1/accounts/0x1/module/{name}"))
+            .await;
         assert_eq!(&good(&alone), module);
     }
 
@@ -262,13 +292,20 @@ async fn modules_are_listed_in_pages() {
     assert_eq!(&paged, all);
     let of_another = format!("/v1/accounts/0x2/modules?limit=4{start}");
     let answer = api.client.get(&of_another).await;
-    refused(&answer, (400, "invalid_input"), "the cursor of another account");
+    refused(
+        &answer,
+        (400, "invalid_input"),
+        "the cursor of another account",
+    );
 
     let in_bcs = api.client.get_bcs(path).await;
     let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
     assert_eq!(ids.len(), all.len());
     assert!(ids.contains_key(&"0x1::node_account".parse().unwrap()));
-    assert_eq!(good(&api.client.get("/v1/accounts/0x2/modules").await), json!([]));
+    assert_eq!(
+        good(&api.client.get("/v1/accounts/0x2/modules").await),
+        json!([])
+    );
     api.stop().await;
 }
 
@@ -294,7 +331,11 @@ async fn a_module_is_there_from_its_height_on() {
         }
     };
     let before = api.commit(&Transfer::new(0, 0)).await["version"].clone();
-    refused(&api.client.get(alone).await, (404, "module_not_found"), "before");
+    refused(
+        &api.client.get(alone).await,
+        (404, "module_not_found"),
+        "before",
+    );
     let after = api.commit(&Transfer::new(0, 1)).await["version"].clone();
     assert_eq!(good(&api.client.get(alone).await)["abi"]["name"], "escrow");
     assert!(count(before).await < count(after).await);
@@ -354,7 +395,11 @@ async fn blocks_with_and_without_transactions() {
         .await;
     let (bare, full) = (good_bcs(&bare), good_bcs(&full));
     let common = bare.len() - 1;
-    assert_eq!((bare[common], full[common]), (0, 1), "the option of transactions");
+    assert_eq!(
+        (bare[common], full[common]),
+        (0, 1),
+        "the option of transactions"
+    );
     assert_eq!(bare[..common], full[..common]);
     assert_eq!(full[common + 1], 3, "three transactions");
     api.stop().await;
@@ -368,7 +413,10 @@ async fn the_vendor_word_is_the_chains() {
     };
     let api = TestApi::start(settings).await;
     let committed = api.commit(&Transfer::new(0, 0)).await;
-    assert_eq!(committed["payload"]["function"], "0x1::aptos_account::transfer");
+    assert_eq!(
+        committed["payload"]["function"],
+        "0x1::aptos_account::transfer"
+    );
     let answer = api.client.get("/v1/-/healthy").await;
     assert_eq!(answer.json(), json!({ "message": "aptos-node:ok" }));
     assert_eq!(ledger_headers(&answer, "aptos")[0], 4);

@@ -1,7 +1,8 @@
 //! A pending transaction that is signed again: the second hash is rejected, and the answer names the first.
 
 use crate::kit::{
-    Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, refused, signers, still_works,
+    Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, refused, signers,
+    still_works,
 };
 use ledger::{HashValue, RawTransaction, SignedTransaction};
 use serde_json::{Value, json};
@@ -22,7 +23,10 @@ fn raw_transfer(api: &TestApi, signer: &Signer, sequence_number: u64) -> RawTran
 /// A transfer that a nonce protects.
 fn raw_orderless(api: &TestApi, signer: &Signer, nonce: u64) -> RawTransaction {
     let transfer = Transfer::orderless(0);
-    transfer.raw(signer.address(), transfer.payload_with_nonce(&api.chain, nonce))
+    transfer.raw(
+        signer.address(),
+        transfer.payload_with_nonce(&api.chain, nonce),
+    )
 }
 
 /// Asserts that the answer or the failure of a batch names the pending hash.
@@ -36,7 +40,12 @@ fn names_pending(error: &Value, pending: &HashValue) {
 }
 
 /// Asserts that a submission was rejected in favor of the pending hash, and that its own is unknown.
-async fn rejected_for(api: &TestApi, answer: &Answer, signed: &SignedTransaction, pending: &HashValue) {
+async fn rejected_for(
+    api: &TestApi,
+    answer: &Answer,
+    signed: &SignedTransaction,
+    pending: &HashValue,
+) {
     refused(answer, (400, "invalid_transaction_update"), "signed again");
     names_pending(&answer.json(), pending);
     unknown(api, signed).await;
@@ -44,14 +53,19 @@ async fn rejected_for(api: &TestApi, answer: &Answer, signed: &SignedTransaction
 
 async fn unknown(api: &TestApi, signed: &SignedTransaction) {
     let hash = hash(api, signed);
-    let answer = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    let answer = api
+        .client
+        .get(&format!("/v1/transactions/by_hash/{hash}"))
+        .await;
     refused(&answer, (404, "transaction_not_found"), "never accepted");
     let message = format!("Transaction not found by Transaction hash({hash})");
     assert_eq!(answer.json()["message"], message, "it never left the pool");
 }
 
 fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    ledger_api::submission_json(&api.chain, signed).parse().unwrap()
+    ledger_api::submission_json(&api.chain, signed)
+        .parse()
+        .unwrap()
 }
 
 #[actix_web::test]
@@ -77,7 +91,9 @@ async fn rejects_another_signature_of_each_kind() {
 
         // The second signature is valid: alone it is committed.
         let raw = raw_transfer(&api, signer, 0);
-        let alone = api.commit_signed(&signer.sign_alone_again(&api.chain, raw)).await;
+        let alone = api
+            .commit_signed(&signer.sign_alone_again(&api.chain, raw))
+            .await;
         assert_eq!(alone["success"], true, "{kind}: {alone}");
         assert_eq!(api.client.wait(&pending).await["success"], true, "{kind}");
         // The ledger has the number now.
@@ -94,7 +110,8 @@ async fn rejects_another_signature_of_each_kind() {
 #[actix_web::test]
 async fn rejects_other_signers_of_the_same_transaction() {
     let api = TestApi::start(Settings::default()).await;
-    let [sender, other, payer] = [1, 2, 3].map(|from| Signer::Ed25519(Transfer::new(from, 0).key()));
+    let [sender, other, payer] =
+        [1, 2, 3].map(|from| Signer::Ed25519(Transfer::new(from, 0).key()));
     let raw = raw_transfer(&api, &sender, PARKED);
     let by_two = Transfer::new(0, PARKED + 1).raw(sender.address(), exchange(&api.chain));
     let sponsored = |payer| sender.sign_with(&api.chain, raw.clone(), &[], Some(payer));
@@ -147,7 +164,11 @@ async fn rejects_another_signature_within_a_batch_and_across_batches() {
         (400, "invalid_input"),
         "nothing of the batch is accepted",
     );
-    assert!(answer.text().contains(&pending.to_string()), "{}", answer.text());
+    assert!(
+        answer.text().contains(&pending.to_string()),
+        "{}",
+        answer.text()
+    );
     api.stop().await;
 }
 

@@ -47,7 +47,9 @@ fn of_another_key(api: &TestApi) -> SignedTransaction {
     let transfer = Transfer::new(3, 0);
     let mut raw = transfer.raw(Transfer::new(4, 0).sender(), transfer.payload(&api.chain));
     raw.sequence_number = 0;
-    let signature = transfer.key().sign(&raw.signing_message(api.chain.vendor()));
+    let signature = transfer
+        .key()
+        .sign(&raw.signing_message(api.chain.vendor()));
     let authenticator = TransactionAuthenticator::Ed25519 {
         public_key: transfer.key().public_key(),
         signature,
@@ -92,7 +94,11 @@ impl Holder {
             let mut check = check.boxed_local();
             // At first it looks who else is there, and wakes itself for that.
             let looked = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
-            if looked.is_pending() && check.poll_unpin(&mut Context::from_waker(&waker)).is_pending() {
+            if looked.is_pending()
+                && check
+                    .poll_unpin(&mut Context::from_waker(&waker))
+                    .is_pending()
+            {
                 return Self {
                     held,
                     _go_on: go_on,
@@ -119,7 +125,10 @@ async fn until(what: impl Fn() -> bool) {
 fn checked(api: &TestApi) -> (u64, u64) {
     let lanes = api.handle().signature_lanes();
     let bad = lanes.iter().map(|lane| lane.bad).sum::<u64>();
-    (lanes.iter().map(|lane| lane.checked).sum::<u64>() - bad, bad)
+    (
+        lanes.iter().map(|lane| lane.checked).sum::<u64>() - bad,
+        bad,
+    )
 }
 
 fn waiting(api: &TestApi) -> [usize; 2] {
@@ -172,7 +181,10 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     let (good, bad) = checked(&api);
     assert_eq!(good - good_before, GOOD as u64 + 1);
     let overtaking = bad - bad_before;
-    assert!(overtaking <= GOOD as u64 / TRUSTED_PER_SUSPECT, "{overtaking}");
+    assert!(
+        overtaking <= GOOD as u64 / TRUSTED_PER_SUSPECT,
+        "{overtaking}"
+    );
     for connection in &mut honest {
         let answer = connection.answer().await;
         assert_eq!(answer.status, 202, "{}", answer.text());
@@ -228,11 +240,19 @@ async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connec
     let mut connection = Connection::open(&api.client).await;
     connection.send(SIMULATE, &bad(&api, 0)).await;
     assert_eq!(connection.answer().await.status, 200);
-    let answer = connection.submit(&Transfer::new(0, 0).sign(&api.chain)).await;
+    let answer = connection
+        .submit(&Transfer::new(0, 0).sign(&api.chain))
+        .await;
     assert_eq!(answer.status, 202, "{}", answer.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
-    assert_eq!(checked, [0, 2], "a new connection's first is no more trusted");
-    let answer = connection.submit(&Transfer::new(0, 1).sign(&api.chain)).await;
+    assert_eq!(
+        checked,
+        [0, 2],
+        "a new connection's first is no more trusted"
+    );
+    let answer = connection
+        .submit(&Transfer::new(0, 1).sign(&api.chain))
+        .await;
     assert_eq!(answer.status, 202, "{}", answer.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
     assert_eq!(checked, [1, 2]);
@@ -259,7 +279,11 @@ async fn a_full_lane_is_503_and_has_room_again() {
     let answer = comes.submit(&signed(3)).await;
     refused(&answer, (503, "internal_error"), "the lane is full");
     assert_eq!(answer.headers["retry-after"], "1");
-    assert!(answer.text().contains("signature check"), "{}", answer.text());
+    assert!(
+        answer.text().contains("signature check"),
+        "{}",
+        answer.text()
+    );
     // The other lane is not full.
     let mut simulates = Connection::open(&api.client).await;
     simulates.send(SIMULATE, &bad(&api, 0)).await;

@@ -165,7 +165,12 @@ async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
         assert_eq!(simulated[0]["success"], true, "{kind}: {simulated}");
         let answer = api.client.submit_bcs(&unsigned).await;
         refused(&answer, (400, "vm_error"), kind);
-        assert_eq!(answer.json()["vm_error_code"], 1, "{kind}: {}", answer.text());
+        assert_eq!(
+            answer.json()["vm_error_code"],
+            1,
+            "{kind}: {}",
+            answer.text()
+        );
     }
     api.stop().await;
 }
@@ -216,7 +221,10 @@ async fn a_short_bitmap_is_kept() {
     signatures_bitmap.truncate(1);
     let committed = commit_json(&api, &signed).await;
     assert_eq!(committed["success"], true, "{committed}");
-    assert_eq!(committed["signature"]["sender"]["signatures_bitmap"], "0x60");
+    assert_eq!(
+        committed["signature"]["sender"]["signatures_bitmap"],
+        "0x60"
+    );
     api.stop().await;
 }
 

@@ -167,7 +167,11 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
         *body.pointer_mut(pointer).unwrap() = value;
         let simulated = api.client.post_json(PATH, &body, "application/json").await;
-        same_error(&simulated, &api.client.submit_json(&body).await, "arguments");
+        same_error(
+            &simulated,
+            &api.client.submit_json(&body).await,
+            "arguments",
+        );
     }
     still_works(&api).await;
     api.stop().await;
@@ -209,7 +213,11 @@ async fn what_is_left_to_the_node_is_estimated() {
             estimate[price].to_string(),
             "{query}"
         );
-        assert_eq!(simulated["max_gas_amount"], max_gas_amount.to_string(), "{query}");
+        assert_eq!(
+            simulated["max_gas_amount"],
+            max_gas_amount.to_string(),
+            "{query}"
+        );
     }
     api.stop().await;
 }

@@ -53,7 +53,11 @@ async fn the_page_loads_only_parts_of_its_own() {
         assert!(!answer.body.is_empty(), "{part}");
     }
     let missing = api.client.get("/v1/spec/index.html").await;
-    refused(&missing, (404, "web_framework_error"), "no part of the page");
+    refused(
+        &missing,
+        (404, "web_framework_error"),
+        "no part of the page",
+    );
     api.stop().await;
 }
 
@@ -98,12 +102,17 @@ async fn the_examples_are_requests() {
             let body = &operation["requestBody"]["content"]["application/json"]["example"];
             let answer = match method.as_str() {
                 "get" => api.client.get(&target).await,
-                _ => api.client.post_json(&target, body, "application/json").await,
+                _ => {
+                    api.client
+                        .post_json(&target, body, "application/json")
+                        .await
+                }
             };
             let text = answer.text();
             if answer.status == 400 {
                 // The signature of the examples does not hold, and each node has its own cursors.
-                let refused_well = path.starts_with("/transactions") || path.ends_with("/resources");
+                let refused_well =
+                    path.starts_with("/transactions") || path.ends_with("/resources");
                 assert!(refused_well, "{method} {target}: {text}");
                 assert_ne!(
                     answer.error_code(),

@@ -3,7 +3,8 @@
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor, framework::modules::table::TableInfo,
+    AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor,
+    framework::modules::table::TableInfo,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -45,7 +46,11 @@ fn tag(text: &str) -> StructTag {
 /// A resource that the framework knows, one that it does not, a group, and an item of each table.
 fn state() -> Vec<(StateKey, Bytes)> {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let info_tag = genesis
+        .chain()
+        .unwrap()
+        .framework()
+        .tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),
@@ -83,7 +88,11 @@ async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
 async fn a_value_is_shown_by_what_its_key_names() {
     let api = start().await;
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let info_tag = genesis
+        .chain()
+        .unwrap()
+        .framework()
+        .tag_of::<TableInfo>(&[]);
     let item = Bytes::from_static(b"\x05");
     let rows = [
         (
@@ -115,7 +124,11 @@ async fn a_value_is_shown_by_what_its_key_names() {
     for (key, shown, bytes) in rows {
         let body = body(&key);
         assert_eq!(good(&ask(&api, &body, JSON).await), shown, "{body}");
-        assert_eq!(good_bcs(&ask(&api, &body, BCS).await), stored(&bytes), "{body}");
+        assert_eq!(
+            good_bcs(&ask(&api, &body, BCS).await),
+            stored(&bytes),
+            "{body}"
+        );
     }
     api.stop().await;
 }
@@ -143,7 +156,10 @@ async fn what_is_not_there_is_named_with_the_version() {
 async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
     let api = TestApi::start(Settings::with_window(4)).await;
     let fee = tag("0x1::account::Account");
-    let key = body(&Key::AccessPath(Transfer::new(0, 0).sender(), path(1, &fee)));
+    let key = body(&Key::AccessPath(
+        Transfer::new(0, 0).sender(),
+        path(1, &fee),
+    ));
     let mut newest = 0;
     for number in 0..8 {
         let committed = api.commit(&Transfer::new(0, number)).await;
@@ -199,7 +215,10 @@ async fn what_is_no_key() {
         (body(&Key::AccessPath(OWNER, Bytes::new())), input),
         (body(&Key::AccessPath(OWNER, path(3, &0u8))), input),
         // The storage encoding of an item has no length before the item's key.
-        (hex_of(StateKey::table_item(&TYPED, b"\x05").as_bytes()), input),
+        (
+            hex_of(StateKey::table_item(&TYPED, b"\x05").as_bytes()),
+            input,
+        ),
         (body(&deep), input),
     ];
     for (body, expected) in rows {

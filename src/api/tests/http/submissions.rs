@@ -5,7 +5,8 @@ use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
 use ledger::{
     AccountAddress, EntryFunction,
     transaction::{
-        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use serde_json::{Value, json};
@@ -27,7 +28,8 @@ async fn json_submissions() {
     without_sender.as_object_mut().unwrap().remove("sender");
     let invalid = (400, "invalid_input");
     let vm_error = (400, "vm_error");
-    let multisig = |address: Value| json!({ "type": "multisig_payload", "multisig_address": address });
+    let multisig =
+        |address: Value| json!({ "type": "multisig_payload", "multisig_address": address });
     let rows = [
         (json!([]), SYNTAX),
         (json!({}), SYNTAX),
@@ -50,20 +52,41 @@ async fn json_submissions() {
             SYNTAX,
         ),
         (changed(&good, "/payload/arguments", json!("0xb0b")), SYNTAX),
-        (changed(&good, "/signature/signature", json!("0x12")), SYNTAX),
+        (
+            changed(&good, "/signature/signature", json!("0x12")),
+            SYNTAX,
+        ),
         (changed(&good, "/signature/type", json!("nothing")), SYNTAX),
         (
             changed(&good, "/payload/function", json!("0x1::coin::nothing")),
             invalid,
         ),
-        (changed(&good, "/payload/function", json!("transfer")), invalid),
-        (changed(&good, "/payload/arguments", json!(["0xb0b"])), invalid),
+        (
+            changed(&good, "/payload/function", json!("transfer")),
+            invalid,
+        ),
+        (
+            changed(&good, "/payload/arguments", json!(["0xb0b"])),
+            invalid,
+        ),
         (changed(&good, "/payload/arguments/1", json!(7)), invalid),
-        (changed(&good, "/payload/type_arguments", json!(["u8"])), invalid),
-        (changed(&good, "/payload/type", json!("script_payload")), vm_error),
-        (changed(&good, "/payload/type", json!("multisig_payload")), SYNTAX),
+        (
+            changed(&good, "/payload/type_arguments", json!(["u8"])),
+            invalid,
+        ),
+        (
+            changed(&good, "/payload/type", json!("script_payload")),
+            vm_error,
+        ),
+        (
+            changed(&good, "/payload/type", json!("multisig_payload")),
+            SYNTAX,
+        ),
         (changed(&good, "/payload", multisig(json!("0xg"))), SYNTAX),
-        (changed(&good, "/payload", multisig(json!("0xdead"))), vm_error),
+        (
+            changed(&good, "/payload", multisig(json!("0xdead"))),
+            vm_error,
+        ),
         (
             changed(
                 &good,
@@ -116,7 +139,11 @@ async fn bcs_submissions_that_do_not_decode() {
             .client
             .send("POST", "/v1/transactions", &headers, Some(body))
             .await;
-        refused(&answer, (400, "invalid_input"), &format!("{} bytes", body.len()));
+        refused(
+            &answer,
+            (400, "invalid_input"),
+            &format!("{} bytes", body.len()),
+        );
     }
     still_works(&api).await;
     api.stop().await;
@@ -171,7 +198,10 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
     let sign = |number, payload| Transfer::new(0, number).sign_payload(&api.chain, payload);
     let bound = "a function has at most";
     let mut sequence_number = 0;
-    for call in [call_with(ARGUMENTS_MAX, 0), call_with(0, TYPE_ARGUMENTS_MAX)] {
+    for call in [
+        call_with(ARGUMENTS_MAX, 0),
+        call_with(0, TYPE_ARGUMENTS_MAX),
+    ] {
         let [entry_function, newer_form, multisig @ ..] = payloads_with(&call);
         for (what, payload) in [entry_function, newer_form] {
             // No function fits, so that the call fails, but it is executed.
@@ -185,7 +215,10 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
         }
     }
     for (call, words) in [
-        (call_with(ARGUMENTS_MAX + 1, 0), "the call has 129 arguments"),
+        (
+            call_with(ARGUMENTS_MAX + 1, 0),
+            "the call has 129 arguments",
+        ),
         (call_with(10_000, 0), "the call has 10000 arguments"),
         (
             call_with(0, TYPE_ARGUMENTS_MAX + 1),
@@ -210,12 +243,18 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
                 .await;
             refused(&answer, (400, "invalid_input"), what);
             let hash = signed.hash(api.chain.vendor());
-            let lookup = api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+            let lookup = api
+                .client
+                .get(&format!("/v1/transactions/by_hash/{hash}"))
+                .await;
             refused(&lookup, (404, "transaction_not_found"), what);
         }
         let headers = [("content-type", "application/x.node.view_function+bcs")];
         let body = bcs::to_bytes(&call).unwrap();
-        let answer = api.client.send("POST", "/v1/view", &headers, Some(&body)).await;
+        let answer = api
+            .client
+            .send("POST", "/v1/view", &headers, Some(&body))
+            .await;
         refused(&answer, (400, "invalid_input"), "a view");
         assert!(answer.text().contains(words), "a view: {}", answer.text());
     }
@@ -247,7 +286,11 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
         "type_arguments": [coin],
         "arguments": ["0xb0b"],
     });
-    let post = async |call: &Value| api.client.post_json("/v1/view", call, "application/json").await;
+    let post = async |call: &Value| {
+        api.client
+            .post_json("/v1/view", call, "application/json")
+            .await
+    };
     assert_eq!(post(&view).await.status, 200);
     for call in [
         changed(&view, "/arguments", json!(vec!["0xb0b"; ARGUMENTS_MAX + 1])),

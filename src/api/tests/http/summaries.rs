@@ -1,6 +1,8 @@
 //! Summaries of an account's transactions.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works};
+use crate::kit::{
+    Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+};
 use actix_web::rt;
 use ledger::{AccountAddress, HashValue, ReplayProtector, SignedTransaction};
 use serde::Deserialize;
@@ -43,7 +45,9 @@ impl IndexedSummary {
 pub fn summary(committed: &Value) -> Value {
     let replay_protector = match committed.get("replay_protection_nonce") {
         Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
-        None => json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] }),
+        None => {
+            json!({ "type": "sequence_number", "sequence_number": committed["sequence_number"] })
+        }
     };
     json!({
         "sender": committed["sender"],
@@ -92,13 +96,22 @@ async fn pages_by_version() {
         (format!("?start_version={}&limit=2", third + 1), &all[3..5]),
         (format!("?end_version={sixth}"), &all[..6]),
         (format!("?end_version={}&limit=2", sixth - 1), &all[3..5]),
-        (format!("?start_version={third}&end_version={sixth}"), &all[2..6]),
+        (
+            format!("?start_version={third}&end_version={sixth}"),
+            &all[2..6],
+        ),
         (
             format!("?start_version={third}&end_version={sixth}&limit=3"),
             &all[2..5],
         ),
-        (format!("?start_version={third}&end_version={third}"), &all[2..3]),
-        (format!("?start_version={0}&end_version={0}", third + 1), none),
+        (
+            format!("?start_version={third}&end_version={third}"),
+            &all[2..3],
+        ),
+        (
+            format!("?start_version={0}&end_version={0}", third + 1),
+            none,
+        ),
         ("?end_version=0".to_owned(), none),
         ("?start_version=1000000".to_owned(), none),
         ("?end_version=18446744073709551615".to_owned(), &all),
@@ -186,7 +199,10 @@ async fn bad_bounds() {
     ] {
         refused(&api.client.get(&path(0, query)).await, expected, query);
     }
-    let nobody = api.client.get("/v1/accounts/0xg/transaction_summaries").await;
+    let nobody = api
+        .client
+        .get("/v1/accounts/0xg/transaction_summaries")
+        .await;
     refused(&nobody, syntax, "no address");
     still_works(&api).await;
     api.stop().await;
@@ -223,7 +239,10 @@ async fn pages_beside_commits() {
             .await;
         let newest = ledger_headers(&page, "node")[1];
         let page = good(&page).as_array().unwrap().clone();
-        assert!(page.iter().all(|one| (start..=newest).contains(&version(one))));
+        assert!(
+            page.iter()
+                .all(|one| (start..=newest).contains(&version(one)))
+        );
         if page.is_empty() && is_over {
             break;
         }
@@ -263,6 +282,9 @@ async fn bounds_below_the_window_are_gone() {
     let kept = good(&api.client.get(&path(0, "")).await);
     let last = kept.as_array().unwrap().last().unwrap();
     let bounds = format!("?start_version={}&end_version={newest}", version(last));
-    assert_eq!(good(&api.client.get(&path(0, &bounds)).await), json!([last]));
+    assert_eq!(
+        good(&api.client.get(&path(0, &bounds)).await),
+        json!([last])
+    );
     api.stop().await;
 }

@@ -90,7 +90,12 @@ async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
                 let headless = api.client.send("POST", &url, &[], None).await;
                 off(&headless, setting, path);
             } else {
-                assert_eq!(answer.status, status, "{setting}, {path}: {}", answer.text());
+                assert_eq!(
+                    answer.status,
+                    status,
+                    "{setting}, {path}: {}",
+                    answer.text()
+                );
             }
         }
         good(&api.client.get("/v1").await);
@@ -121,12 +126,22 @@ async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node(
         good_bcs(&api.client.get_bcs(path).await);
     }
     let missing = api.client.get_bcs("/v1/blocks/by_height/9").await;
-    refused(&missing, (404, "block_not_found"), "an error, always in JSON");
+    refused(
+        &missing,
+        (404, "block_not_found"),
+        "an error, always in JSON",
+    );
     let submission = Transfer::new(0, 0).json(&api.chain);
-    let answer = api.client.post_json("/v1/transactions", &submission, JSON).await;
+    let answer = api
+        .client
+        .post_json("/v1/transactions", &submission, JSON)
+        .await;
     off(&answer, setting, "the answer would be JSON");
     // What is sent may be JSON all the same.
-    let answer = api.client.post_json("/v1/transactions", &submission, BCS).await;
+    let answer = api
+        .client
+        .post_json("/v1/transactions", &submission, BCS)
+        .await;
     assert_eq!((answer.status, &answer.body[..]), (202, &b""[..]));
     for path in ["/v1/-/healthy", "/v1/info", "/v1/spec.json"] {
         let answer = api.client.get(path).await;
@@ -143,7 +158,11 @@ async fn without_bcs_there_is_json() {
     })
     .await;
     for path in ["/v1", "/v1/transactions", "/v1/accounts/0x1"] {
-        off(&api.client.get_bcs(path).await, "api.bcs_output_enabled", path);
+        off(
+            &api.client.get_bcs(path).await,
+            "api.bcs_output_enabled",
+            path,
+        );
         good(&api.client.get(path).await);
     }
     assert_eq!(api.client.get_bcs("/v1/-/healthy").await.status, 200);
@@ -178,7 +197,10 @@ async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
         "stays",
     );
     for wrong in [r#"{"submission": true}"#, r#"{"submission_enabled": 1}"#] {
-        assert!(serde_json::from_str::<SwitchChange>(wrong).is_err(), "{wrong}");
+        assert!(
+            serde_json::from_str::<SwitchChange>(wrong).is_err(),
+            "{wrong}"
+        );
     }
     api.stop().await;
 }

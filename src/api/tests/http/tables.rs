@@ -2,7 +2,9 @@
 
 use crate::kit::{Settings, TestApi, good, good_bcs, refused, still_works};
 use bytes::Bytes;
-use ledger::{AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo};
+use ledger::{
+    AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo,
+};
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
@@ -14,14 +16,21 @@ const KEY: u64 = 5;
 /// A table from u64 to address that recorded its types, and one that did not, with one item each.
 fn tables() -> Vec<(StateKey, Bytes)> {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let tag = genesis
+        .chain()
+        .unwrap()
+        .framework()
+        .tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),
     };
     let item = |handle| {
         let value = bcs::to_bytes(&AccountAddress::from_low_u64(0xcafe)).unwrap();
-        (StateKey::table_item(&handle, &KEY.to_le_bytes()), value.into())
+        (
+            StateKey::table_item(&handle, &KEY.to_le_bytes()),
+            value.into(),
+        )
     };
     vec![
         (
@@ -53,7 +62,10 @@ fn typed_key() -> Value {
 async fn an_item_by_the_bytes_of_its_key() {
     let api = start().await;
     let stored = AccountAddress::from_low_u64(0xcafe);
-    for (handle, expected) in [(TYPED, "0xcafe".to_owned()), (UNTYPED, stored.to_long_hex())] {
+    for (handle, expected) in [
+        (TYPED, "0xcafe".to_owned()),
+        (UNTYPED, stored.to_long_hex()),
+    ] {
         for suffix in ["", "?ledger_version=0"] {
             let path = format!("/v1/tables/{}/raw_item{suffix}", handle.to_long_hex());
             let shown = api.client.post_json(&path, &raw_key(), JSON).await;
@@ -73,7 +85,10 @@ async fn an_item_by_the_json_form_of_its_key() {
         let shown = api.client.post_json(&path, &typed_key(), JSON).await;
         assert_eq!(good(&shown), "0xcafe");
         let bytes = api.client.post_json(&path, &typed_key(), BCS).await;
-        assert_eq!(good_bcs(&bytes), AccountAddress::from_low_u64(0xcafe).as_bytes());
+        assert_eq!(
+            good_bcs(&bytes),
+            AccountAddress::from_low_u64(0xcafe).as_bytes()
+        );
     }
     api.stop().await;
 }
@@ -101,7 +116,11 @@ async fn items_that_are_not_there() {
     );
     for route in ["item", "raw_item"] {
         let path = format!("/v1/tables/{TYPED}/{route}?ledger_version=9");
-        let body = if route == "item" { typed_key() } else { raw_key() };
+        let body = if route == "item" {
+            typed_key()
+        } else {
+            raw_key()
+        };
         let answer = api.client.post_json(&path, &body, JSON).await;
         refused(&answer, (404, "version_not_found"), route);
     }
@@ -131,7 +150,11 @@ async fn bodies_that_name_no_item() {
         ("item", changed("key", json!("x")), input),
         ("item", changed("key", json!(5)), input),
         ("item", changed("value_type", json!("u64")), input),
-        ("item", changed("value_type", json!("0x1::no::Thing")), input),
+        (
+            "item",
+            changed("value_type", json!("0x1::no::Thing")),
+            input,
+        ),
     ];
     for (route, body, expected) in rows {
         let path = format!("/v1/tables/{TYPED}/{route}");
@@ -151,7 +174,10 @@ async fn bodies_that_name_no_item() {
 fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
     let handle = table.to_long_hex();
     let changes = transaction["changes"].as_array().unwrap();
-    changes.iter().find(|change| change["handle"] == handle).unwrap()
+    changes
+        .iter()
+        .find(|change| change["handle"] == handle)
+        .unwrap()
 }
 
 #[actix_web::test]
@@ -159,7 +185,11 @@ async fn a_change_of_an_item_is_decoded_where_the_types_are_known() {
     let api = start().await;
     let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
     let hash = genesis["hash"].as_str().unwrap();
-    let by_hash = good(&api.client.get(&format!("/v1/transactions/by_hash/{hash}")).await);
+    let by_hash = good(
+        &api.client
+            .get(&format!("/v1/transactions/by_hash/{hash}"))
+            .await,
+    );
     let block = good(
         &api.client
             .get("/v1/blocks/by_height/0?with_transactions=true")
@@ -169,7 +199,8 @@ async fn a_change_of_an_item_is_decoded_where_the_types_are_known() {
         let change = change_of(transaction, TYPED);
         assert_eq!(change["type"], "write_table_item");
         assert_eq!(change["key"], raw_key()["key"]);
-        let data = json!({ "key": "5", "key_type": "u64", "value": "0xcafe", "value_type": "address" });
+        let data =
+            json!({ "key": "5", "key_type": "u64", "value": "0xcafe", "value_type": "address" });
         assert_eq!(change["data"], data);
         let change = change_of(transaction, UNTYPED);
         assert_eq!(change["type"], "write_table_item");

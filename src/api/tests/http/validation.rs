@@ -17,7 +17,12 @@ use ledger::{
 };
 use ledger_api::submission_json;
 
-fn refusal(status: Status, words: &'static str, what: &'static str, signed: SignedTransaction) -> Refusal {
+fn refusal(
+    status: Status,
+    words: &'static str,
+    what: &'static str,
+    signed: SignedTransaction,
+) -> Refusal {
     Refusal {
         what,
         signed,
@@ -37,7 +42,9 @@ fn changed(api: &TestApi, change: impl FnOnce(&mut RawTransaction)) -> SignedTra
     change(&mut raw);
     let authenticator = TransactionAuthenticator::Ed25519 {
         public_key: transfer.key().public_key(),
-        signature: transfer.key().sign(&raw.signing_message(api.chain.vendor())),
+        signature: transfer
+            .key()
+            .sign(&raw.signing_message(api.chain.vendor())),
     };
     SignedTransaction { raw, authenticator }
 }
@@ -166,7 +173,9 @@ fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuth
 /// Exchanges the signatures of two ed25519 signers, who keep their keys.
 fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
     let [
-        AccountAuthenticator::Ed25519 { signature: first, .. },
+        AccountAuthenticator::Ed25519 {
+            signature: first, ..
+        },
         AccountAuthenticator::Ed25519 {
             signature: second, ..
         },
@@ -246,7 +255,12 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
             S::FeatureUnderGating,
             "a transaction without a signature is not supported",
             "a fee payer who does not sign",
-            sender.sign_with(&api.chain, raw(), &[], Some(&Signer::Nobody(other.address()))),
+            sender.sign_with(
+                &api.chain,
+                raw(),
+                &[],
+                Some(&Signer::Nobody(other.address())),
+            ),
         ),
         refusal(
             S::InvalidSignature,
@@ -282,7 +296,11 @@ fn inner(executable: TransactionExecutable) -> TransactionPayload {
 }
 
 /// An authenticator from its BCS form, which begins with the numbers of its variants.
-fn of_kind(api: &TestApi, account_variants: &[u8], parts: &impl serde::Serialize) -> SignedTransaction {
+fn of_kind(
+    api: &TestApi,
+    account_variants: &[u8],
+    parts: &impl serde::Serialize,
+) -> SignedTransaction {
     const SINGLE_SENDER: u8 = 4;
     let mut bytes = vec![SINGLE_SENDER];
     bytes.extend(account_variants);
@@ -422,7 +440,10 @@ async fn kinds_that_are_known_by_name_only() {
     for refusal in of_kinds(&api) {
         refusal.show(&api).await;
         // The same in JSON, where its kind has a form there.
-        if matches!(refusal.signed.raw.payload, TransactionPayload::EntryFunction(_)) {
+        if matches!(
+            refusal.signed.raw.payload,
+            TransactionPayload::EntryFunction(_)
+        ) {
             let body = submission_json(&api.chain, &refusal.signed);
             let answer = api.client.submit_json(&body.parse().unwrap()).await;
             refused(&answer, (400, "vm_error"), refusal.what);
@@ -450,8 +471,17 @@ const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
 #[actix_web::test]
 async fn each_status_has_a_test_that_shows_it() {
     let api = TestApi::start(Settings::default()).await;
-    let here = [of_form(&api), of_accounts(&api), of_signers(&api), of_kinds(&api)];
-    let mut shown: Vec<_> = here.iter().flatten().map(|refusal| refusal.status).collect();
+    let here = [
+        of_form(&api),
+        of_accounts(&api),
+        of_signers(&api),
+        of_kinds(&api),
+    ];
+    let mut shown: Vec<_> = here
+        .iter()
+        .flatten()
+        .map(|refusal| refusal.status)
+        .collect();
     shown.extend(validation_multisig::SHOWN);
     shown.extend(orderless::SHOWN);
     let missing: Vec<_> = (0..1_000)

@@ -34,7 +34,11 @@ impl Vault {
             "type_arguments": [],
             "arguments": [creator],
         });
-        let viewed = good(&api.client.post_json("/v1/view", &call, "application/json").await);
+        let viewed = good(
+            &api.client
+                .post_json("/v1/view", &call, "application/json")
+                .await,
+        );
         let mut vault = Self {
             api,
             address: viewed[0].as_str().unwrap().parse().unwrap(),
@@ -118,7 +122,9 @@ async fn what_the_owners_did_not_agree_to() {
         .is_refused(0, None, Status::MultisigTransactionInsufficientApprovals)
         .await;
     vault.address = AccountAddress::from_low_u64(0xabc);
-    vault.is_refused(0, Some(call), Status::AccountNotMultisig).await;
+    vault
+        .is_refused(0, Some(call), Status::AccountNotMultisig)
+        .await;
     still_works(&vault.api).await;
     vault.api.stop().await;
 }
@@ -131,7 +137,11 @@ async fn what_the_owners_did_not_propose() {
         .propose("create_transaction", &Vault::stored_form(&call))
         .await;
     vault
-        .is_refused(0, Some(other), Status::MultisigTransactionPayloadDoesNotMatch)
+        .is_refused(
+            0,
+            Some(other),
+            Status::MultisigTransactionPayloadDoesNotMatch,
+        )
         .await;
     vault.api.stop().await;
 

@@ -71,7 +71,10 @@ async fn each_update_that_is_none() {
     let body = ledger_api::submission_json(&api.chain, &first);
     let answer = api.client.submit_json(&body.parse().unwrap()).await;
     assert_eq!(answer.status, 202, "{}", answer.text());
-    assert_eq!(answer.json()["hash"], first.hash(api.chain.vendor()).to_string());
+    assert_eq!(
+        answer.json()["hash"],
+        first.hash(api.chain.vendor()).to_string()
+    );
     still_works(&api).await;
     api.stop().await;
 }
@@ -87,7 +90,10 @@ async fn an_account_at_its_cap() {
         let signed = Transfer::new(0, sequence_number).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     }
-    let answer = api.client.submit_bcs(&Transfer::new(0, 7).sign(&api.chain)).await;
+    let answer = api
+        .client
+        .submit_bcs(&Transfer::new(0, 7).sign(&api.chain))
+        .await;
     refused(&answer, (507, "mempool_is_full"), "a third");
     says(&answer, "Mempool over capacity for account");
     says(&answer, "transactions from account: 2, Capacity: 2");

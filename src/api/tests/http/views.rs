@@ -26,7 +26,9 @@ fn call(function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction
 async fn post_bcs(api: &TestApi, call: &EntryFunction, accept: &str) -> Answer {
     let headers = [("content-type", BCS_CALL), ("accept", accept)];
     let body = bcs::to_bytes(call).unwrap();
-    api.client.send("POST", "/v1/view", &headers, Some(&body)).await
+    api.client
+        .send("POST", "/v1/view", &headers, Some(&body))
+        .await
 }
 
 fn gas_used(answer: &Answer) -> u64 {
@@ -37,12 +39,18 @@ fn gas_used(answer: &Answer) -> u64 {
 async fn the_same_call_in_every_form() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
-    let shown = api.client.post_json("/v1/view", &balance("0xb0b"), JSON).await;
+    let shown = api
+        .client
+        .post_json("/v1/view", &balance("0xb0b"), JSON)
+        .await;
     assert_eq!(good(&shown), json!(["7"]));
     assert!(gas_used(&shown) > 0);
 
     let raw = bcs::to_bytes(&vec![7u64.to_le_bytes().to_vec()]).unwrap();
-    let bytes = api.client.post_json("/v1/view", &balance("0xb0b"), BCS).await;
+    let bytes = api
+        .client
+        .post_json("/v1/view", &balance("0xb0b"), BCS)
+        .await;
     assert_eq!(good_bcs(&bytes), raw);
     let address = AccountAddress::from_low_u64(0xb0b).as_bytes().to_vec();
     let called = call("0x1::coin::balance", &[COIN], vec![address]);
@@ -107,8 +115,13 @@ async fn calls_that_do_not_fit() {
         refused(&answer, expected, &body.to_string());
     }
     let entry = call("0x1::coin::transfer", &[COIN], vec![]);
-    refused(&post_bcs(&api, &entry, JSON).await, input, "an entry function");
-    let without_arguments = post_bcs(&api, &call("0x1::coin::balance", &[COIN], vec![]), JSON).await;
+    refused(
+        &post_bcs(&api, &entry, JSON).await,
+        input,
+        "an entry function",
+    );
+    let without_arguments =
+        post_bcs(&api, &call("0x1::coin::balance", &[COIN], vec![]), JSON).await;
     refused(&without_arguments, input, "too few arguments");
     assert_eq!(without_arguments.json()["vm_error_code"], 1108);
     for (media_type, body, expected) in [
@@ -118,7 +131,10 @@ async fn calls_that_do_not_fit() {
         ("application/x-bcs", b"", (415, "web_framework_error")),
     ] {
         let headers = [("content-type", media_type)];
-        let answer = api.client.send("POST", "/v1/view", &headers, Some(body)).await;
+        let answer = api
+            .client
+            .send("POST", "/v1/view", &headers, Some(body))
+            .await;
         refused(&answer, expected, media_type);
     }
     still_works(&api).await;
@@ -171,7 +187,10 @@ async fn what_does_not_fit_a_function_names_it() {
             untyped,
             "expected 1 type arguments, but got 0, in a call of 0x1::coin::balance",
         ),
-        (unknown, "could not find view function by 0x1::coin::nothing"),
+        (
+            unknown,
+            "could not find view function by 0x1::coin::nothing",
+        ),
     ];
     for (body, message) in rows {
         let answer = api.client.post_json("/v1/view", &body, JSON).await;

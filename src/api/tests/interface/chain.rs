@@ -62,7 +62,9 @@ impl History {
             Transfer::new(1, 0).sender()
         );
         let registry = good(&api.client.get(&registry).await);
-        let table = registry["data"]["records"]["inner"]["handle"].as_str().unwrap();
+        let table = registry["data"]["records"]["inner"]["handle"]
+            .as_str()
+            .unwrap();
         Self {
             transfers,
             record,

@@ -59,7 +59,10 @@ impl Example {
 /// The examples that ask, one of each route.
 pub fn reads(history: &History) -> Vec<Example> {
     let get = Example::get;
-    let (sender, hash) = (history.sender(), history.transfers[0]["hash"].as_str().unwrap());
+    let (sender, hash) = (
+        history.sender(),
+        history.transfers[0]["hash"].as_str().unwrap(),
+    );
     let mut examples = vec![
         get("GET /", "/v1"),
         get("GET /-/healthy", "/v1/-/healthy"),
@@ -86,8 +89,14 @@ pub fn reads(history: &History) -> Vec<Example> {
             "GET /transactions/auxiliary_info",
             "/v1/transactions/auxiliary_info?start_version=0",
         ),
-        get("GET /blocks/by_height/{block_height}", "/v1/blocks/by_height/1"),
-        get("GET /blocks/by_version/{version}", "/v1/blocks/by_version/2"),
+        get(
+            "GET /blocks/by_height/{block_height}",
+            "/v1/blocks/by_height/1",
+        ),
+        get(
+            "GET /blocks/by_version/{version}",
+            "/v1/blocks/by_version/2",
+        ),
         get("GET /accounts/{address}", "/v1/accounts/0xb0b"),
         get(
             "GET /accounts/{address}/resources",
@@ -101,7 +110,10 @@ pub fn reads(history: &History) -> Vec<Example> {
             "GET /accounts/{address}/module/{module_name}",
             "/v1/accounts/0x1/module/coin",
         ),
-        get("GET /accounts/{address}/modules", "/v1/accounts/0x1/modules"),
+        get(
+            "GET /accounts/{address}/modules",
+            "/v1/accounts/0x1/modules",
+        ),
         get(
             "GET /accounts/{address}/balance/{asset_type}",
             "/v1/accounts/0xb0b/balance/0xa",

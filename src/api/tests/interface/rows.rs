@@ -115,7 +115,9 @@ pub fn number(value: &Value) -> u64 {
 
 /// The elements of an array.
 pub fn elements(value: &Value) -> &Vec<Value> {
-    value.as_array().unwrap_or_else(|| panic!("no array: {value}"))
+    value
+        .as_array()
+        .unwrap_or_else(|| panic!("no array: {value}"))
 }
 
 /// The body with another value at `pointer`.

@@ -46,7 +46,12 @@ async fn pending_transactions_are_polled_for_or_waited_for() {
     let waited = row("GET /transactions/wait_by_hash/{txn_hash}", 200, "-")
         .get(&api, &path)
         .await;
-    assert_eq!(waited.json()["type"], "user_transaction", "{}", waited.text());
+    assert_eq!(
+        waited.json()["type"],
+        "user_transaction",
+        "{}",
+        waited.text()
+    );
     api.stop().await;
 }
 
@@ -56,7 +61,9 @@ async fn blocks_are_read_with_or_without_their_transactions() {
     let history = History::start().await;
     let bare = history.get("/v1/blocks/by_height/2").await;
     assert_eq!(bare.get("transactions"), None);
-    let full = history.get("/v1/blocks/by_height/2?with_transactions=true").await;
+    let full = history
+        .get("/v1/blocks/by_height/2?with_transactions=true")
+        .await;
     assert_eq!(elements(&full["transactions"])[1], history.transfers[1]);
     history.api.stop().await;
 }
@@ -70,7 +77,9 @@ async fn events_are_read_by_handle_or_by_creation_number() {
         .await;
     assert_eq!(elements(&by_handle).len(), 4);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
-    let by_number = history.get(&format!("/v1/accounts/0xb0b/events/{number}")).await;
+    let by_number = history
+        .get(&format!("/v1/accounts/0xb0b/events/{number}"))
+        .await;
     assert_eq!(by_handle, by_number);
     history.api.stop().await;
 }
@@ -108,7 +117,9 @@ async fn a_table_item_is_read_by_its_serialized_key() {
 async fn balances_of_coins_and_fungible_assets_are_read() {
     let history = History::start().await;
     for asset in ["0x1::node_coin::NodeCoin", "0xa"] {
-        let balance = history.get(&format!("/v1/accounts/0xb0b/balance/{asset}")).await;
+        let balance = history
+            .get(&format!("/v1/accounts/0xb0b/balance/{asset}"))
+            .await;
         assert_eq!(balance, 28, "{asset}");
     }
     history.api.stop().await;
@@ -118,11 +129,22 @@ async fn balances_of_coins_and_fungible_assets_are_read() {
 #[actix_web::test]
 async fn reads_carry_the_moment_of_the_ledger_in_headers() {
     let history = History::start().await;
-    let before = history.api.client.get("/v1/accounts/0xb0b/balance/0xa").await;
+    let before = history
+        .api
+        .client
+        .get("/v1/accounts/0xb0b/balance/0xa")
+        .await;
     history.api.commit(&Transfer::new(3, 0)).await;
-    let after = history.api.client.get("/v1/accounts/0xb0b/balance/0xa").await;
+    let after = history
+        .api
+        .client
+        .get("/v1/accounts/0xb0b/balance/0xa")
+        .await;
     assert_eq!((good(&before), good(&after)), (json!(28), json!(35)));
-    let (before, after) = (ledger_headers(&before, "node"), ledger_headers(&after, "node"));
+    let (before, after) = (
+        ledger_headers(&before, "node"),
+        ledger_headers(&after, "node"),
+    );
     assert_eq!(after[1], before[1] + 3, "the version");
     assert_eq!(after[5], before[5] + 1, "the height");
     assert!(after[3] > before[3], "the time");

@@ -38,7 +38,11 @@ async fn they_say_what_the_ledger_information_says() {
         },
         {
             let pruned = Pruned::start().await;
-            (pruned.api, pruned.newest, (pruned.oldest, pruned.oldest_height))
+            (
+                pruned.api,
+                pruned.newest,
+                (pruned.oldest, pruned.oldest_height),
+            )
         },
     ] {
         let answer = api.client.get("/v1").await;
@@ -65,7 +69,11 @@ async fn they_say_what_the_ledger_information_says() {
         }
         assert_eq!((chain_id, version, height), (4, newest, newest / 3));
         assert_eq!((oldest_version, oldest_height), oldest);
-        let block = good(&api.client.get(&format!("/v1/blocks/by_height/{height}")).await);
+        let block = good(
+            &api.client
+                .get(&format!("/v1/blocks/by_height/{height}"))
+                .await,
+        );
         assert_eq!(number(&block["last_version"]), version);
         assert_eq!(number(&block["block_timestamp"]), time);
         api.stop().await;
@@ -93,7 +101,10 @@ async fn errors_that_the_ledger_decides_have_them() {
     for path in ["/v1/nothing", "/v1/blocks/by_height/x"] {
         let answer = api.client.get(path).await;
         assert!(answer.status >= 400, "{path}");
-        let named = answer.headers.keys().filter(|name| name.starts_with("x-node"));
+        let named = answer
+            .headers
+            .keys()
+            .filter(|name| name.starts_with("x-node"));
         assert_eq!(named.count(), 0, "{path}");
     }
     api.stop().await;
@@ -127,7 +138,11 @@ async fn the_cursor_is_the_start_of_the_next_page() {
     let history = History::start().await;
     for example in examples::all(&history) {
         let answer = example.ask(&history, "application/json").await;
-        assert!(!answer.headers.contains_key("x-node-cursor"), "{}", example.route);
+        assert!(
+            !answer.headers.contains_key("x-node-cursor"),
+            "{}",
+            example.route
+        );
     }
     let path = "/v1/accounts/0x1/modules";
     let all = history.get(path).await;

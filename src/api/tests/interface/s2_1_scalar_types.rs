@@ -15,7 +15,9 @@ async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     let long = AccountAddress::from_low_u64(0xb0b).to_long_hex();
     assert_eq!(long.len(), 66);
     for text in ["0xb0b", "b0b", "0x0b0b", "0B0B", "0xB0B", &long, &long[2..]] {
-        let balance = history.get(&format!("/v1/accounts/{text}/balance/0xa")).await;
+        let balance = history
+            .get(&format!("/v1/accounts/{text}/balance/0xa"))
+            .await;
         assert_eq!(balance, 28, "{text}");
     }
     history.api.stop().await;
@@ -41,7 +43,10 @@ async fn addresses_are_shown_without_leading_zeros() {
     assert_eq!(history.transfers[0]["payload"]["arguments"][0], "0xb0b");
     let sender = history.transfers[0]["sender"].as_str().unwrap();
     assert_eq!(sender, history.sender().to_string());
-    assert!(sender.starts_with("0x") && !sender.starts_with("0x0"), "{sender}");
+    assert!(
+        sender.starts_with("0x") && !sender.starts_with("0x0"),
+        "{sender}"
+    );
     history.api.stop().await;
 }
 
@@ -49,12 +54,19 @@ async fn addresses_are_shown_without_leading_zeros() {
 #[actix_web::test]
 async fn a_u64_is_shown_as_decimal_text() {
     let history = History::start().await;
-    let block = history.get("/v1/blocks/by_height/1?with_transactions=true").await;
+    let block = history
+        .get("/v1/blocks/by_height/1?with_transactions=true")
+        .await;
     let transfer = &block["transactions"][1];
     for (record, names) in [
         (
             &block,
-            &["block_height", "block_timestamp", "first_version", "last_version"][..],
+            &[
+                "block_height",
+                "block_timestamp",
+                "first_version",
+                "last_version",
+            ][..],
         ),
         (
             transfer,
@@ -113,13 +125,29 @@ async fn a_u64_is_sent_as_decimal_text() {
 async fn a_u64_in_a_path_or_query_has_64_bits() {
     let api = TestApi::start(Settings::default()).await;
     let block = |text: &str| format!("/v1/blocks/by_height/{text}");
-    row("GET /blocks/by_height/{block_height}", 404, "block_not_found")
-        .get(&api, &block("18446744073709551615"))
+    row(
+        "GET /blocks/by_height/{block_height}",
+        404,
+        "block_not_found",
+    )
+    .get(&api, &block("18446744073709551615"))
+    .await;
+    for text in [
+        "18446744073709551616",
+        "-1",
+        "+0",
+        "0x0",
+        "0.0",
+        "one",
+        "%200",
+    ] {
+        row(
+            "GET /blocks/by_height/{block_height}",
+            400,
+            "web_framework_error",
+        )
+        .get(&api, &block(text))
         .await;
-    for text in ["18446744073709551616", "-1", "+0", "0x0", "0.0", "one", "%200"] {
-        row("GET /blocks/by_height/{block_height}", 400, "web_framework_error")
-            .get(&api, &block(text))
-            .await;
         row("GET /accounts/{address}", 400, "web_framework_error")
             .get(&api, &format!("/v1/accounts/0x1?ledger_version={text}"))
             .await;
@@ -140,7 +168,11 @@ async fn bytes_are_shown_with_two_digits_each() {
     }
     let account = history.get("/v1/accounts/0x7").await;
     let key = account["authentication_key"].as_str().unwrap();
-    assert_eq!(key, format!("0x{}7", "0".repeat(63)), "zeros are not trimmed");
+    assert_eq!(
+        key,
+        format!("0x{}7", "0".repeat(63)),
+        "zeros are not trimmed"
+    );
     history.api.stop().await;
 }
 
@@ -175,7 +207,10 @@ async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
         history.get(&path).await
     };
     let plain = resource("0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E").await;
-    assert_eq!(plain["type"], "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>");
+    assert_eq!(
+        plain["type"],
+        "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>"
+    );
     for tag in [
         "0x1%3A%3Acoin%3A%3ACoinStore%3C0x1%3A%3Anode_coin%3A%3ANodeCoin%3E",
         "0x1::coin::CoinStore%3C%200x1::node_coin::NodeCoin%20%3E",
@@ -232,7 +267,9 @@ async fn move_types_are_those_of_the_list() {
     let api = TestApi::start(Settings::default()).await;
     let ask = async |key_type: &str, key: &Value| {
         let body = json!({ "key_type": key_type, "value_type": "u8", "key": key });
-        api.client.post_json("/v1/tables/0x1/item", &body, "*/*").await
+        api.client
+            .post_json("/v1/tables/0x1/item", &body, "*/*")
+            .await
     };
     let text = json!("7");
     for (key_type, key) in [
@@ -250,7 +287,12 @@ async fn move_types_are_those_of_the_list() {
         ("0x1::option::Option< u64 >", &json!({ "vec": ["7"] })),
     ] {
         let answer = ask(key_type, key).await;
-        row("POST /tables/{table_handle}/item", 404, "table_item_not_found").holds(&answer, key_type);
+        row(
+            "POST /tables/{table_handle}/item",
+            404,
+            "table_item_not_found",
+        )
+        .holds(&answer, key_type);
     }
     for key_type in ["u65", "int", "vector", "vector<>", "U8", "0x1::string", ""] {
         let answer = ask(key_type, &text).await;
@@ -296,7 +338,9 @@ async fn a_transaction_hash_has_64_digits() {
     assert_eq!(hash.len(), 66);
     assert_eq!(hash, hash.to_lowercase());
     for text in [hash, &hash[2..], &hash[2..].to_uppercase()] {
-        let found = history.get(&format!("/v1/transactions/by_hash/{text}")).await;
+        let found = history
+            .get(&format!("/v1/transactions/by_hash/{text}"))
+            .await;
         assert_eq!(found["hash"], hash);
     }
     for text in [
@@ -306,9 +350,13 @@ async fn a_transaction_hash_has_64_digits() {
         &format!("{hash}0"),
         &hash.replace('0', "g"),
     ] {
-        row("GET /transactions/by_hash/{txn_hash}", 400, "web_framework_error")
-            .get(&history.api, &format!("/v1/transactions/by_hash/{text}"))
-            .await;
+        row(
+            "GET /transactions/by_hash/{txn_hash}",
+            400,
+            "web_framework_error",
+        )
+        .get(&history.api, &format!("/v1/transactions/by_hash/{text}"))
+        .await;
     }
     history.api.stop().await;
 }

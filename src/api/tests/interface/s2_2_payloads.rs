@@ -41,7 +41,11 @@ async fn each_member_of_an_entry_function_payload_is_required() {
         refused(&api.client.submit_json(&missing).await, SYNTAX, name);
         for wrong in [wrong, Value::Null] {
             let body = changed(&good, &format!("/payload/{name}"), wrong);
-            refused(&api.client.submit_json(&body).await, SYNTAX, &body.to_string());
+            refused(
+                &api.client.submit_json(&body).await,
+                SYNTAX,
+                &body.to_string(),
+            );
         }
     }
     api.stop().await;
@@ -93,12 +97,14 @@ async fn arguments_are_any_json_and_must_fit_the_function() {
     ] {
         let body = changed(&good, "/payload/arguments/1", wrong);
         let answer = api.client.submit_json(&body).await;
-        row("POST /transactions", 400, "invalid_input").holds(&answer, &body["payload"].to_string());
+        row("POST /transactions", 400, "invalid_input")
+            .holds(&answer, &body["payload"].to_string());
     }
     for wrong in [json!([]), json!(["0xb0b"]), json!(["0xb0b", "7", "7"])] {
         let body = changed(&good, "/payload/arguments", wrong);
         let answer = api.client.submit_json(&body).await;
-        row("POST /transactions", 400, "invalid_input").holds(&answer, &body["payload"].to_string());
+        row("POST /transactions", 400, "invalid_input")
+            .holds(&answer, &body["payload"].to_string());
     }
     api.stop().await;
 }

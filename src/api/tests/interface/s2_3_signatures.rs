@@ -35,7 +35,11 @@ async fn each_member_of_a_signature_is_required() {
         refused(&api.client.submit_json(&body).await, SYNTAX, name);
     }
     let unknown = changed(&good, "/signature/type", json!("other_signature"));
-    refused(&api.client.submit_json(&unknown).await, SYNTAX, "another type");
+    refused(
+        &api.client.submit_json(&unknown).await,
+        SYNTAX,
+        "another type",
+    );
     for name in ["public_key", "signature"] {
         for wrong in ["0x", "0x12", "0x1", "zz"] {
             let body = changed(&good, &format!("/signature/{name}"), json!(wrong));

@@ -43,7 +43,9 @@ async fn the_nonce_is_optional() {
     assert_eq!(accepted.json().get("replay_protection_nonce"), None);
 
     let signed = orderless(&api, 1, 7);
-    let body: Value = ledger_api::submission_json(&api.chain, &signed).parse().unwrap();
+    let body: Value = ledger_api::submission_json(&api.chain, &signed)
+        .parse()
+        .unwrap();
     assert_eq!(body["replay_protection_nonce"], "7");
     let accepted = api.client.submit_json(&body).await;
     row("POST /transactions", 202, "-").holds(&accepted, "with a nonce");

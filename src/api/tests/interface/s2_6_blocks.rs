@@ -20,7 +20,9 @@ async fn a_block_has_five_members_and_transactions_on_request() {
     let history = History::start().await;
     for path in ["/v1/blocks/by_height/1", "/v1/blocks/by_version/2"] {
         assert_eq!(members(&history.get(path).await), MEMBERS, "{path}");
-        let without = history.get(&format!("{path}?with_transactions=false")).await;
+        let without = history
+            .get(&format!("{path}?with_transactions=false"))
+            .await;
         assert_eq!(members(&without), MEMBERS, "{path}");
         let mut expected = MEMBERS.to_vec();
         expected.push("transactions");

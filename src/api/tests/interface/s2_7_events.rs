@@ -18,7 +18,10 @@ async fn an_event_has_five_members() {
             members(event),
             ["data", "guid", "sequence_number", "type", "version"]
         );
-        assert_eq!(members(&event["guid"]), ["account_address", "creation_number"]);
+        assert_eq!(
+            members(&event["guid"]),
+            ["account_address", "creation_number"]
+        );
         assert_eq!(event["guid"]["account_address"], "0xb0b");
         number(&event["guid"]["creation_number"]);
     }
@@ -32,7 +35,10 @@ async fn the_version_is_the_transactions() {
     let events = history
         .get(&format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events"))
         .await;
-    let emitted: Vec<_> = elements(&events).iter().map(|event| &event["version"]).collect();
+    let emitted: Vec<_> = elements(&events)
+        .iter()
+        .map(|event| &event["version"])
+        .collect();
     let sent = history.transfers.iter().chain([&history.orderless]);
     let versions: Vec<_> = sent.map(|transaction| &transaction["version"]).collect();
     assert_eq!(emitted, versions);

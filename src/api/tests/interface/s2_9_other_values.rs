@@ -5,7 +5,9 @@ use crate::{
     kit::{Settings, TestApi, good},
     rows::members,
 };
-use ledger::{AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo};
+use ledger::{
+    AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo,
+};
 use serde_json::json;
 
 /// A balance is a JSON number, the one u64 of a record that is no text.
@@ -17,7 +19,11 @@ async fn a_balance_is_a_json_number() {
     let spent = Genesis::DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
     assert!(spent > 0, "{balance}");
     let answer = history.api.client.get(&path).await;
-    assert!(answer.body.iter().all(u8::is_ascii_digit), "{}", answer.text());
+    assert!(
+        answer.body.iter().all(u8::is_ascii_digit),
+        "{}",
+        answer.text()
+    );
     history.api.stop().await;
 }
 
@@ -26,7 +32,11 @@ async fn a_balance_is_a_json_number() {
 async fn a_raw_item_of_type_u8_is_a_number() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis.chain().unwrap().framework().tag_of::<TableInfo>(&[]);
+    let tag = genesis
+        .chain()
+        .unwrap()
+        .framework()
+        .tag_of::<TableInfo>(&[]);
     let types = TableInfo {
         key_type: "u8".to_owned(),
         value_type: "u8".to_owned(),

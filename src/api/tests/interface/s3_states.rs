@@ -28,7 +28,10 @@ async fn an_accepted_submission_is_pending() {
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await;
     row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
-    let path = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
+    let path = format!(
+        "/v1/transactions/by_hash/{}",
+        signed.hash(api.chain.vendor())
+    );
     let found = good(&api.client.get(&path).await);
     assert_eq!(found["type"], "pending_transaction");
     assert_eq!(found["hash"], accepted.json()["hash"]);
@@ -49,7 +52,10 @@ async fn a_refused_submission_has_no_state() {
         (400, "vm_error"),
         "another chain",
     );
-    let path = format!("/v1/transactions/by_hash/{}", signed.hash(api.chain.vendor()));
+    let path = format!(
+        "/v1/transactions/by_hash/{}",
+        signed.hash(api.chain.vendor())
+    );
     refused(
         &api.client.get(&path).await,
         (404, "transaction_not_found"),
@@ -65,9 +71,15 @@ async fn a_committed_transaction_is_what_the_wait_ends_with() {
     let first = Transfer::new(2, 0).sign(&api.chain);
     let later = Transfer::new(2, 1).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&later).await.status, 202);
-    let path = format!("/v1/transactions/wait_by_hash/{}", later.hash(api.chain.vendor()));
+    let path = format!(
+        "/v1/transactions/wait_by_hash/{}",
+        later.hash(api.chain.vendor())
+    );
     let waited = good(&api.client.get(&path).await);
-    assert_eq!(waited["type"], "pending_transaction", "one before it is missing");
+    assert_eq!(
+        waited["type"], "pending_transaction",
+        "one before it is missing"
+    );
     api.commit_signed(&first).await;
     let committed = api.client.wait(&later.hash(api.chain.vendor())).await;
     assert_eq!(committed["type"], "user_transaction");

@@ -39,9 +39,15 @@ async fn a_bcs_submission_has_its_own_media_type() {
     let answer = row(ROUTE, 202, "-")
         .send(&api, "/v1/transactions", &headers, Some(&body))
         .await;
-    assert_eq!(answer.json()["hash"], signed.hash(api.chain.vendor()).to_string());
+    assert_eq!(
+        answer.json()["hash"],
+        signed.hash(api.chain.vendor()).to_string()
+    );
     // The same again is taken again.
-    let headers = [("content-type", media_type), ("accept", "application/x-bcs")];
+    let headers = [
+        ("content-type", media_type),
+        ("accept", "application/x-bcs"),
+    ];
     let answer = api
         .client
         .send("POST", "/v1/transactions", &headers, Some(&body))
@@ -69,7 +75,9 @@ async fn a_client_signs_what_the_helper_encodes() {
         "/signature",
         json!(format!("0x{}", hex::encode(signed.0))),
     );
-    row(ROUTE, 202, "-").post(&api, "/v1/transactions", &body).await;
+    row(ROUTE, 202, "-")
+        .post(&api, "/v1/transactions", &body)
+        .await;
     api.stop().await;
 }
 
@@ -132,7 +140,10 @@ async fn what_validation_refuses_has_a_vm_error_code() {
 async fn an_update_that_is_none_is_refused() {
     let api = TestApi::start(Settings::default()).await;
     let first = Transfer::new(2, 5);
-    assert_eq!(api.client.submit_bcs(&first.sign(&api.chain)).await.status, 202);
+    assert_eq!(
+        api.client.submit_bcs(&first.sign(&api.chain)).await.status,
+        202
+    );
     let other = Transfer {
         to: AccountAddress::from_low_u64(0xcafe),
         ..first.clone()
@@ -142,7 +153,9 @@ async fn an_update_that_is_none_is_refused() {
         .await;
     let signed = first.sign(&api.chain);
     let again = Signer::Ed25519(first.key()).sign_alone(&api.chain, signed.raw.clone());
-    let again: Value = ledger_api::submission_json(&api.chain, &again).parse().unwrap();
+    let again: Value = ledger_api::submission_json(&api.chain, &again)
+        .parse()
+        .unwrap();
     let answer = row("POST /transactions", 400, "invalid_transaction_update")
         .post(&api, "/v1/transactions", &again)
         .await;
@@ -165,7 +178,11 @@ async fn a_full_pool_is_507() {
     let answer = row("POST /transactions", 507, "mempool_is_full")
         .post(&api, "/v1/transactions", &parked(1))
         .await;
-    assert!(answer.text().contains("Mempool is full"), "{}", answer.text());
+    assert!(
+        answer.text().contains("Mempool is full"),
+        "{}",
+        answer.text()
+    );
     let batch = json!([parked(1)]);
     row("POST /transactions/batch", 507, "mempool_is_full")
         .post(&api, "/v1/transactions/batch", &batch)

@@ -32,7 +32,8 @@ async fn heights_start_at_0() {
 async fn with_transactions_is_a_boolean() {
     let history = History::start().await;
     let path = "/v1/blocks/by_height/1";
-    let count = |block: &serde_json::Value| block.get("transactions").map(|all| elements(all).len());
+    let count =
+        |block: &serde_json::Value| block.get("transactions").map(|all| elements(all).len());
     for (query, expected) in [
         ("", None),
         ("?with_transactions=false", None),
@@ -55,9 +56,13 @@ async fn with_transactions_is_a_boolean() {
 async fn a_height_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
     for wrong in ["-1", "first", "0x1", "18446744073709551616"] {
-        row("GET /blocks/by_height/{block_height}", 400, "web_framework_error")
-            .get(&api, &format!("/v1/blocks/by_height/{wrong}"))
-            .await;
+        row(
+            "GET /blocks/by_height/{block_height}",
+            400,
+            "web_framework_error",
+        )
+        .get(&api, &format!("/v1/blocks/by_height/{wrong}"))
+        .await;
     }
     api.stop().await;
 }
@@ -66,11 +71,21 @@ async fn a_height_is_a_number() {
 #[actix_web::test]
 async fn a_block_above_the_newest_is_not_found() {
     let history = History::start().await;
-    let answer = row("GET /blocks/by_height/{block_height}", 404, "block_not_found")
-        .get(&history.api, "/v1/blocks/by_height/7")
-        .await;
-    assert_eq!(answer.json()["message"], "Block not found by Block height(7)");
-    assert_eq!(history.get("/v1/blocks/by_height/6").await["block_height"], "6");
+    let answer = row(
+        "GET /blocks/by_height/{block_height}",
+        404,
+        "block_not_found",
+    )
+    .get(&history.api, "/v1/blocks/by_height/7")
+    .await;
+    assert_eq!(
+        answer.json()["message"],
+        "Block not found by Block height(7)"
+    );
+    assert_eq!(
+        history.get("/v1/blocks/by_height/6").await["block_height"],
+        "6"
+    );
     history.api.stop().await;
 }
 
@@ -81,7 +96,10 @@ async fn a_pruned_block_is_gone() {
     for height in 0..pruned.oldest_height {
         for query in ["", "?with_transactions=true"] {
             let answer = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
-                .get(&pruned.api, &format!("/v1/blocks/by_height/{height}{query}"))
+                .get(
+                    &pruned.api,
+                    &format!("/v1/blocks/by_height/{height}{query}"),
+                )
                 .await;
             assert_eq!(
                 answer.json()["message"],
@@ -123,7 +141,11 @@ async fn the_rest_of_a_large_block_is_listed() {
             number(&block["last_version"]),
         );
         while next <= last {
-            let page = good(&api.client.get(&format!("/v1/transactions?start={next}")).await);
+            let page = good(
+                &api.client
+                    .get(&format!("/v1/transactions?start={next}"))
+                    .await,
+            );
             let page = elements(&page).len() as u64;
             assert!(page > 0);
             (next, got) = (next + page, got + page);

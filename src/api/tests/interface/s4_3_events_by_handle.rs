@@ -20,7 +20,9 @@ fn deposits(query: &str) -> String {
 
 fn numbers(events: &Value) -> Vec<u64> {
     let events = elements(events).iter();
-    events.map(|event| number(&event["sequence_number"])).collect()
+    events
+        .map(|event| number(&event["sequence_number"]))
+        .collect()
 }
 
 /// The events are those of the handle that the account's struct holds in the field.
@@ -53,7 +55,10 @@ async fn events_are_those_of_the_handle() {
 async fn the_address_may_lack_its_prefix() {
     let history = History::start().await;
     let without = path("b0b", STORE, "deposit_events");
-    assert_eq!(history.get(&without).await, history.get(&deposits("")).await);
+    assert_eq!(
+        history.get(&without).await,
+        history.get(&deposits("")).await
+    );
     row(ROUTE, 400, "web_framework_error")
         .get(&history.api, &path("0xg", STORE, "deposit_events"))
         .await;
@@ -130,7 +135,11 @@ async fn start_is_a_sequence_number_and_absent_means_the_newest() {
         ("?start=4", &[]),
         ("?start=18446744073709551615", &[]),
     ] {
-        assert_eq!(numbers(&history.get(&deposits(query)).await), expected, "{query}");
+        assert_eq!(
+            numbers(&history.get(&deposits(query)).await),
+            expected,
+            "{query}"
+        );
     }
     history.api.stop().await;
 }
@@ -155,7 +164,10 @@ async fn start_and_limit_have_their_types() {
     row(ROUTE, 400, "invalid_input")
         .get(&history.api, &deposits("?limit=0"))
         .await;
-    assert_eq!(numbers(&history.get(&deposits("?limit=65535")).await).len(), 4);
+    assert_eq!(
+        numbers(&history.get(&deposits("?limit=65535")).await).len(),
+        4
+    );
     history.api.stop().await;
 }
 

@@ -19,7 +19,9 @@ async fn deposits(api: &TestApi) -> String {
 
 fn numbers(events: &Value) -> Vec<u64> {
     let events = elements(events).iter();
-    events.map(|event| number(&event["sequence_number"])).collect()
+    events
+        .map(|event| number(&event["sequence_number"]))
+        .collect()
 }
 
 /// Streams of an account have creation numbers of their own.

@@ -33,7 +33,9 @@ async fn a_committed_transaction_is_answered_as_by_hash() {
             .get(&history.api, &path(hash))
             .await;
         assert_eq!(&waited.json(), transaction);
-        let found = history.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+        let found = history
+            .get(&format!("/v1/transactions/by_hash/{hash}"))
+            .await;
         assert_eq!(&found, transaction);
     }
     history.api.stop().await;
@@ -50,8 +52,9 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     let hash = signed.hash(api.chain.vendor()).to_string();
     let (client, waited) = (api.client.clone(), path(&hash));
-    let waiting =
-        actix_web::rt::spawn(async move { futures::join!(client.get(&waited), client.get_bcs(&waited)) });
+    let waiting = actix_web::rt::spawn(async move {
+        futures::join!(client.get(&waited), client.get_bcs(&waited))
+    });
     while api.handle().meters().waits.parked < 2 {
         tokio::task::yield_now().await;
     }
@@ -167,11 +170,19 @@ async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
     let version = pruned.transfers[5]["version"].as_str().unwrap();
     for (row, route) in [
         (
-            row("GET /transactions/wait_by_hash/{txn_hash}", 410, "version_pruned"),
+            row(
+                "GET /transactions/wait_by_hash/{txn_hash}",
+                410,
+                "version_pruned",
+            ),
             "wait_by_hash",
         ),
         (
-            row("GET /transactions/by_hash/{txn_hash}", 410, "version_pruned"),
+            row(
+                "GET /transactions/by_hash/{txn_hash}",
+                410,
+                "version_pruned",
+            ),
             "by_hash",
         ),
     ] {
@@ -201,7 +212,10 @@ async fn a_pruned_transaction_is_forgotten_in_the_end() {
     for (place, transfer) in transfers.iter().enumerate() {
         let hash = transfer["hash"].as_str().unwrap();
         for route in ["by_hash", "wait_by_hash"] {
-            let answer = api.client.get(&format!("/v1/transactions/{route}/{hash}")).await;
+            let answer = api
+                .client
+                .get(&format!("/v1/transactions/{route}/{hash}"))
+                .await;
             if place < 6 {
                 row(ROUTE, 404, "transaction_not_found").holds(&answer, hash);
             } else {

@@ -17,7 +17,10 @@ async fn versions(api: &TestApi, path: &str) -> Vec<u64> {
 
 /// The first development account's transactions have the versions 2, 5, 8 and 17.
 async fn asked(history: &History, query: &str) -> Vec<u64> {
-    let path = format!("/v1/accounts/{}/transaction_summaries{query}", history.sender());
+    let path = format!(
+        "/v1/accounts/{}/transaction_summaries{query}",
+        history.sender()
+    );
     versions(&history.api, &path).await
 }
 
@@ -180,7 +183,11 @@ async fn a_bound_below_the_window_is_gone() {
         )
         .get(&pruned.api, &format!("{path}?{query}"))
         .await;
-        assert!(answer.text().contains("has been pruned"), "{}", answer.text());
+        assert!(
+            answer.text().contains("has been pruned"),
+            "{}",
+            answer.text()
+        );
     }
     let kept: Vec<_> = pruned.transfers[6..]
         .iter()

@@ -78,21 +78,33 @@ async fn the_item_is_read_at_a_version() {
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let answer = row("POST /tables/{table_handle}/raw_item", 404, "version_not_found")
-        .post(&history.api, &path(&history.table, "?ledger_version=19"), &key)
-        .await;
+    let answer = row(
+        "POST /tables/{table_handle}/raw_item",
+        404,
+        "version_not_found",
+    )
+    .post(
+        &history.api,
+        &path(&history.table, "?ledger_version=19"),
+        &key,
+    )
+    .await;
     assert_eq!(
         answer.json()["message"],
         "Ledger version not found by Ledger version(19)"
     );
     for wrong in ["x", "-1", "", "18446744073709551616"] {
-        row("POST /tables/{table_handle}/raw_item", 400, "web_framework_error")
-            .post(
-                &history.api,
-                &path(&history.table, &format!("?ledger_version={wrong}")),
-                &key,
-            )
-            .await;
+        row(
+            "POST /tables/{table_handle}/raw_item",
+            400,
+            "web_framework_error",
+        )
+        .post(
+            &history.api,
+            &path(&history.table, &format!("?ledger_version={wrong}")),
+            &key,
+        )
+        .await;
     }
     history.api.stop().await;
 }
@@ -102,7 +114,10 @@ async fn a_version_is_a_u64_up_to_the_newest() {
 async fn the_handle_has_the_form_of_an_address() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let short = history.table.trim_start_matches("0x").trim_start_matches('0');
+    let short = history
+        .table
+        .trim_start_matches("0x")
+        .trim_start_matches('0');
     row(ROUTE, 200, "-")
         .post(&history.api, &path(short, ""), &key)
         .await;
@@ -150,7 +165,11 @@ async fn a_pruned_version_is_gone() {
     for (version, row) in [
         (
             0,
-            row("POST /tables/{table_handle}/raw_item", 410, "version_pruned"),
+            row(
+                "POST /tables/{table_handle}/raw_item",
+                410,
+                "version_pruned",
+            ),
         ),
         (pruned.oldest - 1, row(ROUTE, 410, "version_pruned")),
         (pruned.oldest, row(ROUTE, 404, "table_item_not_found")),

@@ -27,7 +27,11 @@ async fn a_stream_is_an_account_and_a_creation_number() {
         .iter()
         .zip(["0xb0b".to_owned(), history.sender().to_string()])
     {
-        assert!(events.iter().all(|event| event["guid"] == events[0]["guid"]));
+        assert!(
+            events
+                .iter()
+                .all(|event| event["guid"] == events[0]["guid"])
+        );
         assert_eq!(events[0]["guid"]["account_address"], account);
     }
     history.api.stop().await;
@@ -69,7 +73,10 @@ async fn an_event_is_that_of_the_transaction_of_its_version() {
         let transaction = history.get(&path).await;
         let mut inside = event.clone();
         inside.as_object_mut().unwrap().remove("version");
-        assert!(elements(&transaction["events"]).contains(&inside), "{event}");
+        assert!(
+            elements(&transaction["events"]).contains(&inside),
+            "{event}"
+        );
     }
     history.api.stop().await;
 }

@@ -86,7 +86,11 @@ async fn the_headers_tell_where_the_window_begins() {
             .get(&format!("/v1/blocks/by_height/{oldest_height}"))
             .await,
     );
-    assert_eq!(number(&block["first_version"]), oldest, "a block's first version");
+    assert_eq!(
+        number(&block["first_version"]),
+        oldest,
+        "a block's first version"
+    );
     for version in oldest..=newest {
         for path in [
             format!("/v1/transactions/by_version/{version}"),
@@ -120,7 +124,10 @@ async fn the_headers_tell_where_the_window_begins() {
 #[actix_web::test]
 async fn the_window_is_kept_over_a_restart() {
     let Pruned {
-        api, oldest, newest, ..
+        api,
+        oldest,
+        newest,
+        ..
     } = Pruned::start().await;
     let api = api.restarted().await;
     let headers = ledger_headers(&api.client.get("/v1").await, "node");

@@ -31,7 +31,11 @@ async fn a_path_is_the_same_however_its_letters_are_encoded() {
     assert_eq!(plain.status, 200);
     for path in ["/%761/info", "/v%31/inf%6F"] {
         let answer = api.client.get(path).await;
-        assert_eq!((answer.status, answer.text()), (200, plain.text()), "{path}");
+        assert_eq!(
+            (answer.status, answer.text()),
+            (200, plain.text()),
+            "{path}"
+        );
     }
     api.stop().await;
 }

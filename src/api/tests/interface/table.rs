@@ -72,7 +72,10 @@ fn table() -> BTreeMap<Key, Cause> {
             status.parse().unwrap(),
             error_code.to_owned(),
         );
-        let cause = match cause.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+        let cause = match cause
+            .strip_prefix('`')
+            .and_then(|rest| rest.strip_suffix('`'))
+        {
             Some(test) => Cause::Test(test.to_owned()),
             None => Cause::None(cause.to_owned()),
         };
@@ -88,7 +91,13 @@ fn declared() -> BTreeMap<Key, bool> {
         let path = if path.is_empty() { "/" } else { path };
         let error_code = answer.error_code.map_or_else(
             || "-".to_owned(),
-            |code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned(),
+            |code| {
+                serde_json::to_value(code)
+                    .unwrap()
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            },
         );
         let route = format!("{} {path}", answer.method);
         ((route, answer.status, error_code), answer.can_happen)
@@ -99,9 +108,18 @@ fn declared() -> BTreeMap<Key, bool> {
 #[test]
 fn the_table_has_a_row_for_each_declared_answer_and_no_other() {
     let (table, declared) = (table(), declared());
-    let missing: Vec<_> = declared.keys().filter(|key| !table.contains_key(*key)).collect();
-    assert!(missing.is_empty(), "no row in tests/interface.md: {missing:#?}");
-    let more: Vec<_> = table.keys().filter(|key| !declared.contains_key(*key)).collect();
+    let missing: Vec<_> = declared
+        .keys()
+        .filter(|key| !table.contains_key(*key))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no row in tests/interface.md: {missing:#?}"
+    );
+    let more: Vec<_> = table
+        .keys()
+        .filter(|key| !declared.contains_key(*key))
+        .collect();
     assert!(more.is_empty(), "rows of what is not declared: {more:#?}");
     for (key, cause) in &table {
         match cause {
@@ -130,9 +148,15 @@ fn each_error_code_of_the_interface_is_caused_by_a_test_but_one() {
 
 /// The published statuses of each published route (docs/reference/rest-contract.md#s7).
 const STATUSES: [(&str, &[u16]); 8] = [
-    ("POST /transactions", &[202, 400, 403, 404, 413, 500, 503, 507]),
+    (
+        "POST /transactions",
+        &[202, 400, 403, 404, 413, 500, 503, 507],
+    ),
     ("GET /blocks/by_height/{block_height}", READ),
-    ("GET /accounts/{address}/events/{event_handle}/{field_name}", READ),
+    (
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        READ,
+    ),
     ("GET /accounts/{address}/events/{creation_number}", READ),
     ("GET /transactions/wait_by_hash/{txn_hash}", READ),
     ("GET /accounts/{address}/transaction_summaries", READ),
@@ -185,7 +209,10 @@ fn source_of(test: &str, files: &mut HashMap<PathBuf, String>) -> Option<(String
     let source = &files[&file];
     let start = source.find(&format!("#[actix_web::test]\nasync fn {name}("))?;
     let length = source[start..].find("\n}\n")?;
-    Some((normalized(&source[start..start + length]), normalized(source)))
+    Some((
+        normalized(&source[start..start + length]),
+        normalized(source),
+    ))
 }
 
 /// How a test may say that it causes an answer: by the route's name, by the constant `ROUTE` of its module,

@@ -29,7 +29,11 @@ type AnyObject = Object<TypeParameter<0>>;
 ///
 /// # Errors
 /// `EAMOUNT_MISMATCH`.
-pub(super) fn check_deposit(context: &Context<'_>, amount: u64, expected: u64) -> Result<(), Failure> {
+pub(super) fn check_deposit(
+    context: &Context<'_>,
+    amount: u64,
+    expected: u64,
+) -> Result<(), Failure> {
     if amount >= expected {
         Ok(())
     } else {
@@ -50,7 +54,11 @@ fn transfer_assert_minimum_deposit(
     check_deposit(context, amount, expected)
 }
 
-fn derived_balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, Failure> {
+fn derived_balance(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AnyObject,
+) -> Result<u64, Failure> {
     Ok(store_at(context, store.inner)?.balance)
 }
 

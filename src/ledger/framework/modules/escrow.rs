@@ -241,7 +241,11 @@ fn get(
 }
 
 /// What all open escrows of `payer` hold, in the coin's smallest unit.
-fn locked(context: &mut Context<'_>, type_args: &[TypeTag], payer: AccountAddress) -> Result<u64, Failure> {
+fn locked(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    payer: AccountAddress,
+) -> Result<u64, Failure> {
     let store = context.read_resource::<EscrowStore>(payer, type_args)?;
     Ok(store.map_or(0, |store| store.locked.value))
 }

@@ -110,7 +110,13 @@ fn exchange_assets(
 ) -> Result<(), Failure> {
     check_amounts(context, first_amount, second_amount)?;
     primary::transfer_between(context, first.0, first_asset.inner, second.0, first_amount)?;
-    primary::transfer_between(context, second.0, second_asset.inner, first.0, second_amount)?;
+    primary::transfer_between(
+        context,
+        second.0,
+        second_asset.inner,
+        first.0,
+        second_amount,
+    )?;
     context.emit(&AssetsExchanged {
         first: first.0,
         second: second.0,
@@ -124,10 +130,14 @@ fn exchange_assets(
 pub(super) fn module() -> ModuleDeclaration {
     ModuleDeclaration {
         name: "exchange",
-        structs: vec![AssetsExchanged::declaration(), CoinsExchanged::declaration()],
+        structs: vec![
+            AssetsExchanged::declaration(),
+            CoinsExchanged::declaration(),
+        ],
         functions: vec![
             Function::entry("exchange_coins", exchange_coins).with_type_parameters(&[&[], &[]]),
-            Function::entry("exchange_assets", exchange_assets).with_type_parameters(&[&["key"], &["key"]]),
+            Function::entry("exchange_assets", exchange_assets)
+                .with_type_parameters(&[&["key"], &["key"]]),
         ],
         errors: &[EZERO_AMOUNT],
     }

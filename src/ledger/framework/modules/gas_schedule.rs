@@ -41,7 +41,10 @@ pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
     };
     let schedule = GasScheduleV2 {
         feature_version: GAS_FEATURE_VERSION,
-        entries: gas_schedule(chain.parameters()).into_iter().map(entry).collect(),
+        entries: gas_schedule(chain.parameters())
+            .into_iter()
+            .map(entry)
+            .collect(),
     };
     context.write_resource(AccountAddress::ONE, &[], &schedule)
 }

@@ -4,7 +4,9 @@
 //! `freeze_coin_store` and `unfreeze_coin_store` are this ledger's own: in the reference the freeze
 //! capability is only of use to programs.
 
-use super::coin::{self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register};
+use super::coin::{
+    self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register,
+};
 use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
@@ -13,7 +15,8 @@ use crate::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
         modules::{
-            fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator, primary_fungible_store,
+            fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator,
+            primary_fungible_store,
         },
     },
 };
@@ -26,8 +29,12 @@ pub const ENO_CAPABILITIES: ErrorConstant = ErrorConstant::new(
     "the account does not hold the capabilities of this coin",
 );
 /// A name or symbol is no text. Raised by `0x1::string`, as in the reference.
-pub const EINVALID_UTF8: ErrorConstant =
-    ErrorConstant::new("EINVALID_UTF8", Category::None, 1, "the bytes are no UTF-8 text");
+pub const EINVALID_UTF8: ErrorConstant = ErrorConstant::new(
+    "EINVALID_UTF8",
+    Category::None,
+    1,
+    "the bytes are no UTF-8 text",
+);
 
 move_structs! {
     module "managed_coin";
@@ -105,7 +112,11 @@ fn burn(
 }
 
 /// Gives the capabilities up for good: from then on nobody mints, burns or freezes.
-fn destroy_caps(context: &mut Context<'_>, type_args: &[TypeTag], account: Signer) -> Result<(), Failure> {
+fn destroy_caps(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    account: Signer,
+) -> Result<(), Failure> {
     ensure_capabilities(context, account, type_args)?;
     context.remove_resource::<Capabilities>(account.0, type_args)
 }

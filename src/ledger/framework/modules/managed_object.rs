@@ -58,7 +58,11 @@ move_structs! {
     }
 }
 
-fn keep_refs(context: &mut Context<'_>, owner: AccountAddress, made: &ConstructorRef) -> Result<(), Failure> {
+fn keep_refs(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    made: &ConstructorRef,
+) -> Result<(), Failure> {
     let object = made.self_;
     let refs = ObjectRefs {
         delete_ref: made.can_delete.then_some(DeleteRef { self_: object }),
@@ -79,7 +83,11 @@ fn create_named(
     keep_refs(context, creator.0, &made)
 }
 
-fn create_generated(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), Failure> {
+fn create_generated(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    creator: Signer,
+) -> Result<(), Failure> {
     let made = object::create_object_from_account(context, creator.0)?;
     keep_refs(context, creator.0, &made)
 }
@@ -90,7 +98,11 @@ fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> R
 }
 
 /// The powers over an object, for its owner.
-fn refs(context: &mut Context<'_>, owner: Signer, object: AccountAddress) -> Result<ObjectRefs, Failure> {
+fn refs(
+    context: &mut Context<'_>,
+    owner: Signer,
+    object: AccountAddress,
+) -> Result<ObjectRefs, Failure> {
     object::verify_owner(context, object, owner.0)?;
     context.require_resource(object, &[])
 }

@@ -38,7 +38,10 @@ const NONCE_BYTES: usize = 24;
 
 /// The table of buckets. It follows from its name, so that genesis need not make it.
 static NONCE_TABLE: LazyLock<AccountAddress> = LazyLock::new(|| {
-    let name = HashValue::sha3_of(&[AccountAddress::ONE.as_bytes(), b"nonce_validation::nonce_table"]);
+    let name = HashValue::sha3_of(&[
+        AccountAddress::ONE.as_bytes(),
+        b"nonce_validation::nonce_table",
+    ]);
     AccountAddress::new(*name.as_bytes())
 });
 
@@ -129,7 +132,11 @@ impl Bucket {
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub(crate) fn write(&self, context: &mut Context<'_>, place: &NoncePlace) -> Result<(), Failure> {
+    pub(crate) fn write(
+        &self,
+        context: &mut Context<'_>,
+        place: &NoncePlace,
+    ) -> Result<(), Failure> {
         if self.nonces.len() == 1 {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
         }
@@ -148,7 +155,12 @@ impl Bucket {
     ///
     /// # Errors
     /// Why it may not.
-    pub fn check(&self, place: &NoncePlace, expiration_secs: u64, now_secs: u64) -> Result<(), NonceRefusal> {
+    pub fn check(
+        &self,
+        place: &NoncePlace,
+        expiration_secs: u64,
+        now_secs: u64,
+    ) -> Result<(), NonceRefusal> {
         let matters = || self.nonces.iter().filter(|nonce| nonce.matters(now_secs));
         match matters().find(|nonce| nonce.digest == place.digest) {
             Some(used) if expiration_secs <= used.forgotten_secs() => {

@@ -156,15 +156,24 @@ mod tests {
         let mut number = OptionalAggregator::unlimited(u128::MAX - 5);
         number.add(&context, 5).unwrap();
         assert_eq!(number.value(), Some(u128::MAX));
-        assert!(matches!(number.add(&context, 1), Err(Failure::Abort { .. })));
+        assert!(matches!(
+            number.add(&context, 1),
+            Err(Failure::Abort { .. })
+        ));
         number.sub(&context, u128::MAX).unwrap();
         assert_eq!(number.value(), Some(0));
-        assert!(matches!(number.sub(&context, 1), Err(Failure::Abort { .. })));
+        assert!(matches!(
+            number.sub(&context, 1),
+            Err(Failure::Abort { .. })
+        ));
         assert_eq!(number.value(), Some(0), "what fails changes nothing");
         if let Some(integer) = &mut number.integer {
             integer.limit = 9;
         }
-        assert!(matches!(number.add(&context, 10), Err(Failure::Abort { .. })));
+        assert!(matches!(
+            number.add(&context, 10),
+            Err(Failure::Abort { .. })
+        ));
         number.add(&context, 9).unwrap();
     }
 }

@@ -40,7 +40,13 @@ pub fn create_asset(
 ) -> Result<(), Failure> {
     fungible_asset::add_fungibility(context, at, metadata, maximum_supply)?;
     let metadata_derive_ref = DeriveRef { self_: at };
-    context.write_resource(at, &[], &DeriveRefPod { metadata_derive_ref })
+    context.write_resource(
+        at,
+        &[],
+        &DeriveRefPod {
+            metadata_derive_ref,
+        },
+    )
 }
 
 /// Where the store of `owner` for the asset is, or will be.
@@ -66,7 +72,10 @@ pub fn ensure_store(
     metadata: AccountAddress,
 ) -> Result<AccountAddress, Failure> {
     let address = store_address(context, owner, metadata)?;
-    if context.read_resource::<FungibleStore>(address, &[])?.is_some() {
+    if context
+        .read_resource::<FungibleStore>(address, &[])?
+        .is_some()
+    {
         return Ok(address);
     }
     if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
@@ -163,7 +172,9 @@ fn store_exists(
         return coin::has_store(context, owner, &coin);
     }
     let store = store_address(context, owner, metadata)?;
-    Ok(context.read_resource::<FungibleStore>(store, &[])?.is_some())
+    Ok(context
+        .read_resource::<FungibleStore>(store, &[])?
+        .is_some())
 }
 
 type AnyObject = Object<TypeParameter<0>>;
@@ -270,7 +281,10 @@ pub(super) fn module() -> ModuleDeclaration {
             of_any(Function::view("is_balance_at_least", is_balance_at_least)),
             of_any(Function::view("is_frozen", is_frozen)),
             of_any(Function::view("primary_store", primary_store)),
-            of_any(Function::view("primary_store_address", primary_store_address)),
+            of_any(Function::view(
+                "primary_store_address",
+                primary_store_address,
+            )),
             of_any(Function::view("primary_store_exists", primary_store_exists)),
         ],
         errors: &[],

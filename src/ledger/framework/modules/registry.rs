@@ -137,7 +137,12 @@ fn set(
 }
 
 /// Removes the record `name`.
-fn remove(context: &mut Context<'_>, _: &[TypeTag], owner: Signer, name: String) -> Result<(), Failure> {
+fn remove(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: Signer,
+    name: String,
+) -> Result<(), Failure> {
     let mut registry = registry_of(context, owner)?;
     let Some(record) = registry.records.remove(context, &name)? else {
         return context.abort("registry", &ERECORD_NOT_FOUND);
@@ -184,7 +189,11 @@ fn size(context: &mut Context<'_>, _: &[TypeTag], owner: AccountAddress) -> Resu
 }
 
 /// Whether `owner` has a registry.
-fn is_initialized(context: &mut Context<'_>, _: &[TypeTag], owner: AccountAddress) -> Result<bool, Failure> {
+fn is_initialized(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    owner: AccountAddress,
+) -> Result<bool, Failure> {
     Ok(context.read_resource::<Registry>(owner, &[])?.is_some())
 }
 

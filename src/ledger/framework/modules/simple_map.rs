@@ -83,12 +83,16 @@ pub(super) fn module() -> ModuleDeclaration {
         args: vec![key(), value()],
     };
     let generic = |name, fields| {
-        StructDeclaration::new(name, &["copy", "drop", "store"], fields).with_type_parameters(&[&[], &[]])
+        StructDeclaration::new(name, &["copy", "drop", "store"], fields)
+            .with_type_parameters(&[&[], &[]])
     };
     ModuleDeclaration {
         name: "simple_map",
         structs: vec![
-            generic("SimpleMap", vec![("data", Signature::Vector(Box::new(element)))]),
+            generic(
+                "SimpleMap",
+                vec![("data", Signature::Vector(Box::new(element)))],
+            ),
             generic("Element", vec![("key", key()), ("value", value())]),
         ],
         functions: vec![],

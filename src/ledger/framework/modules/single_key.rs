@@ -34,7 +34,9 @@ const UNCOMPRESSED_POINT_BYTES: usize = 65;
 pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
     match bcs::from_bytes::<AnyPublicKey>(bytes) {
         Ok(key) => check_size(context, &key),
-        Err(bcs::Error::RemainingInput) => context.abort("single_key", &E_INVALID_SINGLE_KEY_EXTRA_BYTES),
+        Err(bcs::Error::RemainingInput) => {
+            context.abort("single_key", &E_INVALID_SINGLE_KEY_EXTRA_BYTES)
+        }
         Err(_) => context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE),
     }
 }
@@ -51,7 +53,9 @@ pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<()
             context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
         }
         // An account with such a key could never sign again.
-        key if key.unsupported().is_some() => context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE),
+        key if key.unsupported().is_some() => {
+            context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
+        }
         _ => Ok(()),
     }
 }

@@ -141,7 +141,10 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// # Errors
     /// `EKEY_EXISTS`, and those of [`Table::get`].
     pub fn add(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), Failure> {
-        if context.read_item(&self.handle, &Self::encoded(key))?.is_some() {
+        if context
+            .read_item(&self.handle, &Self::encoded(key))?
+            .is_some()
+        {
             return context.abort("table", &EKEY_EXISTS);
         }
         self.upsert(context, key, value)
@@ -181,8 +184,12 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let table = StructDeclaration::new("Table", &["store"], vec![("handle", AccountAddress::signature())])
-        .with_type_parameters(&[&["copy", "drop"], &[]]);
+    let table = StructDeclaration::new(
+        "Table",
+        &["store"],
+        vec![("handle", AccountAddress::signature())],
+    )
+    .with_type_parameters(&[&["copy", "drop"], &[]]);
     ModuleDeclaration {
         name: "table",
         structs: vec![table, TableInfo::declaration()],

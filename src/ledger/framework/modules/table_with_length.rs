@@ -61,7 +61,12 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn upsert(&mut self, context: &mut Context<'_>, key: &K, value: &V) -> Result<Option<V>, Failure> {
+    pub fn upsert(
+        &mut self,
+        context: &mut Context<'_>,
+        key: &K,
+        value: &V,
+    ) -> Result<Option<V>, Failure> {
         let previous = self.inner.get(context, key)?;
         if previous.is_none() {
             self.length = self.length.checked_add(1).ok_or(Failure::Arithmetic)?;

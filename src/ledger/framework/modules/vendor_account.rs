@@ -59,11 +59,18 @@ move_structs! {
     }
 }
 
-fn create_account(context: &mut Context<'_>, _: &[TypeTag], address: AccountAddress) -> Result<(), Failure> {
+fn create_account(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: AccountAddress,
+) -> Result<(), Failure> {
     if address.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }
-    if context.read_resource::<account::Account>(address, &[])?.is_some() {
+    if context
+        .read_resource::<account::Account>(address, &[])?
+        .is_some()
+    {
         return context.abort("account", &account::EACCOUNT_ALREADY_EXISTS);
     }
     let native = context.native_coin();
@@ -219,10 +226,19 @@ pub(super) fn module() -> ModuleDeclaration {
         ],
         functions: vec![
             Function::entry("batch_transfer", batch_transfer),
-            of_coin(Function::entry("batch_transfer_coins", batch_transfer_coins)),
-            Function::entry("batch_transfer_fungible_assets", batch_transfer_fungible_assets),
+            of_coin(Function::entry(
+                "batch_transfer_coins",
+                batch_transfer_coins,
+            )),
+            Function::entry(
+                "batch_transfer_fungible_assets",
+                batch_transfer_fungible_assets,
+            ),
             Function::entry("create_account", create_account),
-            Function::entry("set_allow_direct_coin_transfers", set_allow_direct_coin_transfers),
+            Function::entry(
+                "set_allow_direct_coin_transfers",
+                set_allow_direct_coin_transfers,
+            ),
             Function::entry("transfer", transfer),
             of_coin(Function::entry("transfer_coins", transfer_coins)),
             Function::entry("transfer_fungible_assets", transfer_fungible_assets),

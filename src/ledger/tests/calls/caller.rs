@@ -5,8 +5,8 @@ use crate::{
     kit::{GAS_UNIT_PRICE, MemoryChain},
 };
 use ledger::{
-    AccountAddress, AccountFacts, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis, Parameters,
-    StateKey, StructTag, Vendor,
+    AccountAddress, AccountFacts, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis,
+    Parameters, StateKey, StructTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
@@ -42,14 +42,26 @@ impl Caller {
     }
 
     /// Calls the function, as a transaction or as a view, and expects this `vm_status`.
-    pub fn fails(&mut self, function: &Callable, type_args: &[&str], args: Vec<Vec<u8>>, vm_status: &str) {
+    pub fn fails(
+        &mut self,
+        function: &Callable,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+        vm_status: &str,
+    ) {
         self.calls += 1;
         let status = if function.is_entry {
             self.transact_as_asked(function, type_args, args)
         } else {
             self.look(&function.name, type_args, args)
         };
-        assert_eq!(status, vm_status, "{} <{}>", function.name, type_args.join(", "));
+        assert_eq!(
+            status,
+            vm_status,
+            "{} <{}>",
+            function.name,
+            type_args.join(", ")
+        );
     }
 
     /// The status of the view's failure.
@@ -94,7 +106,9 @@ impl Caller {
             self.chain.sign(&self.key, raw)
         } else {
             let accounts = Genesis::development_accounts();
-            let others = accounts[1..signers].iter().map(|account| &account.private_key);
+            let others = accounts[1..signers]
+                .iter()
+                .map(|account| &account.private_key);
             let keys: Vec<_> = std::iter::once(&self.key).chain(others).collect();
             self.chain.sign_together(&keys, None, raw)
         };
@@ -110,10 +124,19 @@ impl Caller {
         self.key.public_key().account_address()
     }
 
-    fn assert_only_paid(&self, function: &str, before: &AccountFacts, executed: &ExecutedTransaction) {
+    fn assert_only_paid(
+        &self,
+        function: &str,
+        before: &AccountFacts,
+        executed: &ExecutedTransaction,
+    ) {
         let info = executed.info.v0();
         let after = self.chain.facts(&self.sender());
-        assert_eq!(after.sequence_number, before.sequence_number + 1, "{function}");
+        assert_eq!(
+            after.sequence_number,
+            before.sequence_number + 1,
+            "{function}"
+        );
         assert!(
             info.gas_used >= self.least_gas(),
             "{function}: {} gas units",
@@ -131,7 +154,8 @@ impl Caller {
         let coin = self.chain.chain.framework().native_coin().clone();
         let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
         let account = StructTag::framework("account", "Account", vec![]);
-        let mut paid_from = [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
+        let mut paid_from =
+            [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
         let mut written: Vec<&StateKey> = executed.writes.iter().map(|(key, _)| key).collect();
         written.sort_unstable();
         paid_from.sort_unstable();

@@ -73,7 +73,10 @@ pub fn callables(framework: &Framework) -> Vec<Callable> {
             found.push(Callable {
                 name: format!("0x1::{module}::{}", function["name"].as_str().unwrap()),
                 is_entry: function["is_entry"] == true,
-                constraints: constraints.iter().map(|of| texts(&of["constraints"])).collect(),
+                constraints: constraints
+                    .iter()
+                    .map(|of| texts(&of["constraints"]))
+                    .collect(),
                 signers: signers.len(),
                 parameters,
             });
@@ -96,8 +99,16 @@ impl Callable {
     }
 
     /// Arguments that decode, made of `sample`.
-    pub fn arguments_like(&self, framework: &Framework, type_args: &[&str], sample: Sample) -> Vec<Vec<u8>> {
-        let resolved = self.parameters.iter().map(|text| substitute(text, type_args));
+    pub fn arguments_like(
+        &self,
+        framework: &Framework,
+        type_args: &[&str],
+        sample: Sample,
+    ) -> Vec<Vec<u8>> {
+        let resolved = self
+            .parameters
+            .iter()
+            .map(|text| substitute(text, type_args));
         resolved
             .map(|text| sample.value(framework, &text.parse().unwrap()))
             .collect()
@@ -187,7 +198,10 @@ pub fn put_object(chain: &mut MemoryChain) {
     let framework = shared.framework();
     let mut members = BTreeMap::new();
     for module in framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
-        for declared in abi(framework, module.as_str())["structs"].as_array().unwrap() {
+        for declared in abi(framework, module.as_str())["structs"]
+            .as_array()
+            .unwrap()
+        {
             let has_key = texts(&declared["abilities"])
                 .iter()
                 .any(|ability| ability == "key");
@@ -206,5 +220,7 @@ pub fn put_object(chain: &mut MemoryChain) {
         }
     }
     let group = bcs::to_bytes(&members).unwrap();
-    chain.state.insert(framework.group_key(&OBJECT), group.into());
+    chain
+        .state
+        .insert(framework.group_key(&OBJECT), group.into());
 }

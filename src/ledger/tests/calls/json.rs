@@ -30,7 +30,9 @@ fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
     let framework = caller.chain.chain.framework();
     for function in &callables(framework) {
         let args = function.arguments(framework);
-        let call = caller.chain.call(&function.name, &function.type_args(), args);
+        let call = caller
+            .chain
+            .call(&function.name, &function.type_args(), args);
         let shown = framework
             .arguments(&call)
             .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());

@@ -60,7 +60,9 @@ fn names_what_is_missing(function: &str, status: &str) -> bool {
             .split_once(": E")
             .is_some_and(|(_, name)| name.contains("(0x"))
     };
-    status.strip_prefix("Move abort in 0x1::").is_some_and(is_named)
+    status
+        .strip_prefix("Move abort in 0x1::")
+        .is_some_and(is_named)
         || status == format!("Execution failed in {function} at code offset 0")
 }
 
@@ -83,7 +85,10 @@ fn what_is_missing_is_named_or_made() {
         .flat_map(|(_, functions)| *functions)
         .copied()
         .collect();
-    assert_eq!(made, makers, "those that succeed (left) are those listed (right)");
+    assert_eq!(
+        made, makers,
+        "those that succeed (left) are those listed (right)"
+    );
 }
 
 /// The functions that need nothing, with what they do where nothing is.

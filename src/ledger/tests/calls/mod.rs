@@ -90,7 +90,12 @@ fn type_arguments_that_are_no_types() {
             ] {
                 let mut type_args = function.type_args();
                 type_args[place] = unknown;
-                caller.fails(function, &type_args, args.clone(), "TYPE_RESOLUTION_FAILURE");
+                caller.fails(
+                    function,
+                    &type_args,
+                    args.clone(),
+                    "TYPE_RESOLUTION_FAILURE",
+                );
             }
         }
     });
@@ -104,7 +109,12 @@ fn type_arguments_without_the_abilities() {
             if !function.constraints[place].is_empty() {
                 let mut type_args = function.type_args();
                 type_args[place] = WITHOUT_ABILITIES;
-                caller.fails(function, &type_args, args.clone(), "CONSTRAINT_NOT_SATISFIED");
+                caller.fails(
+                    function,
+                    &type_args,
+                    args.clone(),
+                    "CONSTRAINT_NOT_SATISFIED",
+                );
             }
         }
     });
@@ -120,7 +130,11 @@ fn entry_functions_are_no_views_and_views_no_entry_functions() {
             let answer = caller.look(name, &type_args, args);
             assert_eq!(answer, format!("could not find view function by {name}"));
         } else {
-            assert_eq!(caller.transact(name, &type_args, args), "LINKER_ERROR", "{name}");
+            assert_eq!(
+                caller.transact(name, &type_args, args),
+                "LINKER_ERROR",
+                "{name}"
+            );
         }
     });
 }
@@ -163,7 +177,12 @@ fn type_arguments_that_nest_too_deep() {
             let type_arg = nested(TYPE_DEPTH_MAX);
             let mut type_args = function.type_args();
             type_args[place] = &type_arg;
-            caller.fails(function, &type_args, args.clone(), "TYPE_RESOLUTION_FAILURE");
+            caller.fails(
+                function,
+                &type_args,
+                args.clone(),
+                "TYPE_RESOLUTION_FAILURE",
+            );
         }
     });
     let mut caller = Caller::new();
@@ -197,8 +216,10 @@ fn coins_of_the_deepest_and_longest_types_can_be_read_back() {
             vec![to.clone(), amount.clone()],
         );
         let tag: TypeTag = coin.parse().unwrap();
-        let metadata =
-            paired_metadata_address(&Chain::new(4, Vendor::default(), Parameters::default()), &tag);
+        let metadata = paired_metadata_address(
+            &Chain::new(4, Vendor::default(), Parameters::default()),
+            &tag,
+        );
         let transfer = vec![metadata.as_bytes().to_vec(), to, amount];
         call(
             "0x1::primary_fungible_store::transfer",

@@ -51,14 +51,20 @@ fn update_metadata(world: &mut World, bytes: usize) -> ExecutedTransaction {
 }
 
 /// Account 0 makes a resource account after so many others.
-fn create_resource_account(world: &mut World, function: &str, others: usize) -> ExecutedTransaction {
+fn create_resource_account(
+    world: &mut World,
+    function: &str,
+    others: usize,
+) -> ExecutedTransaction {
     let tag: StructTag = "0x1::resource_account::Container".parse().unwrap();
     let data = (0..others as u64).map(|number| {
         let account = AccountAddress::from_low_u64(number);
         let (key, value) = (account, SignerCapability { account });
         Element { key, value }
     });
-    let store = SimpleMap { data: data.collect() };
+    let store = SimpleMap {
+        data: data.collect(),
+    };
     let container = bcs::to_bytes(&Container { store }).unwrap();
     let slot = StateKey::resource(&world.address(0), &tag);
     world.chain.state.insert(slot, container.into());
@@ -86,7 +92,11 @@ fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, 
     let proposal = Bytes::from(bcs::to_bytes(&proposal).unwrap());
     world.chain.state.insert(slot, proposal);
     let executed = world.call(0, VOTE, &[], args![vault, 1u64, true]);
-    let waiting = world.view("0x1::multisig_account::get_transaction", &[], args![vault, 1u64]);
+    let waiting = world.view(
+        "0x1::multisig_account::get_transaction",
+        &[],
+        args![vault, 1u64],
+    );
     let votes = waiting[0]["votes"]["data"].as_array().unwrap();
     let own = json!({"key": world.address(0).to_string(), "value": true});
     assert_eq!(votes.last(), Some(&own));
@@ -99,7 +109,10 @@ fn proposal_slot(world: &World, vault: AccountAddress) -> StateKey {
     let tag: StructTag = "0x1::multisig_account::MultisigAccount".parse().unwrap();
     let bytes = &world.chain.state[&StateKey::resource(&vault, &tag)];
     let multisig: MultisigAccount = bcs::from_bytes(bytes).unwrap();
-    StateKey::table_item(&multisig.transactions.handle, &bcs::to_bytes(&1u64).unwrap())
+    StateKey::table_item(
+        &multisig.transactions.handle,
+        &bcs::to_bytes(&1u64).unwrap(),
+    )
 }
 
 fn of_metadata() -> Vec<Case> {
@@ -113,11 +126,16 @@ fn of_metadata() -> Vec<Case> {
         Case::new(UPDATE_METADATA, "too long", EMETADATA_TOO_LONG, |world| {
             update_metadata(world, METADATA_BYTES_MAX + 1)
         }),
-        Case::new(CREATE, "with metadata too long", EMETADATA_TOO_LONG, |world| {
-            let mut terms = args![1u64];
-            terms.extend(metadata(METADATA_BYTES_MAX + 1));
-            world.call(0, CREATE, &[], terms)
-        }),
+        Case::new(
+            CREATE,
+            "with metadata too long",
+            EMETADATA_TOO_LONG,
+            |world| {
+                let mut terms = args![1u64];
+                terms.extend(metadata(METADATA_BYTES_MAX + 1));
+                world.call(0, CREATE, &[], terms)
+            },
+        ),
     ]
 }
 
@@ -172,7 +190,12 @@ fn a_stored_payload_costs_as_much_as_a_sent_one() {
     let gas = |is_sent: bool| {
         let mut world = World::new();
         let (vault, to) = (vault(&mut world), world.address(1));
-        world.must(1, "0x1::node_account::transfer", &[], args![vault, 5_000u64]);
+        world.must(
+            1,
+            "0x1::node_account::transfer",
+            &[],
+            args![vault, 5_000u64],
+        );
         let transfers = args![vec![to; TRANSFERS], vec![1u64; TRANSFERS]];
         let call = world.entry("0x1::node_account::batch_transfer", &[], transfers);
         let payload = MultisigPayload::EntryFunction(call);

@@ -9,20 +9,23 @@ pub(crate) const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef)
 /// The chain's coin.
 pub(crate) const NATIVE: &str = "0x1::node_coin::NodeCoin";
 
-pub(crate) const INSUFFICIENT: Expected =
-    Expected::Abort("0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount");
+pub(crate) const INSUFFICIENT: Expected = Expected::Abort(
+    "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+);
 pub(crate) const FROZEN: Expected =
     Expected::Abort("0x1::coin: EFROZEN(0x5000a): the account's coin store is frozen");
 pub(crate) const NOT_PUBLISHED: Expected = Expected::Abort(
     "0x1::coin: ECOIN_INFO_NOT_PUBLISHED(0x10003): this type is no coin: it was not initialised",
 );
-pub(crate) const OVERFLOW: Expected =
-    Expected::Abort("0x1::coin: EBALANCE_OVERFLOW(0x2001e): the recipient's balance would exceed 64 bits");
+pub(crate) const OVERFLOW: Expected = Expected::Abort(
+    "0x1::coin: EBALANCE_OVERFLOW(0x2001e): the recipient's balance would exceed 64 bits",
+);
 pub(crate) const RESERVED: Expected = Expected::Abort(
     "0x1::account: ECANNOT_RESERVED_ADDRESS(0x10005): this address is reserved for the framework",
 );
 /// What a payment to an existing store tells.
-pub(crate) const PAID: Expected = Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
+pub(crate) const PAID: Expected =
+    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
 /// What a payment to an address without a store tells.
 pub(crate) const PAID_FIRST: Expected = Expected::Success(&[
     "0x1::coin::WithdrawEvent",
@@ -63,7 +66,12 @@ pub(crate) fn mint(world: &mut World, coin: &str, to: AccountAddress, amount: u6
 
 pub(crate) fn freeze(world: &mut World, coin: &str, number: usize) {
     let owner = account(number);
-    world.must(0, "0x1::managed_coin::freeze_coin_store", &[coin], args![owner]);
+    world.must(
+        0,
+        "0x1::managed_coin::freeze_coin_store",
+        &[coin],
+        args![owner],
+    );
 }
 
 /// The one value that a view of a coin gives.
@@ -86,7 +94,14 @@ pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
         0,
         "0x1::managed_fungible_asset::create",
         &[],
-        args![name, symbol, 8u8, String::new(), String::new(), None::<u128>],
+        args![
+            name,
+            symbol,
+            8u8,
+            String::new(),
+            String::new(),
+            None::<u128>
+        ],
     );
     let at = world.view(
         "0x1::managed_fungible_asset::asset_address",
@@ -145,10 +160,19 @@ fn register() -> Vec<Case> {
             |world| {
                 let coin = initialise(world, true);
                 let owner = account(1);
-                assert_eq!(view(world, "is_account_registered", &coin, args![owner]), false);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    false
+                );
                 let executed = world.call(1, "0x1::coin::register", &[&coin], vec![]);
-                assert_eq!(view(world, "is_account_registered", &coin, args![owner]), true);
-                assert_eq!(view(world, "is_coin_store_frozen", &coin, args![owner]), false);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    true
+                );
+                assert_eq!(
+                    view(world, "is_coin_store_frozen", &coin, args![owner]),
+                    false
+                );
                 assert_holds(world, &coin, owner, 0);
                 executed
             },
@@ -159,26 +183,47 @@ fn register() -> Vec<Case> {
             Expected::Success(&[]),
             |world| world.call(1, "0x1::coin::register", &[NATIVE], vec![]),
         ),
-        Case::new(function, "the type is not initialised", NOT_PUBLISHED, |world| {
-            let coin = moon();
-            let asked = world.try_view("0x1::coin::is_account_registered", &[&coin], args![NOBODY]);
-            assert!(asked.unwrap_err().contains("ECOIN_INFO_NOT_PUBLISHED(0x10003)"));
-            assert_eq!(view(world, "is_coin_initialized", &coin, vec![]), false);
-            assert_eq!(view(world, "paired_metadata", &coin, vec![]), json!({"vec": []}));
-            let name = world.try_view("0x1::coin::name", &[&coin], vec![]);
-            assert_eq!(
-                name.unwrap_err(),
-                "Execution failed in 0x1::coin::name at code offset 0"
-            );
-            world.call(1, "0x1::coin::register", &[&coin], vec![])
-        }),
-        Case::new(function, "a type that is no struct", NOT_PUBLISHED, |world| {
-            world.call(1, "0x1::coin::register", &["vector<u8>"], vec![])
-        }),
+        Case::new(
+            function,
+            "the type is not initialised",
+            NOT_PUBLISHED,
+            |world| {
+                let coin = moon();
+                let asked =
+                    world.try_view("0x1::coin::is_account_registered", &[&coin], args![NOBODY]);
+                assert!(
+                    asked
+                        .unwrap_err()
+                        .contains("ECOIN_INFO_NOT_PUBLISHED(0x10003)")
+                );
+                assert_eq!(view(world, "is_coin_initialized", &coin, vec![]), false);
+                assert_eq!(
+                    view(world, "paired_metadata", &coin, vec![]),
+                    json!({"vec": []})
+                );
+                let name = world.try_view("0x1::coin::name", &[&coin], vec![]);
+                assert_eq!(
+                    name.unwrap_err(),
+                    "Execution failed in 0x1::coin::name at code offset 0"
+                );
+                world.call(1, "0x1::coin::register", &[&coin], vec![])
+            },
+        ),
+        Case::new(
+            function,
+            "a type that is no struct",
+            NOT_PUBLISHED,
+            |world| world.call(1, "0x1::coin::register", &["vector<u8>"], vec![]),
+        ),
     ]
 }
 
-fn pay(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ledger::ExecutedTransaction {
+fn pay(
+    world: &mut World,
+    coin: &str,
+    to: AccountAddress,
+    amount: u64,
+) -> ledger::ExecutedTransaction {
     world.call(0, "0x1::coin::transfer", &[coin], args![to, amount])
 }
 
@@ -228,7 +273,10 @@ fn transfer() -> Vec<Case> {
             |world| {
                 let coin = initialise(world, true);
                 let executed = pay(world, &coin, NOBODY, 0);
-                assert_eq!(view(world, "is_account_registered", &coin, args![NOBODY]), true);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![NOBODY]),
+                    true
+                );
                 executed
             },
         ),
@@ -241,13 +289,18 @@ fn transfer() -> Vec<Case> {
                 pay(world, &coin, account(1), 0)
             },
         ),
-        Case::new(function, "to the address of an object", PAID_FIRST, |world| {
-            let coin = funded(world, &[10]);
-            let object = asset(world, &coin);
-            let executed = pay(world, &coin, object, 3);
-            assert_holds(world, &coin, object, 3);
-            executed
-        }),
+        Case::new(
+            function,
+            "to the address of an object",
+            PAID_FIRST,
+            |world| {
+                let coin = funded(world, &[10]);
+                let object = asset(world, &coin);
+                let executed = pay(world, &coin, object, 3);
+                assert_holds(world, &coin, object, 3);
+                executed
+            },
+        ),
     ]
 }
 
@@ -301,9 +354,12 @@ fn refused_transfers() -> Vec<Case> {
                 pay(world, &coin, NOBODY, 0)
             },
         ),
-        Case::new(function, "of a type that is no struct", NOT_PUBLISHED, |world| {
-            pay(world, "u8", NOBODY, 1)
-        }),
+        Case::new(
+            function,
+            "of a type that is no struct",
+            NOT_PUBLISHED,
+            |world| pay(world, "u8", NOBODY, 1),
+        ),
     ]
 }
 
@@ -327,7 +383,11 @@ fn the_chains_coin_is_described_under_both_names() {
         );
         assert_eq!(of_asset, [seen(name)], "{name}");
     }
-    let paired = world.view("0x1::coin::paired_coin", &[], args![AccountAddress::NATIVE_ASSET]);
+    let paired = world.view(
+        "0x1::coin::paired_coin",
+        &[],
+        args![AccountAddress::NATIVE_ASSET],
+    );
     let struct_name = format!("0x{}", hex::encode("NodeCoin"));
     assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
     // No program may take the asset's powers, which lie with the coin's capabilities alone.
@@ -353,9 +413,8 @@ fn an_asset_that_is_no_coins_is_paired_with_none() {
 /// The slots that a transaction wrote, as addresses with the names of what lies there.
 fn written(executed: &ledger::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
     let place = |key: &ledger::StateKey| match key.parts().unwrap() {
-        StateKeyParts::Resource { address, tag } | StateKeyParts::ResourceGroup { address, tag } => {
-            (address, tag.name.to_string())
-        }
+        StateKeyParts::Resource { address, tag }
+        | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
         other => panic!("{other:?}"),
     };
     let mut places: Vec<_> = executed.writes.iter().map(|(key, _)| place(key)).collect();

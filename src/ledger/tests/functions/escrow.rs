@@ -3,7 +3,8 @@
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze, funded, mint,
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze,
+        funded, mint,
     },
 };
 use ledger::ExecutedTransaction;
@@ -13,8 +14,7 @@ const OPEN: &str = "0x1::escrow::open";
 const RELEASE: &str = "0x1::escrow::release";
 const CANCEL: &str = "0x1::escrow::cancel";
 const AMOUNT: u64 = 1_000;
-const DEADLINE: &str =
-    "0x1::escrow: EDEADLINE(0x10002): the deadline must lie ahead of the block's time, by at most 365 days";
+const DEADLINE: &str = "0x1::escrow: EDEADLINE(0x10002): the deadline must lie ahead of the block's time, by at most 365 days";
 const NOT_OPEN: &str =
     "0x1::escrow: ENOT_OPEN(0x60003): the payer has no open escrow of this coin with this number";
 
@@ -96,7 +96,12 @@ fn openings() -> Vec<Case> {
             |world| {
                 open(world);
                 let deadline_secs = next_secs(world) + 365 * 86_400;
-                let executed = world.call(0, OPEN, &[COIN], args![world.address(2), 5u64, deadline_secs]);
+                let executed = world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(2), 5u64, deadline_secs],
+                );
                 assert_eq!(locked(world), "1005");
                 assert_eq!(escrow(world, 0)["vec"][0]["amount"], "1000");
                 assert_eq!(escrow(world, 1)["vec"][0]["amount"], "5");
@@ -111,7 +116,12 @@ fn openings() -> Vec<Case> {
             ),
             |world| {
                 let deadline_secs = next_secs(world) + 2;
-                world.call(0, OPEN, &[COIN], args![world.address(1), 0u64, deadline_secs])
+                world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(1), 0u64, deadline_secs],
+                )
             },
         ),
         Case::new(
@@ -123,13 +133,28 @@ fn openings() -> Vec<Case> {
                 world.call(0, OPEN, &[COIN], args![world.address(1), AMOUNT, now_secs])
             },
         ),
-        Case::new(OPEN, "a deadline too far", Expected::Abort(DEADLINE), |world| {
-            let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
-            world.call(0, OPEN, &[COIN], args![world.address(1), AMOUNT, deadline_secs])
-        }),
+        Case::new(
+            OPEN,
+            "a deadline too far",
+            Expected::Abort(DEADLINE),
+            |world| {
+                let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
+                world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(1), AMOUNT, deadline_secs],
+                )
+            },
+        ),
         Case::new(OPEN, "more than there is", INSUFFICIENT, |world| {
             let deadline_secs = next_secs(world) + 2;
-            world.call(0, OPEN, &[COIN], args![world.address(1), u64::MAX, deadline_secs])
+            world.call(
+                0,
+                OPEN,
+                &[COIN],
+                args![world.address(1), u64::MAX, deadline_secs],
+            )
         }),
     ]
 }
@@ -180,10 +205,20 @@ fn releases() -> Vec<Case> {
             world.must(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
             world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
         }),
-        Case::new(RELEASE, "of another coin", Expected::Abort(NOT_OPEN), |world| {
-            open(world);
-            world.call(1, RELEASE, &["0xabc::moon::Coin"], args![world.address(0), 0u64])
-        }),
+        Case::new(
+            RELEASE,
+            "of another coin",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.call(
+                    1,
+                    RELEASE,
+                    &["0xabc::moon::Coin"],
+                    args![world.address(0), 0u64],
+                )
+            },
+        ),
     ]
 }
 
@@ -220,11 +255,16 @@ fn cancellations() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(CANCEL, "by the recipient", Expected::Abort(NOT_OPEN), |world| {
-            open(world);
-            world.chain.execute(vec![]);
-            world.call(1, CANCEL, &[COIN], args![0u64])
-        }),
+        Case::new(
+            CANCEL,
+            "by the recipient",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.chain.execute(vec![]);
+                world.call(1, CANCEL, &[COIN], args![0u64])
+            },
+        ),
     ]
 }
 

@@ -9,8 +9,9 @@ use ledger::{AccountAddress, ExecutedTransaction, framework::modules::object::na
 const COINS: &str = "0x1::exchange::exchange_coins";
 const ASSETS: &str = "0x1::exchange::exchange_assets";
 const METADATA: &str = "0x1::fungible_asset::Metadata";
-const EZERO_AMOUNT: Expected =
-    Expected::Abort("0x1::exchange: EZERO_AMOUNT(0x10001): both sides of an exchange give at least one unit");
+const EZERO_AMOUNT: Expected = Expected::Abort(
+    "0x1::exchange: EZERO_AMOUNT(0x10001): both sides of an exchange give at least one unit",
+);
 const NUMBER_OF_SIGNERS: Expected = Expected::Status("NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH");
 
 /// An asset of account 0, of which it holds 50 units.
@@ -35,7 +36,11 @@ fn exchange_coins(world: &mut World, coin: &str, amounts: [u64; 2]) -> ExecutedT
 }
 
 /// Accounts 0 and 1 exchange an asset of account 0 for the chain's coin, by its paired asset.
-fn exchange_assets(world: &mut World, asset: AccountAddress, amounts: [u64; 2]) -> ExecutedTransaction {
+fn exchange_assets(
+    world: &mut World,
+    asset: AccountAddress,
+    amounts: [u64; 2],
+) -> ExecutedTransaction {
     let native = AccountAddress::NATIVE_ASSET;
     let arguments = args![asset, amounts[0], native, amounts[1]];
     world.call_together(&[0, 1], ASSETS, &[METADATA, METADATA], arguments)
@@ -69,7 +74,10 @@ fn coins() -> Vec<Case> {
                 assert_holds(world, &coin, world.address(1), 4);
                 assert_eq!(world.balance(1), other - 700);
                 let paid = world.paid(&executed);
-                assert_eq!(i128::from(world.balance(0)), i128::from(before) + 700 - paid);
+                assert_eq!(
+                    i128::from(world.balance(0)),
+                    i128::from(before) + 700 - paid
+                );
                 executed
             },
         ),

@@ -18,16 +18,27 @@ pub const MOON_MAX: u128 = 10_000;
 pub const MOON_HELD: u64 = 1_000;
 
 const TRANSFER: &str = "0x1::fungible_asset::transfer";
-const MOVED: Expected = Expected::Success(&["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"]);
-const FROZEN: Expected =
-    Expected::Abort("0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen");
+const MOVED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+]);
+const FROZEN: Expected = Expected::Abort(
+    "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+);
 const NO_STORE: Expected = Expected::Abort(
     "0x1::fungible_asset: EFUNGIBLE_STORE_EXISTENCE(0x60017): this object is no store of a fungible asset",
 );
 
 /// Account 0 makes an asset with this symbol.
 pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountAddress {
-    let args = args!["Moon", symbol, 6u8, "https://moon/icon", "https://moon", maximum];
+    let args = args![
+        "Moon",
+        symbol,
+        6u8,
+        "https://moon/icon",
+        "https://moon",
+        maximum
+    ];
     world.must(0, "0x1::managed_fungible_asset::create", &[], args);
     named_address(world.address(0), symbol.as_bytes())
 }
@@ -125,13 +136,18 @@ fn transfers() -> Vec<Case> {
                 world.call(0, TRANSFER, &[STORE], args![second, first, 0u64])
             },
         ),
-        Case::new(TRANSFER, "from a store that an object owns", MOVED, |world| {
-            let (_, first, second) = two_stores(world);
-            let between = named(world, b"a");
-            world.must(0, "0x1::object::transfer_call", &[], args![second, between]);
-            world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
-            world.call(0, TRANSFER, &[STORE], args![second, first, 5u64])
-        }),
+        Case::new(
+            TRANSFER,
+            "from a store that an object owns",
+            MOVED,
+            |world| {
+                let (_, first, second) = two_stores(world);
+                let between = named(world, b"a");
+                world.must(0, "0x1::object::transfer_call", &[], args![second, between]);
+                world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
+                world.call(0, TRANSFER, &[STORE], args![second, first, 5u64])
+            },
+        ),
         Case::new(
             TRANSFER,
             "a store that was given away moves with what it holds",
@@ -187,19 +203,34 @@ fn refused_transfers() -> Vec<Case> {
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
             let (_, first, second) = two_stores(world);
-            world.must(0, "0x1::managed_fungible_asset::freeze_store", &[], args![first]);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze_store",
+                &[],
+                args![first],
+            );
             world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
             let (_, first, second) = two_stores(world);
-            world.must(0, "0x1::managed_fungible_asset::freeze_store", &[], args![second]);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze_store",
+                &[],
+                args![second],
+            );
             world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
         }),
-        Case::new(TRANSFER, "from an object that is no store", NO_STORE, |world| {
-            let (_, first, _) = two_stores(world);
-            let object = named(world, b"a");
-            world.call(0, TRANSFER, &[CORE], args![object, first, 1u64])
-        }),
+        Case::new(
+            TRANSFER,
+            "from an object that is no store",
+            NO_STORE,
+            |world| {
+                let (_, first, _) = two_stores(world);
+                let object = named(world, b"a");
+                world.call(0, TRANSFER, &[CORE], args![object, first, 1u64])
+            },
+        ),
         Case::new(
             TRANSFER,
             "more than a store can hold",
@@ -300,7 +331,10 @@ fn views_tell_what_a_store_holds() {
     let (asset, first, second) = two_stores(&mut world);
     for (store, held) in [(first, MOON_HELD), (second, 0)] {
         for (view, expected) in [
-            ("fungible_asset::balance", serde_json::json!(held.to_string())),
+            (
+                "fungible_asset::balance",
+                serde_json::json!(held.to_string()),
+            ),
             (
                 "dispatchable_fungible_asset::derived_balance",
                 held.to_string().into(),

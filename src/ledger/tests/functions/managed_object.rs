@@ -31,12 +31,19 @@ pub fn event_field(
         .find(|found| found.type_tag().to_string() == event)
         .unwrap();
     let framework = world.chain().framework();
-    let json = framework.value_to_json(found.type_tag(), found.data()).unwrap();
+    let json = framework
+        .value_to_json(found.type_tag(), found.data())
+        .unwrap();
     json[field].as_str().unwrap().parse().unwrap()
 }
 
 fn created(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
-    event_field(world, executed, "0x1::managed_object::ObjectCreation", "object")
+    event_field(
+        world,
+        executed,
+        "0x1::managed_object::ObjectCreation",
+        "object",
+    )
 }
 
 /// Account 0 makes an object that can be deleted.
@@ -59,18 +66,25 @@ pub fn cases() -> Vec<Case> {
 fn creations() -> Vec<Case> {
     const NAMED: &str = "0x1::managed_object::create_named";
     vec![
-        Case::new(NAMED, "the object is where its seed says", CREATED, |world| {
-            let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
-            let object = named_address(world.address(0), b"seed");
-            assert_eq!(created(world, &executed), object);
-            assert_eq!(owner(world, object), world.address(0).to_string());
-            assert!(!is_deletable(world, object));
-            executed
-        }),
+        Case::new(
+            NAMED,
+            "the object is where its seed says",
+            CREATED,
+            |world| {
+                let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
+                let object = named_address(world.address(0), b"seed");
+                assert_eq!(created(world, &executed), object);
+                assert_eq!(owner(world, object), world.address(0).to_string());
+                assert!(!is_deletable(world, object));
+                executed
+            },
+        ),
         Case::new(
             NAMED,
             "a second time",
-            Expected::Abort("0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address"),
+            Expected::Abort(
+                "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
+            ),
             |world| {
                 named(world, b"a");
                 world.call(0, NAMED, &[], args![b"a".to_vec()])
@@ -115,8 +129,14 @@ fn deletions() -> Vec<Case> {
             |world| {
                 let object = generated(world);
                 let executed = world.call(0, DELETE, &[], args![object]);
-                assert_eq!(world.view("0x1::object::is_object", &[], args![object])[0], false);
-                assert!(world.paid(&executed) < 0, "the deposit is more than the fee");
+                assert_eq!(
+                    world.view("0x1::object::is_object", &[], args![object])[0],
+                    false
+                );
+                assert!(
+                    world.paid(&executed) < 0,
+                    "the deposit is more than the fee"
+                );
                 executed
             },
         ),
@@ -167,8 +187,13 @@ fn gates() -> Vec<Case> {
     vec![
         Case::new(UNGATED, "the gate closes and opens", NOTHING, |world| {
             let object = named(world, b"a");
-            let is_open =
-                |world: &World| world.view("0x1::object::ungated_transfer_allowed", &[CORE], args![object]);
+            let is_open = |world: &World| {
+                world.view(
+                    "0x1::object::ungated_transfer_allowed",
+                    &[CORE],
+                    args![object],
+                )
+            };
             world.must(0, UNGATED, &[], args![object, false]);
             assert_eq!(is_open(world)[0], false);
             let executed = world.call(0, UNGATED, &[], args![object, true]);
@@ -208,14 +233,20 @@ fn assets() -> Vec<Case> {
         Case::new(
             SEND,
             "an asset goes on from the object's store",
-            Expected::Success(&["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"]),
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::Deposit",
+            ]),
             |world| {
                 let (asset, object) = (moon(world), named(world, b"a"));
                 let transfer = "0x1::primary_fungible_store::transfer";
                 world.must(0, transfer, &[METADATA], args![asset, object, 10u64]);
                 let to = world.address(2);
                 let executed = world.call(0, SEND, &[], args![object, asset, to, 4u64]);
-                assert_eq!((balance(world, object, asset), balance(world, to, asset)), (6, 4));
+                assert_eq!(
+                    (balance(world, object, asset), balance(world, to, asset)),
+                    (6, 4)
+                );
                 executed
             },
         ),

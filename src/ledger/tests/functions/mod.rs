@@ -100,9 +100,15 @@ impl Case {
             Some(format!("{}::{}", call.module, call.function))
         });
         if called.as_deref() != Some(self.function) {
-            Err(format!("{}: the call under test was of {called:?}", self.name()))
+            Err(format!(
+                "{}: the call under test was of {called:?}",
+                self.name()
+            ))
         } else if status != wanted {
-            Err(format!("{}: status\n  {status}\nnot\n  {wanted}", self.name()))
+            Err(format!(
+                "{}: status\n  {status}\nnot\n  {wanted}",
+                self.name()
+            ))
         } else if events != wanted_events {
             Err(format!(
                 "{}: events {events:?}, not {wanted_events:?}",
@@ -140,12 +146,17 @@ pub(crate) fn cases() -> Vec<Case> {
 fn every_case_ends_as_it_says_and_uses_the_gas_it_used() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions/gas.json");
     let golden: BTreeMap<String, u64> =
-        serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned())).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned()))
+            .unwrap();
     let mut used = BTreeMap::new();
     let mut wrong = Vec::new();
     for case in cases() {
         match case.check() {
-            Ok(gas) => assert!(used.insert(case.name(), gas).is_none(), "{} twice", case.name()),
+            Ok(gas) => assert!(
+                used.insert(case.name(), gas).is_none(),
+                "{} twice",
+                case.name()
+            ),
             Err(what) => wrong.push(what),
         }
     }
@@ -159,6 +170,10 @@ fn every_case_ends_as_it_says_and_uses_the_gas_it_used() {
             .map(|(name, gas)| format!("{name}: {gas}, not {:?}", golden.get(name)))
             .collect();
         assert!(changed.is_empty(), "gas changed:\n{}", changed.join("\n"));
-        assert_eq!(used.len(), golden.len(), "gas.json has cases that are no more");
+        assert_eq!(
+            used.len(),
+            golden.len(),
+            "gas.json has cases that are no more"
+        );
     }
 }

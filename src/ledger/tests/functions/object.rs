@@ -10,8 +10,9 @@ const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const TRANSFER: Expected = Expected::Success(&["0x1::object::Transfer"]);
 const NOT_OWNER: Expected =
     Expected::Abort("0x1::object: ENOT_OBJECT_OWNER(0x50004): the sender does not own this object");
-const NO_OBJECT: Expected =
-    Expected::Abort("0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address");
+const NO_OBJECT: Expected = Expected::Abort(
+    "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
+);
 const NO_RESOURCE: Expected = Expected::Abort(
     "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
 );
@@ -66,7 +67,9 @@ fn transfers() -> Vec<Case> {
                 let to = world.address(1);
                 let executed = world.call(0, "0x1::object::transfer", &[CORE], args![object, to]);
                 assert_eq!(owner(world, object), to.to_string());
-                let owns = |who| world.view("0x1::object::is_owner", &[CORE], args![object, who])[0] == true;
+                let owns = |who| {
+                    world.view("0x1::object::is_owner", &[CORE], args![object, who])[0] == true
+                };
                 assert!(owns(to) && !owns(world.address(0)));
                 executed
             },
@@ -140,7 +143,12 @@ fn refused_transfers() -> Vec<Case> {
             NO_RESOURCE,
             |world| {
                 let object = named(world, b"a");
-                world.call(0, "0x1::object::transfer", &[METADATA], args![object, NOBODY])
+                world.call(
+                    0,
+                    "0x1::object::transfer",
+                    &[METADATA],
+                    args![object, NOBODY],
+                )
             },
         ),
         Case::new(
@@ -198,21 +206,33 @@ fn burns() -> Vec<Case> {
     const UNBURN: &str = "0x1::object::unburn";
     const NOTHING: Expected = Expected::Success(&[]);
     vec![
-        Case::new(BURN, "a tombstone appears, the owner stays", NOTHING, |world| {
-            let object = named(world, b"a");
-            let executed = world.call(0, BURN, &[CORE], args![object]);
-            assert!(is(world, "0x1::object::is_burnt", object));
-            assert_eq!(owner(world, object), world.address(0).to_string());
-            executed
-        }),
-        Case::new(BURN, "by an owner through another object", NOT_OWNER, |world| {
-            let object = chain_of(world, 2);
-            world.call(0, BURN, &[CORE], args![object])
-        }),
+        Case::new(
+            BURN,
+            "a tombstone appears, the owner stays",
+            NOTHING,
+            |world| {
+                let object = named(world, b"a");
+                let executed = world.call(0, BURN, &[CORE], args![object]);
+                assert!(is(world, "0x1::object::is_burnt", object));
+                assert_eq!(owner(world, object), world.address(0).to_string());
+                executed
+            },
+        ),
+        Case::new(
+            BURN,
+            "by an owner through another object",
+            NOT_OWNER,
+            |world| {
+                let object = chain_of(world, 2);
+                world.call(0, BURN, &[CORE], args![object])
+            },
+        ),
         Case::new(
             BURN,
             "a second time",
-            Expected::Abort("0x1::object: EOBJECT_ALREADY_BURNT(0xa): this object is burnt already"),
+            Expected::Abort(
+                "0x1::object: EOBJECT_ALREADY_BURNT(0xa): this object is burnt already",
+            ),
             |world| {
                 let object = named(world, b"a");
                 world.must(0, BURN, &[CORE], args![object]);

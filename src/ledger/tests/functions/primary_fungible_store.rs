@@ -11,8 +11,12 @@ use ledger::{AccountAddress, framework::modules::object::user_derived_address};
 const TRANSFER: &str = "0x1::primary_fungible_store::transfer";
 const AT_LEAST: &str = "0x1::primary_fungible_store::transfer_assert_minimum_deposit";
 const NATIVE: AccountAddress = AccountAddress::NATIVE_ASSET;
-const MOVED: Expected = Expected::Success(&["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"]);
-const COINS_MOVED: Expected = Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
+const MOVED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+]);
+const COINS_MOVED: Expected =
+    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
 
 fn exists(world: &World, owner: AccountAddress, asset: AccountAddress) -> bool {
     let function = "0x1::primary_fungible_store::primary_store_exists";
@@ -39,7 +43,11 @@ fn transfers() -> Vec<Case> {
             assert_eq!(supply(world, asset), u128::from(MOON_HELD));
             let store = primary(world, to, asset);
             assert_eq!(store, user_derived_address(to, asset));
-            let open = world.view("0x1::object::ungated_transfer_allowed", &[CORE], args![store]);
+            let open = world.view(
+                "0x1::object::ungated_transfer_allowed",
+                &[CORE],
+                args![store],
+            );
             assert_eq!(open[0], false, "a primary store stays with its owner");
             executed
         }),
@@ -90,8 +98,9 @@ fn transfers() -> Vec<Case> {
 }
 
 fn refused_transfers() -> Vec<Case> {
-    const FROZEN: Expected =
-        Expected::Abort("0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen");
+    const FROZEN: Expected = Expected::Abort(
+        "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+    );
     vec![
         Case::new(
             TRANSFER,
@@ -106,12 +115,22 @@ fn refused_transfers() -> Vec<Case> {
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
             let (asset, me, to) = (moon(world), world.address(0), world.address(1));
-            world.must(0, "0x1::managed_fungible_asset::freeze", &[], args![asset, me]);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze",
+                &[],
+                args![asset, me],
+            );
             world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
             let (asset, to) = (moon(world), world.address(1));
-            world.must(0, "0x1::managed_fungible_asset::freeze", &[], args![asset, to]);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze",
+                &[],
+                args![asset, to],
+            );
             world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
         }),
         Case::new(
@@ -151,10 +170,15 @@ fn minimum_deposits() -> Vec<Case> {
             assert_eq!(balance(world, to, asset), 300);
             executed
         }),
-        Case::new(AT_LEAST, "more is expected than is sent", TOO_LITTLE, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
-        }),
+        Case::new(
+            AT_LEAST,
+            "more is expected than is sent",
+            TOO_LITTLE,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
+            },
+        ),
         Case::new(
             AT_LEAST,
             "of the paired asset moves coins",
@@ -181,7 +205,8 @@ fn views_tell_of_stores_also_where_none_is() {
         assert_eq!(balance(&world, owner, asset), held.unwrap_or(0));
         assert_eq!(exists(&world, owner, asset), held.is_some());
         let at_least = "0x1::primary_fungible_store::is_balance_at_least";
-        let held_at_least = |amount: u64| world.view(at_least, &[METADATA], args![owner, asset, amount]);
+        let held_at_least =
+            |amount: u64| world.view(at_least, &[METADATA], args![owner, asset, amount]);
         assert_eq!(held_at_least(held.unwrap_or(0))[0], true);
         assert_eq!(held_at_least(held.unwrap_or(0) + 1)[0], false);
         let frozen = world.view(

@@ -2,7 +2,8 @@
 
 use crate::functions::{Case, Expected, World, account::fresh_key, args};
 use ledger::{
-    AccountAddress, ExecutedTransaction, HashValue, StateKey, framework::modules::account::resource_address,
+    AccountAddress, ExecutedTransaction, HashValue, StateKey,
+    framework::modules::account::resource_address,
 };
 use serde_json::json;
 
@@ -33,10 +34,14 @@ fn kept(world: &World) -> serde_json::Value {
 }
 
 pub fn cases() -> Vec<Case> {
-    [creation_as_asked(), creation_refused(), creation_with_funds()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        creation_as_asked(),
+        creation_refused(),
+        creation_with_funds(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn creation_as_asked() -> Vec<Case> {
@@ -60,21 +65,28 @@ fn creation_as_asked() -> Vec<Case> {
                     args![second],
                 );
                 assert_eq!(offered, [json!(second.to_string())]);
-                let element =
-                    |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
+                let element = |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
                 assert_eq!(kept(world), json!([element(first), element(second)]));
                 executed
             },
         ),
-        Case::new(CREATE, "with a key of its own", Expected::Success(&[]), |world| {
-            let key = fresh_key(101).public_key().authentication_key();
-            let executed = create(world, b"seed", key.as_bytes());
-            assert_eq!(
-                world.chain.facts(&address(world, b"seed")).authentication_key,
-                key
-            );
-            executed
-        }),
+        Case::new(
+            CREATE,
+            "with a key of its own",
+            Expected::Success(&[]),
+            |world| {
+                let key = fresh_key(101).public_key().authentication_key();
+                let executed = create(world, b"seed", key.as_bytes());
+                assert_eq!(
+                    world
+                        .chain
+                        .facts(&address(world, b"seed"))
+                        .authentication_key,
+                    key
+                );
+                executed
+            },
+        ),
         Case::new(
             CREATE,
             "where others have paid in",
@@ -119,7 +131,8 @@ fn creation_refused() -> Vec<Case> {
                     args![b"seed".to_vec(), b"".to_vec(), 1_000_000_000u64],
                 );
                 // The creator's key signs for the resource account.
-                let revoke = world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
+                let revoke =
+                    world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
                 let mut raw = world.chain.raw(&world.key(0), revoke);
                 (raw.sender, raw.sequence_number) = (address(world, b"seed"), 0);
                 world.run(0, raw);
@@ -186,7 +199,12 @@ fn creation_with_funds() -> Vec<Case> {
             )
         }),
         Case::new(CREATE_AND_FUND, "with a short key", MALFORMED, |world| {
-            world.call(0, CREATE_AND_FUND, &[], args![b"seed".to_vec(), vec![1u8], 0u64])
+            world.call(
+                0,
+                CREATE_AND_FUND,
+                &[],
+                args![b"seed".to_vec(), vec![1u8], 0u64],
+            )
         }),
     ]
 }

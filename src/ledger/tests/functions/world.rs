@@ -3,8 +3,8 @@
 use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction, Genesis,
-    RawTransaction, StateKey, crypto::Ed25519PrivateKey, execute::view,
+    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction,
+    Genesis, RawTransaction, StateKey, crypto::Ed25519PrivateKey, execute::view,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -94,7 +94,8 @@ impl World {
         args: Vec<Vec<u8>>,
     ) -> ExecutedTransaction {
         let call = self.entry(function, type_args, args);
-        let keys: Vec<Ed25519PrivateKey> = accounts.iter().map(|account| self.key(*account)).collect();
+        let keys: Vec<Ed25519PrivateKey> =
+            accounts.iter().map(|account| self.key(*account)).collect();
         let raw = self.chain.raw(&keys[0], call);
         let keys: Vec<&Ed25519PrivateKey> = keys.iter().collect();
         let transaction = self.chain.sign_together(&keys, None, raw);
@@ -178,7 +179,11 @@ impl World {
     #[allow(dead_code, reason = "the bench of functions compares it with time")]
     pub fn gas_without_storage(&self, executed: &ExecutedTransaction) -> u64 {
         let statement = self.fee_statement(executed);
-        let storage_fee: u64 = statement["storage_fee_octas"].as_str().unwrap().parse().unwrap();
+        let storage_fee: u64 = statement["storage_fee_octas"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
         executed.info.v0().gas_used - storage_fee.div_ceil(GAS_UNIT_PRICE)
     }
 

@@ -83,7 +83,9 @@ impl Found {
             let item = format!("{module}::{name}");
             match ours.get(name) {
                 Some(ours) => both(self, &item, ours, theirs),
-                None => self.0.push(Difference::new(&format!("{kind} absent"), &item)),
+                None => self
+                    .0
+                    .push(Difference::new(&format!("{kind} absent"), &item)),
             }
         }
         let added = ours.keys().filter(|name| !theirs.contains_key(*name));
@@ -111,7 +113,10 @@ impl Found {
 
     fn fields(&mut self, item: &str, ours: &Struct, theirs: &Struct) {
         fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a String> {
-            fields.iter().find(|(field, _)| field == name).map(|(_, of)| of)
+            fields
+                .iter()
+                .find(|(field, _)| field == name)
+                .map(|(_, of)| of)
         }
         for (name, theirs) in &theirs.fields {
             let item = format!("{item}.{name}");
@@ -169,7 +174,12 @@ impl Found {
 /// All that `ours` has otherwise than `theirs`.
 pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> {
     let mut found = Found::default();
-    found.each("struct", module, (&ours.structs, &theirs.structs), Found::structs);
+    found.each(
+        "struct",
+        module,
+        (&ours.structs, &theirs.structs),
+        Found::structs,
+    );
     let (entries, views) = (
         (&ours.entry_functions, &theirs.entry_functions),
         (&ours.view_functions, &theirs.view_functions),
@@ -180,17 +190,25 @@ pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> 
     found.each("view", module, views, |found, item, ours, theirs| {
         found.functions("view", item, ours, theirs);
     });
-    found.each("error", module, (&ours.errors, &theirs.errors), Found::errors);
+    found.each(
+        "error",
+        module,
+        (&ours.errors, &theirs.errors),
+        Found::errors,
+    );
     let mut found = found.0;
     for difference in &mut found {
         difference.say_more(module, theirs);
     }
-    let callable =
-        |name: &&String| ours.entry_functions.contains_key(*name) || ours.view_functions.contains_key(*name);
+    let callable = |name: &&String| {
+        ours.entry_functions.contains_key(*name) || ours.view_functions.contains_key(*name)
+    };
     let absent = theirs
         .other_public_functions
         .iter()
         .filter(|name| !callable(name));
-    found.extend(absent.map(|name| Difference::new("public function absent", &format!("{module}::{name}"))));
+    found.extend(
+        absent.map(|name| Difference::new("public function absent", &format!("{module}::{name}"))),
+    );
     found
 }

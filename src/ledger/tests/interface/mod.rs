@@ -66,7 +66,11 @@ fn every_difference_has_its_reason() {
         unlisted.join("\n")
     );
     let past = allowed.without_difference(&differences);
-    assert!(past.is_empty(), "no differences any more:\n{}", past.join("\n"));
+    assert!(
+        past.is_empty(),
+        "no differences any more:\n{}",
+        past.join("\n")
+    );
     for (difference, reason) in listed {
         println!("{difference}: {}", reason.unwrap_or_default());
     }
@@ -88,7 +92,11 @@ fn a_change_of_any_fact_is_a_difference() {
             r#""abilities": ["key", "copy"]"#,
             "struct abilities m::S",
         ),
-        (r#"[["store"]]"#, r#"[["copy"]]"#, "struct type parameters m::S"),
+        (
+            r#"[["store"]]"#,
+            r#"[["copy"]]"#,
+            "struct type parameters m::S",
+        ),
         (r#"["a", "u8"]"#, r#"["a", "u16"]"#, "field type m::S.a"),
         (
             r#"["a", "u8"], ["b", "u64"]"#,
@@ -112,7 +120,11 @@ fn a_change_of_any_fact_is_a_difference() {
             "field added m::S.c",
         ),
         (r#""S": "#, r#""R": "#, "struct added m::R"),
-        (r#"["&signer", "u64"]"#, r#"["&signer"]"#, "entry parameters m::f"),
+        (
+            r#"["&signer", "u64"]"#,
+            r#"["&signer"]"#,
+            "entry parameters m::f",
+        ),
         (r#"[[]]"#, "[]", "entry type parameters m::f"),
         (
             r#"{"f": {"visibility": "public""#,

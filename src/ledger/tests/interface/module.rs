@@ -88,10 +88,12 @@ impl Module {
             .iter()
             .filter(|error| !error.name.is_empty())
         {
-            let constant = errors.entry(error.name.to_owned()).or_insert_with(|| ErrorCodes {
-                value: error.reason,
-                codes: BTreeSet::new(),
-            });
+            let constant = errors
+                .entry(error.name.to_owned())
+                .or_insert_with(|| ErrorCodes {
+                    value: error.reason,
+                    codes: BTreeSet::new(),
+                });
             constant.codes.insert(error.code());
         }
         Self {

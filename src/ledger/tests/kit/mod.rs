@@ -4,9 +4,9 @@ pub mod random;
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
-    OrderedBlock, Parameters, RawTransaction, SignedTransaction, StateError, StateKey, StateView,
-    TransactionFacts, TypeTag, Vendor,
+    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction,
+    ExecutedBlock, Genesis, OrderedBlock, Parameters, RawTransaction, SignedTransaction,
+    StateError, StateKey, StateView, TransactionFacts, TypeTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
     transaction::{
@@ -81,7 +81,11 @@ impl MemoryChain {
             // What a node notes of accounts by what is written is what is there then.
             if let Some((address, before)) = before {
                 let after = before.after_write(&self.chain, &address, (key, op.value()));
-                assert_eq!(after.unwrap(), self.facts(&address), "after a write of {key:?}");
+                assert_eq!(
+                    after.unwrap(),
+                    self.facts(&address),
+                    "after a write of {key:?}"
+                );
             }
         }
         self.tip = block.tip.clone();
@@ -100,7 +104,11 @@ impl MemoryChain {
     }
 
     /// Executes the next block at this time, in Unix seconds.
-    pub fn execute_at(&mut self, secs: u64, transactions: Vec<CheckedTransaction>) -> &ExecutedBlock {
+    pub fn execute_at(
+        &mut self,
+        secs: u64,
+        transactions: Vec<CheckedTransaction>,
+    ) -> &ExecutedBlock {
         let block = OrderedBlock {
             timestamp_usecs: secs * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),
@@ -164,10 +172,14 @@ impl MemoryChain {
     /// The same with a nonce in place of the sequence number, and an expiration that lets it have one.
     pub fn orderless(&self, raw: RawTransaction, nonce: u64) -> RawTransaction {
         let (executable, multisig_address) = match raw.payload {
-            TransactionPayload::EntryFunction(call) => (TransactionExecutable::EntryFunction(call), None),
+            TransactionPayload::EntryFunction(call) => {
+                (TransactionExecutable::EntryFunction(call), None)
+            }
             TransactionPayload::Multisig(multisig) => {
                 let executable = match multisig.payload {
-                    Some(MultisigPayload::EntryFunction(call)) => TransactionExecutable::EntryFunction(call),
+                    Some(MultisigPayload::EntryFunction(call)) => {
+                        TransactionExecutable::EntryFunction(call)
+                    }
                     Some(MultisigPayload::Script(script)) => TransactionExecutable::Script(script),
                     None => TransactionExecutable::Empty,
                 };

@@ -38,7 +38,10 @@ fn a_failed_payload_leaves_an_event_and_is_done_with() {
     let module = "0x1::multisig_account";
     let cases = [
         (stored_form(&other), (module, "MoveAbort", "198610")),
-        (stored_form(&twice), (module, "MoveExecutionFailure", "4004")),
+        (
+            stored_form(&twice),
+            (module, "MoveExecutionFailure", "4004"),
+        ),
         (stored_form(&metadata), ("", "VMError", "1028")),
         (stored_form(&frozen), ("", "VMError", "1108")),
         (bcs_of(&script), ("", "VMError", "26")),
@@ -52,7 +55,11 @@ fn a_failed_payload_leaves_an_event_and_is_done_with() {
             (error.0.as_str(), error.1.as_str(), error.2.as_str()),
             (location, kind, code)
         );
-        assert_eq!(vault.event_names(&executed).len(), 2, "the vote and the failure");
+        assert_eq!(
+            vault.event_names(&executed).len(),
+            2,
+            "the vote and the failure"
+        );
         assert_eq!(vault.last_resolved(), json!(number.to_string()));
         assert_eq!(vault.holds(), FUNDS);
     }
@@ -71,8 +78,14 @@ fn what_a_payload_did_before_it_failed_is_undone() {
     vault.propose(0, &stored_form(&batch));
     let executed = vault.send(1, vault.payload(None));
     let error = vault.execution_error(&executed);
-    assert_eq!((error.0.as_str(), error.1.as_str()), ("0x1::coin", "MoveAbort"));
-    assert_eq!((vault.holds(), vault.chain.facts(&NOBODY).balance), (FUNDS, 0));
+    assert_eq!(
+        (error.0.as_str(), error.1.as_str()),
+        ("0x1::coin", "MoveAbort")
+    );
+    assert_eq!(
+        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (FUNDS, 0)
+    );
     // The write set holds the multisig account, the removed proposal, and the sender's two.
     assert_eq!(executed.writes.iter().count(), 4);
 }
@@ -92,7 +105,10 @@ fn a_payload_out_of_gas_ends_the_transaction() {
         }
         assert_eq!(vault.status(&executed), "Out of gas", "limit {limit}");
         assert!(info.gas_used <= limit);
-        assert_eq!((vault.event_names(&executed), vault.holds()), (vec![], FUNDS));
+        assert_eq!(
+            (vault.event_names(&executed), vault.holds()),
+            (vec![], FUNDS)
+        );
         assert_eq!(vault.last_resolved(), json!("0"));
         out_of_gas += 1;
         limit += 1 + limit / 4;

@@ -24,11 +24,16 @@ fn a_payload_that_passes_a_limit_ends_the_transaction() {
     let batch = vault.chain.call(
         "0x1::node_account::batch_transfer",
         &[],
-        vec![bcs_of(&vec![NOBODY; TRANSFERS]), bcs_of(&vec![1u64; TRANSFERS])],
+        vec![
+            bcs_of(&vec![NOBODY; TRANSFERS]),
+            bcs_of(&vec![1u64; TRANSFERS]),
+        ],
     );
     vault.propose_hash(0, &stored_form(&batch));
     let before = vault.chain.facts(&address(1)).balance;
-    let executed = vault.try_send(1, vault.payload(Some(batch)), 10_000_000).unwrap();
+    let executed = vault
+        .try_send(1, vault.payload(Some(batch)), 10_000_000)
+        .unwrap();
 
     assert_eq!(vault.status(&executed), "STORAGE_WRITE_LIMIT_REACHED");
     assert_eq!(
@@ -36,7 +41,10 @@ fn a_payload_that_passes_a_limit_ends_the_transaction() {
         0,
         "nothing is told of the payload"
     );
-    assert_eq!((vault.holds(), vault.chain.facts(&NOBODY).balance), (FUNDS, 0));
+    assert_eq!(
+        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (FUNDS, 0)
+    );
     assert_eq!(vault.last_resolved(), json!("0"), "it stays to be executed");
     let paid = before - vault.chain.facts(&address(1)).balance;
     assert_eq!(paid, executed.info.v0().gas_used * GAS_UNIT_PRICE);

@@ -117,7 +117,11 @@ fn rejected_transactions_make_room_for_the_next() {
     vault.propose(0, &bad);
     vault.propose(0, &good);
     vault.vote(1, 1, false);
-    vault.must(2, "execute_rejected_transaction", vec![bcs_of(&vault.address)]);
+    vault.must(
+        2,
+        "execute_rejected_transaction",
+        vec![bcs_of(&vault.address)],
+    );
     assert_eq!(vault.last_resolved(), json!("1"));
     vault.send(1, vault.payload(None));
     assert_eq!(vault.holds(), FUNDS - 1_000);

@@ -27,7 +27,10 @@ fn coins_leave_by_executed_payloads_alone() {
         let amount = [1_000, 2_000, FUNDS * 2][random.below(3) as usize];
         let pay = vault.chain.transfer(NOBODY, amount);
         let call = match random.below(7) {
-            0 => vault.call("create_transaction", vec![account, bcs_of(&stored_form(&pay))]),
+            0 => vault.call(
+                "create_transaction",
+                vec![account, bcs_of(&stored_form(&pay))],
+            ),
             1 => vault.call("approve_transaction", vec![account, bcs_of(&number)]),
             2 => vault.call("reject_transaction", vec![account, bcs_of(&number)]),
             3 => vault.call("execute_rejected_transaction", vec![account]),

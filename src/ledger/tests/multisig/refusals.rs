@@ -27,7 +27,10 @@ fn what_the_owners_did_not_agree_to_is_refused_and_costs_nothing() {
     );
     vault.propose(0, &stored_form(&call));
     vault.propose_hash(0, &stored_form(&call));
-    assert_eq!(vault.refusal(3, next.clone()), ValidationStatus::NotMultisigOwner);
+    assert_eq!(
+        vault.refusal(3, next.clone()),
+        ValidationStatus::NotMultisigOwner
+    );
     assert_eq!(
         vault.refusal(0, next.clone()),
         ValidationStatus::MultisigTransactionInsufficientApprovals
@@ -48,7 +51,10 @@ fn what_the_owners_did_not_agree_to_is_refused_and_costs_nothing() {
     }
     vault.address = NOBODY;
     let nowhere = vault.payload(Some(call));
-    assert_eq!(vault.refusal(1, nowhere), ValidationStatus::AccountNotMultisig);
+    assert_eq!(
+        vault.refusal(1, nowhere),
+        ValidationStatus::AccountNotMultisig
+    );
 }
 
 /// Admission knows nothing of multisig accounts; it refuses kinds of payloads, by their names.
@@ -82,7 +88,10 @@ fn admission_takes_calls_and_refuses_scripts() {
         (vault.inner_payload(None), None),
         (vault.inner_payload(Some(call)), None),
         (with_script, Some("a script payload is not supported")),
-        (inner(script, at, None), Some("a script payload is not supported")),
+        (
+            inner(script, at, None),
+            Some("a script payload is not supported"),
+        ),
         (
             inner(TransactionExecutable::Empty, None, None),
             Some("an empty payload is not supported"),

@@ -14,7 +14,9 @@ fn raw(vault: &Vault) -> RawTransaction {
 }
 
 fn paid_for(vault: &mut Vault, raw: RawTransaction) -> ExecutedTransaction {
-    let signed = vault.chain.sign_together(&[&key(1)], Some(&key(PAYER)), raw);
+    let signed = vault
+        .chain
+        .sign_together(&[&key(1)], Some(&key(PAYER)), raw);
     let block = vault.chain.execute(vec![signed]);
     assert_eq!(block.discarded, []);
     block.transactions[1].clone()
@@ -68,7 +70,11 @@ fn a_payload_that_fails_is_paid_for_too() {
     vault.propose(0, &payload);
     let raw = raw(&vault);
     let executed = paid_for(&mut vault, raw);
-    assert_eq!(vault.status(&executed), SUCCESS, "the transaction around it");
+    assert_eq!(
+        vault.status(&executed),
+        SUCCESS,
+        "the transaction around it"
+    );
     assert_eq!(vault.holds(), FUNDS);
     assert_paid(&vault, &executed);
 }

@@ -6,7 +6,8 @@ use ledger::{
     crypto::Ed25519PrivateKey,
     execute::view,
     transaction::{
-        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use serde_json::Value;
@@ -43,11 +44,19 @@ impl Vault {
             chain: MemoryChain::development(),
             address: AccountAddress::ZERO,
         };
-        let next = vault.view("get_next_multisig_account_address", vec![bcs_of(&address(0))]);
+        let next = vault.view(
+            "get_next_multisig_account_address",
+            vec![bcs_of(&address(0))],
+        );
         vault.address = next[0].as_str().unwrap().parse().unwrap();
         let owners = bcs_of(&vec![address(1), address(2)]);
         let nothing = bcs_of(&Vec::<String>::new());
-        let terms = vec![owners, bcs_of(&num_signatures_required), nothing.clone(), nothing];
+        let terms = vec![
+            owners,
+            bcs_of(&num_signatures_required),
+            nothing.clone(),
+            nothing,
+        ];
         vault.must(0, "create_with_owners", terms);
         let fund = vault.chain.transfer(vault.address, FUNDS);
         vault.chain.run(&key(4), fund);
@@ -126,7 +135,10 @@ impl Vault {
     /// The newer wire form.
     pub fn inner_payload(&self, call: Option<EntryFunction>) -> TransactionPayload {
         TransactionPayload::Payload(InnerPayload::V1 {
-            executable: call.map_or(TransactionExecutable::Empty, TransactionExecutable::EntryFunction),
+            executable: call.map_or(
+                TransactionExecutable::Empty,
+                TransactionExecutable::EntryFunction,
+            ),
             extra_config: ExtraConfig::V1 {
                 multisig_address: Some(self.address),
                 replay_protection_nonce: None,
@@ -169,14 +181,19 @@ impl Vault {
             "0x1::transaction_fee::FeeStatement"
         );
         let named = events.iter().map(|event| {
-            let data = framework.value_to_json(event.type_tag(), event.data()).unwrap();
+            let data = framework
+                .value_to_json(event.type_tag(), event.data())
+                .unwrap();
             (event.type_tag().to_string(), data)
         });
         named.collect()
     }
 
     pub fn event_names(&self, executed: &ExecutedTransaction) -> Vec<String> {
-        self.events(executed).into_iter().map(|(name, _)| name).collect()
+        self.events(executed)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// How the payload failed, by the event that closes the transaction.
@@ -185,6 +202,10 @@ impl Vault {
         let (name, data) = self.events(executed).pop().unwrap();
         assert_eq!(name, "0x1::multisig_account::TransactionExecutionFailed");
         let text = |field: &str| data["execution_error"][field].as_str().unwrap().to_owned();
-        (text("abort_location"), text("error_type"), text("error_code"))
+        (
+            text("abort_location"),
+            text("error_type"),
+            text("error_code"),
+        )
     }
 }

@@ -106,11 +106,17 @@ impl Walk<'_> {
 
     fn structure(&mut self, at: AccountAddress, tag: &StructTag, json: &Value) {
         if tag.is_framework("coin", "Coin") {
-            *self.census.coins.entry(tag.type_args[0].clone()).or_default() += number(&json["value"]);
+            *self
+                .census
+                .coins
+                .entry(tag.type_args[0].clone())
+                .or_default() += number(&json["value"]);
         } else if tag.is_framework("coin", "CoinInfo") {
             if let Some(supply) = json["supply"]["vec"].get(0) {
                 let supply = number(&supply["integer"]["vec"][0]["value"]);
-                self.census.coin_supplies.insert(tag.type_args[0].clone(), supply);
+                self.census
+                    .coin_supplies
+                    .insert(tag.type_args[0].clone(), supply);
             }
         } else if tag.is_framework("fungible_asset", "FungibleStore") {
             let asset = json["metadata"]["inner"].as_str().unwrap().parse().unwrap();
@@ -144,9 +150,17 @@ fn fields(framework: &Framework, tag: &StructTag) -> Vec<(String, TypeTag)> {
         for (i, type_arg) in tag.type_args.iter().enumerate() {
             text = with_type_argument(&text, &format!("T{i}"), &type_arg.to_string());
         }
-        (field["name"].as_str().unwrap().to_owned(), text.parse().unwrap())
+        (
+            field["name"].as_str().unwrap().to_owned(),
+            text.parse().unwrap(),
+        )
     };
-    declared["fields"].as_array().unwrap().iter().map(field).collect()
+    declared["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(field)
+        .collect()
 }
 
 /// Puts a type in the place of a type parameter, where that stands as a word of its own.

@@ -106,7 +106,8 @@ impl Drain<'_> {
         for proposal in view(self.program, "last_resolved_sequence_number") + 1..next {
             for owner in [0, 1] {
                 let reject = "0x1::multisig_account::reject_transaction";
-                self.program.must(owner, reject, &[], args![multisig, proposal]);
+                self.program
+                    .must(owner, reject, &[], args![multisig, proposal]);
             }
             let done = "0x1::multisig_account::execute_rejected_transaction";
             self.program.must(0, done, &[], args![multisig]);
@@ -131,7 +132,8 @@ impl Drain<'_> {
                 let numbers = "0x1::multisig_account::next_sequence_number";
                 let proposal = number(&self.program.view(numbers, &[], args![multisig])[0]) - 1;
                 let approve = "0x1::multisig_account::approve_transaction";
-                self.program.must(1, approve, &[], args![multisig, proposal]);
+                self.program
+                    .must(1, approve, &[], args![multisig, proposal]);
                 self.program.sent_as_multisig(0, None)
             }
         };
@@ -144,11 +146,17 @@ impl Drain<'_> {
         if let Holder::Object(of) = holder {
             let owner = self.root_owner(object_of(of));
             let function = "0x1::managed_object::transfer_fungible_assets";
-            self.program
-                .must(owner, function, &[], args![object_of(of), asset, to, amount]);
+            self.program.must(
+                owner,
+                function,
+                &[],
+                args![object_of(of), asset, to, amount],
+            );
         } else {
             let function = "0x1::primary_fungible_store::transfer";
-            let call = self.program.call(function, &[METADATA], args![asset, to, amount]);
+            let call = self
+                .program
+                .call(function, &[METADATA], args![asset, to, amount]);
             self.must_as(holder, call);
         }
         assert_eq!(self.balance(to, asset), amount, "what was sent is there");
@@ -166,7 +174,11 @@ impl Drain<'_> {
 
     fn balance(&self, owner: AccountAddress, asset: AccountAddress) -> u64 {
         let function = "0x1::primary_fungible_store::balance";
-        number(&self.program.view(function, &[METADATA], args![owner, asset])[0])
+        number(
+            &self
+                .program
+                .view(function, &[METADATA], args![owner, asset])[0],
+        )
     }
 
     /// All assets that users made: those of coins and the plain ones.
@@ -225,7 +237,9 @@ impl Drain<'_> {
                 break;
             }
             let get = "0x1::escrow::get";
-            let found = self.program.view(get, &[coin], args![account(payer), escrow]);
+            let found = self
+                .program
+                .view(get, &[coin], args![account(payer), escrow]);
             if found[0]["vec"].get(0).is_some() {
                 self.program
                     .must(payer, "0x1::escrow::cancel", &[coin], args![escrow]);
@@ -245,16 +259,18 @@ impl Drain<'_> {
             if exists[0] == false {
                 continue;
             }
-            let asset = self
-                .program
-                .view("0x1::fungible_asset::store_metadata", &[store_type], args![store]);
+            let asset = self.program.view(
+                "0x1::fungible_asset::store_metadata",
+                &[store_type],
+                args![store],
+            );
             let asset: AccountAddress = asset[0]["inner"].as_str().unwrap().parse().unwrap();
             let manager = (0..ACCOUNTS).find(|of| asset_of(*of) == asset).unwrap();
             let unfreeze = "0x1::managed_fungible_asset::unfreeze_store";
             self.program.must(manager, unfreeze, &[], args![store]);
-            let balance = self
-                .program
-                .view("0x1::fungible_asset::balance", &[store_type], args![store]);
+            let balance =
+                self.program
+                    .view("0x1::fungible_asset::balance", &[store_type], args![store]);
             let (owner, to) = (self.root_owner(store), self.new_address());
             // Nothing is sent, and a store is made to send to.
             let make = "0x1::primary_fungible_store::transfer";

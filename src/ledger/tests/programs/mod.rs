@@ -37,8 +37,16 @@ fn nothing_is_created_destroyed_or_locked() {
         drain::drain(&mut program);
         program.assert_conserved();
         program.assert_replay_is_equal();
-        assert!(program.orderless > 50, "{} are orderless", program.orderless);
-        assert!(program.sponsored > 50, "{} are sponsored", program.sponsored);
+        assert!(
+            program.orderless > 50,
+            "{} are orderless",
+            program.orderless
+        );
+        assert!(
+            program.sponsored > 50,
+            "{} are sponsored",
+            program.sponsored
+        );
         for (function, count) in program.succeeded {
             *succeeded.entry(function).or_default() += count;
         }
@@ -65,7 +73,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("0x1::account::revoke_any_rotation_capability", NEEDS_OFFER),
     ("0x1::account::revoke_rotation_capability", NEEDS_OFFER),
     ("0x1::account::set_originating_address", "it fails always"),
-    ("0x1::multisig_account::create_with_existing_account", NEEDS_PROOF),
+    (
+        "0x1::multisig_account::create_with_existing_account",
+        NEEDS_PROOF,
+    ),
     (
         "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
         NEEDS_PROOF,

@@ -154,7 +154,12 @@ impl Program {
             let initialize = "0x1::managed_coin::initialize";
             self.must(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
             let mint = "0x1::managed_coin::mint";
-            self.must(number, mint, &[&coin], args![account(number), 10_000_000u64]);
+            self.must(
+                number,
+                mint,
+                &[&coin],
+                args![account(number), 10_000_000u64],
+            );
         }
         let create = "0x1::managed_fungible_asset::create";
         let maximum = (number == 1).then_some(u128::from(u64::MAX) * 3);
@@ -188,7 +193,13 @@ impl Program {
     }
 
     /// A call by a development account itself.
-    pub fn sent(&self, number: usize, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Sent {
+    pub fn sent(
+        &self,
+        number: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Sent {
         Sent {
             key: number,
             sender: account(number),
@@ -288,9 +299,16 @@ impl Program {
             .unwrap()
             .parse()
             .unwrap();
-        self.fees += i128::from(executed.info.v0().gas_used) * i128::from(user.raw.gas_unit_price) - refund;
+        self.fees +=
+            i128::from(executed.info.v0().gas_used) * i128::from(user.raw.gas_unit_price) - refund;
         for event in &executed.events {
-            let address = |field: &str| json(event).unwrap()[field].as_str().unwrap().parse().unwrap();
+            let address = |field: &str| {
+                json(event).unwrap()[field]
+                    .as_str()
+                    .unwrap()
+                    .parse()
+                    .unwrap()
+            };
             match event.type_tag().to_string().as_str() {
                 "0x1::managed_fungible_asset::StoreCreation" => self.stores.push(address("store")),
                 "0x1::managed_object::ObjectCreation" => self.generated.push(address("object")),

@@ -10,8 +10,8 @@ use ledger::{
     CheckedTransaction,
     crypto::{DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch},
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey,
     },
 };
 use proptest::prelude::*;
@@ -55,7 +55,9 @@ impl Making {
             Self::MixedKeyAndNonce => {
                 return sign_with_torsion((secret, torsion()), (9_999, torsion()), message);
             }
-            Self::MixedNonce => return sign_with_torsion((secret, identity), (9_999, torsion()), message),
+            Self::MixedNonce => {
+                return sign_with_torsion((secret, identity), (9_999, torsion()), message);
+            }
             Self::SmallKey => key = Ed25519PublicKey(torsion().compress().to_bytes()),
             Self::SmallNonce => signature.0[..32].copy_from_slice(torsion().compress().as_bytes()),
             Self::NotReducedNonce => signature.0[..32].fill(0xff),

@@ -9,8 +9,9 @@ use ledger::{
     ValidationStatus,
     crypto::Ed25519PrivateKey,
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey, SIGNATURES_MAX, TransactionAuthenticator, TransactionPayload,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, SIGNATURES_MAX, TransactionAuthenticator,
+        TransactionPayload,
     },
 };
 
@@ -31,7 +32,9 @@ fn any(number: u8, message: &[u8]) -> (AnyPublicKey, AnySignature) {
     let key = k256::ecdsa::SigningKey::from_slice(&[number; 32]).expect("a scalar");
     let point = key.verifying_key().to_sec1_point(false);
     let digest = HashValue::sha3_of(&[message]);
-    let signature: k256::ecdsa::Signature = key.sign_prehash(digest.as_bytes()).expect("a hash of 32 bytes");
+    let signature: k256::ecdsa::Signature = key
+        .sign_prehash(digest.as_bytes())
+        .expect("a hash of 32 bytes");
     (
         AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes())),
         AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.to_bytes())),
@@ -51,7 +54,10 @@ fn set(
             public_keys: (0..keys).map(|number| any(number, message).0).collect(),
             signatures_required: required,
         },
-        signatures: signers.iter().map(|&number| any(number, message).1).collect(),
+        signatures: signers
+            .iter()
+            .map(|&number| any(number, message).1)
+            .collect(),
         signatures_bitmap: Bytes::from_static(bitmap),
     }
 }
@@ -70,7 +76,11 @@ fn assert_refused(transaction: SignedTransaction, status: ValidationStatus, word
 
 #[track_caller]
 fn assert_invalid(sender: AccountAuthenticator, words: &str) {
-    assert_refused(signed_by(1, sender), ValidationStatus::InvalidSignature, words);
+    assert_refused(
+        signed_by(1, sender),
+        ValidationStatus::InvalidSignature,
+        words,
+    );
 }
 
 #[test]
@@ -84,7 +94,10 @@ fn a_set_of_mixed_keys_holds_from_the_number_required_on() {
         set(4, 2, &[3], &[0b0001_0000], &message),
         "the sender: 1 signatures of the 2 required",
     );
-    assert_invalid(set(4, 2, &[], &[], &message), "0 signatures of the 2 required");
+    assert_invalid(
+        set(4, 2, &[], &[], &message),
+        "0 signatures of the 2 required",
+    );
 }
 
 #[test]
@@ -103,7 +116,10 @@ fn the_bitmap_names_exactly_the_signatures() {
         set(4, 2, &[1, 0], &[0b1100_0000], &message),
         "key 0: the kind of the signature is not the key's",
     );
-    assert_invalid(set(4, 2, &[2, 0], &[0b1010_0000], &message), "does not match");
+    assert_invalid(
+        set(4, 2, &[2, 0], &[0b1010_0000], &message),
+        "does not match",
+    );
 }
 
 #[test]
@@ -113,7 +129,10 @@ fn sets_have_1_to_32_keys() {
     assert_invalid(set(0, 0, &[], &[], &message), "a set has 1 to 32 keys");
     assert_invalid(set(3, 0, &[], &[], &message), required);
     assert_invalid(set(3, 4, &[0, 1, 2], &[0b1110_0000], &message), required);
-    assert_invalid(set(33, 1, &[0], &[0x80], &message), "a set has at most 32 keys");
+    assert_invalid(
+        set(33, 1, &[0], &[0x80], &message),
+        "a set has at most 32 keys",
+    );
     let last = set(32, 1, &[31], &[0, 0, 0, 1], &message);
     assert_eq!(check(signed_by(1, last)), Ok(()));
 }
@@ -150,12 +169,18 @@ fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
             AnyPublicKey::Secp256k1Ecdsa(compressed.into()),
             "point of 65 bytes",
         ),
-        (AnyPublicKey::Secp256k1Ecdsa(hybrid.into()), "point of 65 bytes"),
+        (
+            AnyPublicKey::Secp256k1Ecdsa(hybrid.into()),
+            "point of 65 bytes",
+        ),
         (
             AnyPublicKey::Secp256r1Ecdsa(not_reduced.into()),
             "point of the curve",
         ),
-        (AnyPublicKey::Secp256r1Ecdsa(Bytes::new()), "point of 65 bytes"),
+        (
+            AnyPublicKey::Secp256r1Ecdsa(Bytes::new()),
+            "point of 65 bytes",
+        ),
     ] {
         let mut idle = set(3, 1, &[0], &[0x80], &message);
         if let AccountAuthenticator::MultiKey { public_keys, .. } = &mut idle {
@@ -172,8 +197,14 @@ fn a_key_takes_signatures_of_its_own_kind_only() {
     let kinds = "the sender: the kind of the signature is not the key's";
     assert_invalid(single_key(ed25519.0.clone(), secp256k1.1.clone()), kinds);
     assert_invalid(single_key(secp256k1.0.clone(), ed25519.1.clone()), kinds);
-    assert_eq!(check(signed_by(1, single_key(secp256k1.0, secp256k1.1))), Ok(()));
-    assert_eq!(check(signed_by(1, single_key(ed25519.0, ed25519.1))), Ok(()));
+    assert_eq!(
+        check(signed_by(1, single_key(secp256k1.0, secp256k1.1))),
+        Ok(())
+    );
+    assert_eq!(
+        check(signed_by(1, single_key(ed25519.0, ed25519.1))),
+        Ok(())
+    );
 }
 
 const SECOND: AccountAddress = AccountAddress::from_low_u64(0xbeef);
@@ -181,7 +212,11 @@ const PAYER: AccountAddress = AccountAddress::from_low_u64(0xf00d);
 
 /// A sponsored transaction of sender and one secondary signer; each signs with the fee payer address
 /// that is given for them.
-fn sponsored(sender: AccountAddress, second: AccountAddress, payer: AccountAddress) -> SignedTransaction {
+fn sponsored(
+    sender: AccountAddress,
+    second: AccountAddress,
+    payer: AccountAddress,
+) -> SignedTransaction {
     let raw = raw(1);
     let message = |fee_payer| raw.fee_payer_signing_message(&[SECOND], fee_payer, chain().vendor());
     let two = message(second);
@@ -231,7 +266,8 @@ fn who_does_not_pay_may_sign_before_the_payer_is_known() {
 #[test]
 fn one_account_signs_one_message_with_all_its_keys() {
     let mut transaction = sponsored(PAYER, PAYER, PAYER);
-    let unknown = raw(1).fee_payer_signing_message(&[SECOND], AccountAddress::ZERO, chain().vendor());
+    let unknown =
+        raw(1).fee_payer_signing_message(&[SECOND], AccountAddress::ZERO, chain().vendor());
     let TransactionAuthenticator::FeePayer {
         secondary_signers, ..
     } = &mut transaction.authenticator
@@ -242,7 +278,11 @@ fn one_account_signs_one_message_with_all_its_keys() {
         panic!("a set of keys");
     };
     signatures[0] = any(0, &unknown).1;
-    assert_refused(transaction, ValidationStatus::InvalidSignature, "does not match");
+    assert_refused(
+        transaction,
+        ValidationStatus::InvalidSignature,
+        "does not match",
+    );
 }
 
 /// Everybody of these signs this message, in the form with a payer.
@@ -380,7 +420,9 @@ fn a_transaction_has_at_most_32_signatures() {
         };
     }
     assert_eq!(
-        sets.authenticator.check_form().map_err(|discard| discard.status),
+        sets.authenticator
+            .check_form()
+            .map_err(|discard| discard.status),
         Err(invalid)
     );
     assert_refused(sets, invalid, "33 signatures are more than the 32");

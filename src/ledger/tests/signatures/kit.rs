@@ -5,7 +5,8 @@ use ledger::{
     AccountAddress, Chain, EntryFunction, Parameters, RawTransaction, SignedTransaction, Vendor,
     crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, TransactionAuthenticator, TransactionPayload,
+        AccountAuthenticator, AnyPublicKey, AnySignature, TransactionAuthenticator,
+        TransactionPayload,
     },
 };
 use sha2::{Digest, Sha512};
@@ -72,7 +73,10 @@ pub fn sign_with_torsion(
     let mut signature = [0; 64];
     signature[..32].copy_from_slice(point.as_bytes());
     signature[32..].copy_from_slice((nonce + challenge * secret).as_bytes());
-    (Ed25519PublicKey(key.to_bytes()), Ed25519Signature(signature))
+    (
+        Ed25519PublicKey(key.to_bytes()),
+        Ed25519Signature(signature),
+    )
 }
 
 pub fn bytes<const N: usize>(hex_digits: &str) -> [u8; N] {

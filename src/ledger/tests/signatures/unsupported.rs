@@ -28,7 +28,13 @@ fn ephemeral() -> (Vec<u8>, Vec<u8>) {
 fn after_certificate() -> Vec<u8> {
     let (key, signature) = ephemeral();
     let expiry_secs = 1_700_000_000u64.to_le_bytes();
-    [vector(br#"{"kid":"1"}"#), expiry_secs.to_vec(), key, signature].concat()
+    [
+        vector(br#"{"kid":"1"}"#),
+        expiry_secs.to_vec(),
+        key,
+        signature,
+    ]
+    .concat()
 }
 
 /// With a proof: Groth16 of 128 bytes, horizon, extra field, no other audience, the prover's signature.
@@ -51,7 +57,13 @@ fn with_proof() -> Vec<u8> {
 
 /// With the token itself: signature, payload, claim, blinder, pepper of 31 bytes, no other audience.
 fn with_token() -> Vec<u8> {
-    let parts = [vector(&[4; 256]), vector(b"{}"), vector(b"sub"), vector(&[5; 31])].concat();
+    let parts = [
+        vector(&[4; 256]),
+        vector(b"{}"),
+        vector(b"sub"),
+        vector(&[5; 31]),
+    ]
+    .concat();
     [&[1][..], &parts, &[6; 31], &[0], &after_certificate()].concat()
 }
 
@@ -113,12 +125,17 @@ fn kinds() -> Vec<(Vec<u8>, &'static str)> {
 fn they_are_read_and_refused_by_name() {
     for (authenticator, name) in kinds() {
         let bytes = signed(&authenticator);
-        let transaction = decode_signed_transaction(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let transaction =
+            decode_signed_transaction(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(bcs::to_bytes(&transaction), Ok(bytes), "{name}");
         let form = transaction.authenticator.check_form().expect_err(name);
         let discard = CheckedTransaction::check(transaction, &chain()).expect_err(name);
         assert_eq!(form, discard, "{name}: a simulation is told the same");
-        assert_eq!(discard.status, ValidationStatus::FeatureUnderGating, "{name}");
+        assert_eq!(
+            discard.status,
+            ValidationStatus::FeatureUnderGating,
+            "{name}"
+        );
         assert_eq!(discard.detail, Some(format!("{name} is not supported")));
     }
 }
@@ -167,7 +184,8 @@ fn one_key_of_a_set_is_enough_to_refuse_it() {
     ]
     .concat();
     let transaction = decode_signed_transaction(&signed(&set)).expect("a set of keys");
-    let discard = CheckedTransaction::check(transaction, &chain()).expect_err("a key of the set is keyless");
+    let discard =
+        CheckedTransaction::check(transaction, &chain()).expect_err("a key of the set is keyless");
     assert_eq!(
         discard.detail.as_deref(),
         Some("a keyless signature is not supported")

@@ -89,7 +89,13 @@ fn another_challenge_is_refused() {
         challenge(),
         "a challenge where the alphabets differ"
     );
-    for wrong in [other.as_str(), &padded, &standard_alphabet, &challenge()[1..], ""] {
+    for wrong in [
+        other.as_str(),
+        &padded,
+        &standard_alphabet,
+        &challenge()[1..],
+        "",
+    ] {
         let text = client_data("webauthn.get", wrong);
         assert_refused(assertion(text.as_bytes()), "challenge is not");
     }
@@ -180,7 +186,13 @@ fn an_assertion_has_a_greatest_size() {
         assertion(format!("{text}{}", " ".repeat(size_bytes - shortest)).as_bytes())
     };
     let largest = padded(webauthn::ASSERTION_BYTES_MAX);
-    assert_eq!(bcs::serialized_size(&largest), Ok(webauthn::ASSERTION_BYTES_MAX));
+    assert_eq!(
+        bcs::serialized_size(&largest),
+        Ok(webauthn::ASSERTION_BYTES_MAX)
+    );
     assert_eq!(check(largest), Ok(()));
-    assert_refused(padded(webauthn::ASSERTION_BYTES_MAX + 1), "more than 1024 bytes");
+    assert_refused(
+        padded(webauthn::ASSERTION_BYTES_MAX + 1),
+        "more than 1024 bytes",
+    );
 }

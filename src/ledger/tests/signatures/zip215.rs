@@ -36,7 +36,12 @@ fn encodings() -> Vec<([u8; 32], bool)> {
 }
 
 fn signature(nonce: [u8; 32], scalar: [u8; 32]) -> Ed25519Signature {
-    Ed25519Signature([nonce, scalar].as_flattened().try_into().expect("two halves"))
+    Ed25519Signature(
+        [nonce, scalar]
+            .as_flattened()
+            .try_into()
+            .expect("two halves"),
+    )
 }
 
 #[test]

@@ -4,7 +4,8 @@ use ledger::{AccountAddress, Framework, ModuleId, TypeTag, framework::FRAMEWORK_
 use serde_json::Value;
 use std::sync::LazyLock;
 
-pub static FRAMEWORK: LazyLock<Framework> = LazyLock::new(|| Framework::new(&"APTOS".parse().unwrap()));
+pub static FRAMEWORK: LazyLock<Framework> =
+    LazyLock::new(|| Framework::new(&"APTOS".parse().unwrap()));
 
 /// A declared struct as its ABI shows it.
 pub struct Declared {

@@ -55,7 +55,9 @@ fn address() -> BoxedStrategy<(String, Vec<u8>)> {
             bytes.to_vec(),
         )
     };
-    prop_oneof![any::<[u8; 32]>(), small].prop_map(printed).boxed()
+    prop_oneof![any::<[u8; 32]>(), small]
+        .prop_map(printed)
+        .boxed()
 }
 
 fn sequence(items: Vec<Forms>) -> Forms {
@@ -87,22 +89,26 @@ pub fn values(tag: &TypeTag) -> BoxedStrategy<Forms> {
         TypeTag::I64 => integers!(with_edges!(i64), true),
         TypeTag::I128 => integers!(with_edges!(i128), true),
         TypeTag::U256 => {
-            let number = any::<[u8; 32]>().prop_map(wide).prop_map(U256::from_le_bytes);
+            let number = any::<[u8; 32]>()
+                .prop_map(wide)
+                .prop_map(U256::from_le_bytes);
             integers!(
                 prop_oneof![4 => number, 1 => Just(U256::MIN), 1 => Just(U256::MAX)],
                 true
             )
         }
         TypeTag::I256 => {
-            let number = any::<[u8; 32]>().prop_map(wide).prop_map(I256::from_le_bytes);
+            let number = any::<[u8; 32]>()
+                .prop_map(wide)
+                .prop_map(I256::from_le_bytes);
             integers!(
                 prop_oneof![4 => number, 1 => Just(I256::MIN), 1 => Just(I256::MAX)],
                 true
             )
         }
-        TypeTag::Address | TypeTag::Signer => {
-            address().prop_map(|(text, bytes)| (json!(text), bytes)).boxed()
-        }
+        TypeTag::Address | TypeTag::Signer => address()
+            .prop_map(|(text, bytes)| (json!(text), bytes))
+            .boxed(),
         TypeTag::Vector(item) if **item == TypeTag::U8 => vec(any::<u8>(), 0..200)
             .prop_map(|data| {
                 (
@@ -121,7 +127,12 @@ fn structs(printed: &str, type_args: &[TypeTag]) -> BoxedStrategy<Forms> {
     let name = printed.split('<').next().unwrap();
     match name {
         "0x1::string::String" => ".{0,60}"
-            .prop_map(|text| (json!(text), [length(text.len()), text.into_bytes()].concat()))
+            .prop_map(|text| {
+                (
+                    json!(text),
+                    [length(text.len()), text.into_bytes()].concat(),
+                )
+            })
             .boxed(),
         "0x1::option::Option" => vec(values(&type_args[0]), 0..2)
             .prop_map(sequence)

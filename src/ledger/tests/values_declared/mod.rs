@@ -21,7 +21,11 @@ use serde_json::Value;
 const SEED: u64 = 0x7661_6c75;
 
 /// Runs `check` on values of `strategy`, on one `share`th of the usual number of cases.
-fn check<S: Strategy>(strategy: &S, share: u32, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+fn check<S: Strategy>(
+    strategy: &S,
+    share: u32,
+    check: impl Fn(S::Value) -> Result<(), TestCaseError>,
+) {
     let config = ProptestConfig {
         // A share of what is asked for, since every declared struct gets as many.
         cases: ProptestConfig::default().cases.div_ceil(share),
@@ -53,14 +57,17 @@ fn holds(tag: &TypeTag, value: &Value, bytes: &[u8]) -> Result<(), TestCaseError
 #[test]
 fn every_declared_struct_goes_to_json_and_back() {
     for tag in instances() {
-        check(&values(&tag), 2, |(value, bytes)| holds(&tag, &value, &bytes));
+        check(&values(&tag), 2, |(value, bytes)| {
+            holds(&tag, &value, &bytes)
+        });
     }
 }
 
 #[test]
 fn every_kind_of_type_goes_to_json_and_back() {
     let leaves = [
-        "bool", "u8", "u16", "u32", "u64", "u128", "u256", "i8", "i16", "i32", "i64", "i128", "i256",
+        "bool", "u8", "u16", "u32", "u64", "u128", "u256", "i8", "i16", "i32", "i64", "i128",
+        "i256",
     ];
     let others = [
         "address",
@@ -78,7 +85,9 @@ fn every_kind_of_type_goes_to_json_and_back() {
             "0x1::simple_map::SimpleMap<?, vector<?>>",
         ] {
             let tag: TypeTag = shape.replace('?', leaf).parse().unwrap();
-            check(&values(&tag), 4, |(value, bytes)| holds(&tag, &value, &bytes));
+            check(&values(&tag), 4, |(value, bytes)| {
+                holds(&tag, &value, &bytes)
+            });
         }
     }
 }
@@ -124,7 +133,13 @@ fn any_json() -> impl Strategy<Value = Value> {
 /// What is taken as a value of the type is one: it prints, and what prints is taken again.
 fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
     let value = FRAMEWORK.value_to_json(tag, bytes);
-    prop_assert!(value.is_ok(), "{} from {}: {:?}", tag, hex::encode(bytes), value);
+    prop_assert!(
+        value.is_ok(),
+        "{} from {}: {:?}",
+        tag,
+        hex::encode(bytes),
+        value
+    );
     holds(tag, &value.unwrap(), bytes)
 }
 
@@ -147,7 +162,11 @@ fn spoil(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
 #[test]
 fn garbage_in_json_is_refused_or_is_a_value() {
     for tag in instances() {
-        let part = (values(&tag), vec(any::<prop::sample::Index>(), 0..5), any_json());
+        let part = (
+            values(&tag),
+            vec(any::<prop::sample::Index>(), 0..5),
+            any_json(),
+        );
         check(&part, 4, |((mut value, _), choices, garbage)| {
             spoil(&mut value, &choices, garbage);
             FRAMEWORK
@@ -161,14 +180,23 @@ fn garbage_in_json_is_refused_or_is_a_value() {
 fn garbage_in_bytes_is_refused_or_is_a_value() {
     let showable = |value: &Value| !value.to_string().contains("Unparsable utf-8");
     for tag in instances() {
-        let part = (values(&tag), any::<prop::sample::Index>(), vec(any::<u8>(), 0..9));
+        let part = (
+            values(&tag),
+            any::<prop::sample::Index>(),
+            vec(any::<u8>(), 0..9),
+        );
         check(&part, 4, |((_, mut bytes), place, garbage)| {
             // One byte otherwise, the rest cut off, or more behind.
             let place = place.index(bytes.len());
             bytes.splice(place..(place + garbage.len() / 4).min(bytes.len()), garbage);
             match FRAMEWORK.value_to_json(&tag, &bytes) {
                 Ok(value) if showable(&value) => {
-                    prop_assert_eq!(FRAMEWORK.value_from_json(&tag, &value), Ok(bytes), "{}", tag);
+                    prop_assert_eq!(
+                        FRAMEWORK.value_from_json(&tag, &value),
+                        Ok(bytes),
+                        "{}",
+                        tag
+                    );
                 }
                 // Text that is no UTF-8 is shown, and is no input.
                 Ok(_) | Err(_) => {}

@@ -41,7 +41,9 @@ fn generic_forms() -> Vec<RustForm> {
         form::<aggregator_v2::Aggregator<u128>>("0x1::aggregator_v2::Aggregator<u128>"),
         form::<event::EventHandle<u8>>("0x1::event::EventHandle<u8>"),
         form::<object::Object<u8>>("0x1::object::Object<u8>"),
-        form::<simple_map::Element<u16, String>>("0x1::simple_map::Element<u16, 0x1::string::String>"),
+        form::<simple_map::Element<u16, String>>(
+            "0x1::simple_map::Element<u16, 0x1::string::String>",
+        ),
         form::<simple_map::SimpleMap<String, Option<u64>>>(
             "0x1::simple_map::SimpleMap<0x1::string::String, 0x1::option::Option<u64>>",
         ),
@@ -135,7 +137,10 @@ fn no_rust_type_is_left_out() {
         .map(|declared| declared.name.as_str())
         .filter(|name| !seen.contains(*name))
         .collect();
-    assert_eq!(left_out, WITHOUT_RUST_TYPE, "they belong into the lists above");
+    assert_eq!(
+        left_out, WITHOUT_RUST_TYPE,
+        "they belong into the lists above"
+    );
 }
 
 fn without_arguments(tag: &TypeTag) -> String {

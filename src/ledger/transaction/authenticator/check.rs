@@ -6,8 +6,8 @@
 //! messages, the likelier one is in the batch, and only if it does not hold is the other tried, alone.
 
 use super::{
-    AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
-    TransactionAuthenticator, message::Messages,
+    AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
+    MultiKey, TransactionAuthenticator, message::Messages,
 };
 use crate::{
     AccountAddress, Chain,
@@ -48,7 +48,10 @@ pub fn check_all(
         })
         .collect();
     let holds = batch::check(&gathered.equations);
-    claims.into_iter().map(|claims| claims?.settle(&holds)).collect()
+    claims
+        .into_iter()
+        .map(|claims| claims?.settle(&holds))
+        .collect()
 }
 
 /// The equations that are to be checked together.
@@ -253,8 +256,12 @@ impl<'a> Signer<'a> {
             Signature::MultiKey(set, signatures, bitmap) => {
                 multi_key(set, signatures, bitmap, message, keys).map(|all| equations.extend(all))
             }
-            Signature::Absent => return Err(Discard::not_supported("a transaction without a signature")),
-            Signature::Abstract => return Err(Discard::not_supported(AccountAuthenticator::ABSTRACT)),
+            Signature::Absent => {
+                return Err(Discard::not_supported("a transaction without a signature"));
+            }
+            Signature::Abstract => {
+                return Err(Discard::not_supported(AccountAuthenticator::ABSTRACT));
+            }
         };
         gathered.map_err(|fault| self.discard(&fault))
     }
@@ -325,7 +332,9 @@ fn multi_key(
             .get(number / 8)
             .is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
     };
-    let signers: Vec<usize> = (0..MultiKey::KEYS_MAX).filter(|&number| signed(number)).collect();
+    let signers: Vec<usize> = (0..MultiKey::KEYS_MAX)
+        .filter(|&number| signed(number))
+        .collect();
     if signers.len() != signatures.len() || signers.iter().any(|&signer| signer >= keys.len()) {
         return Err(Fault::Bitmap);
     }
@@ -335,13 +344,20 @@ fn multi_key(
             required,
         });
     }
-    let idle = keys.iter().enumerate().filter(|(number, _)| !signed(*number));
+    let idle = keys
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| !signed(*number));
     for (number, key) in idle {
         check_key(key).map_err(|fault| fault.of_key(number))?;
     }
-    let checked = signers.into_iter().zip(signatures).map(|(number, signature)| {
-        single_key(&keys[number], signature, message, decoded).map_err(|fault| fault.of_key(number))
-    });
+    let checked = signers
+        .into_iter()
+        .zip(signatures)
+        .map(|(number, signature)| {
+            single_key(&keys[number], signature, message, decoded)
+                .map_err(|fault| fault.of_key(number))
+        });
     let equations: Vec<Option<Equation>> = checked.collect::<Result<_, _>>()?;
     Ok(equations.into_iter().flatten().collect())
 }
@@ -376,7 +392,9 @@ enum Fault {
     Keys,
     #[error("the signatures required are not between 1 and the number of keys")]
     Required,
-    #[error("the bitmap has more than {BITMAP_BYTES_MAX} bytes or does not fit the signatures and keys")]
+    #[error(
+        "the bitmap has more than {BITMAP_BYTES_MAX} bytes or does not fit the signatures and keys"
+    )]
     Bitmap,
     #[error("{given} signatures of the {required} required")]
     TooFew { given: usize, required: usize },

@@ -117,6 +117,8 @@ fn at_most(number: usize, what: &str) -> Result<(), Discard> {
     }
     Err(Discard::because(
         ValidationStatus::InvalidSignature,
-        format_args!("{number} {what} are more than the {SIGNATURES_MAX} that a transaction may have"),
+        format_args!(
+            "{number} {what} are more than the {SIGNATURES_MAX} that a transaction may have"
+        ),
     ))
 }

@@ -47,7 +47,11 @@ impl Messages {
 
 impl RawTransaction {
     /// The bytes that all signers sign where there are secondary ones.
-    pub fn multi_agent_signing_message(&self, secondary: &[AccountAddress], vendor: &Vendor) -> Vec<u8> {
+    pub fn multi_agent_signing_message(
+        &self,
+        secondary: &[AccountAddress],
+        vendor: &Vendor,
+    ) -> Vec<u8> {
         self.message_with_data(MULTI_AGENT, secondary, None, vendor)
     }
 
@@ -59,7 +63,12 @@ impl RawTransaction {
         fee_payer: AccountAddress,
         vendor: &Vendor,
     ) -> Vec<u8> {
-        self.message_with_data(MULTI_AGENT_WITH_FEE_PAYER, secondary, Some(fee_payer), vendor)
+        self.message_with_data(
+            MULTI_AGENT_WITH_FEE_PAYER,
+            secondary,
+            Some(fee_payer),
+            vendor,
+        )
     }
 
     fn message_with_data(
@@ -71,7 +80,8 @@ impl RawTransaction {
     ) -> Vec<u8> {
         let mut message = vendor.seeds().raw_transaction_with_data.as_bytes().to_vec();
         message.push(variant);
-        bcs::serialize_into(&mut message, &(self, secondary)).expect("a transaction has a BCS form");
+        bcs::serialize_into(&mut message, &(self, secondary))
+            .expect("a transaction has a BCS form");
         message.extend(fee_payer.iter().flat_map(AccountAddress::as_bytes));
         message
     }

@@ -31,9 +31,9 @@ pub use keys::{
     authentication_key,
 };
 pub use unsupported::{
-    AbstractData, EphemeralCertificate, EphemeralPublicKey, EphemeralSignature, FederatedKeylessPublicKey,
-    FunctionInfo, KeylessPublicKey, KeylessSignature, OpenIdCertificate, SlhDsaPublicKey, SlhDsaSignature,
-    ZeroKnowledgeCertificate, ZeroKnowledgeProof,
+    AbstractData, EphemeralCertificate, EphemeralPublicKey, EphemeralSignature,
+    FederatedKeylessPublicKey, FunctionInfo, KeylessPublicKey, KeylessSignature, OpenIdCertificate,
+    SlhDsaPublicKey, SlhDsaSignature, ZeroKnowledgeCertificate, ZeroKnowledgeProof,
 };
 
 /// How one account signed. The order of the variants is the wire's.

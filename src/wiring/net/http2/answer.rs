@@ -192,6 +192,9 @@ fn tracked(bytes: Bytes) -> (Bytes, oneshot::Receiver<()>) {
         }
     }
     let (sender, receiver) = oneshot::channel();
-    let owner = Tracked { bytes, _gone: sender };
+    let owner = Tracked {
+        bytes,
+        _gone: sender,
+    };
     (Bytes::from_owner(owner), receiver)
 }

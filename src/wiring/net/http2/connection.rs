@@ -2,7 +2,8 @@
 //! long, its client breaks the protocol, or the node stops.
 
 use super::{
-    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX, TAKEN_BACK_MAX,
+    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX,
+    TAKEN_BACK_MAX,
     answer::{self, Outcome},
     patience::ConnectionPatience,
     request::{is_too_long, request},
@@ -45,7 +46,9 @@ where
         }
     };
     let memory = Rc::new(Connection::default());
-    let patience = Rc::new(ConnectionPatience::new(options.connection.client_send_timeout));
+    let patience = Rc::new(ConnectionPatience::new(
+        options.connection.client_send_timeout,
+    ));
     let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
         let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
         serve_stream(stream, peer, app, memory, Rc::clone(&patience))

@@ -76,7 +76,9 @@ fn serve() -> Served {
 
 async fn start(data_dir: &TempDir) -> Node {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let chain = genesis.chain().expect("the development genesis makes a chain");
+    let chain = genesis
+        .chain()
+        .expect("the development genesis makes a chain");
     let options = StoreOptions {
         cache_bytes: 16 * 1024 * 1024,
     };
@@ -99,7 +101,8 @@ async fn start(data_dir: &TempDir) -> Node {
 async fn read(response: ServiceResponse<impl actix_web::body::MessageBody>) -> Answer {
     let status = response.status();
     let content_type = response.headers().get(header::CONTENT_TYPE);
-    let is_json = content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
+    let is_json =
+        content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let is_encoded = response.headers().contains_key(header::CONTENT_ENCODING);
     let body = to_bytes(response.into_body()).await;
     Answer {

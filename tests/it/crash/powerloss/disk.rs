@@ -69,7 +69,10 @@ impl Content {
         if let Change::Write(offset, bytes) = change {
             for (number, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
                 if random.within(0..4) < arrives_in_4 {
-                    self.apply(&Change::Write(offset + number * SECTOR_BYTES, sector.to_vec()));
+                    self.apply(&Change::Write(
+                        offset + number * SECTOR_BYTES,
+                        sector.to_vec(),
+                    ));
                 }
             }
         } else if random.within(0..4) < arrives_in_4 {
@@ -215,7 +218,9 @@ impl FileSystem {
             } => self
                 .node(*descriptor)
                 .change(Change::Write(*offset, bytes.clone())),
-            Step::Length { descriptor, length } => self.node(*descriptor).change(Change::Length(*length)),
+            Step::Length { descriptor, length } => {
+                self.node(*descriptor).change(Change::Length(*length))
+            }
             Step::Sync { descriptor } => {
                 let changes = self.node(*descriptor).changes();
                 self.descriptors.get_mut(descriptor).unwrap().syncing = changes;
@@ -228,7 +233,10 @@ impl FileSystem {
                 let node = self.find(from).unwrap();
                 let ((before, old), (after, new)) =
                     (from.rsplit_once('/').unwrap(), to.rsplit_once('/').unwrap());
-                assert_eq!(before, after, "renames between directories are not modelled");
+                assert_eq!(
+                    before, after,
+                    "renames between directories are not modelled"
+                );
                 self.parent(from)
                     .0
                     .change(Change::Rename(old.to_owned(), new.to_owned(), node));
@@ -274,8 +282,12 @@ impl FileSystem {
                     image.insert(path, Some(bytes.clone()));
                 }
                 Content::Directory(names) => {
-                    let below = names.iter().map(|(name, node)| (*node, format!("{path}/{name}")));
-                    todo.extend(below.map(|(node, path)| (node, path.trim_start_matches('/').to_owned())));
+                    let below = names
+                        .iter()
+                        .map(|(name, node)| (*node, format!("{path}/{name}")));
+                    todo.extend(
+                        below.map(|(node, path)| (node, path.trim_start_matches('/').to_owned())),
+                    );
                     if number != ROOT {
                         image.insert(path, None);
                     }
@@ -290,7 +302,10 @@ impl FileSystem {
         for (path, bytes) in self.image(&mut |node| node.written.clone()) {
             if let Some(bytes) = bytes {
                 let real = fs::read(root.join(&path)).unwrap();
-                assert!(real == bytes, "{path} was changed in a way that is not recorded");
+                assert!(
+                    real == bytes,
+                    "{path} was changed in a way that is not recorded"
+                );
             }
         }
     }

@@ -75,7 +75,9 @@ impl Check {
     pub fn pass(&mut self, position: u64, step: &Step) {
         match step {
             // What is in it is in the memory of a running node, and may be lost with it.
-            Step::Unlink { path } if path.trim_start_matches('/') == POOL => self.promised.saved.clear(),
+            Step::Unlink { path } if path.trim_start_matches('/') == POOL => {
+                self.promised.saved.clear()
+            }
             Step::Rename { to, .. } if to.trim_start_matches('/') == POOL => {
                 self.promised.is_taken_in = false;
             }
@@ -219,7 +221,10 @@ async fn go_on(handle: &NodeHandle) {
         .sequence_number;
     let transaction = account.transfer(&facts, next, account.address, 1);
     let hash = transaction.hash(&facts.vendor);
-    let checked = handle.check_signatures(transaction, Lane::Trusted).await.unwrap();
+    let checked = handle
+        .check_signatures(transaction, Lane::Trusted)
+        .await
+        .unwrap();
     handle.submit(checked).await.unwrap();
     let (_, found) = handle.wait_for_commit(hash).await.unwrap();
     assert!(matches!(found, Lookup::Committed(_)), "{found:?}");

@@ -84,5 +84,8 @@ fn a_start_makes_durable_what_a_killed_one_had_only_written() {
         try_all(&format!("{killed:?}"), &[killed, Life::Short]);
     }
     let killed = Life::KilledAfter("unlink /new/deep/data/mempool.bcs");
-    try_all(&format!("{killed:?}"), &[Life::Parking, killed, Life::Short]);
+    try_all(
+        &format!("{killed:?}"),
+        &[Life::Parking, killed, Life::Short],
+    );
 }

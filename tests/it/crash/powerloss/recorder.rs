@@ -67,11 +67,14 @@ impl Recorder {
     pub fn new() -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let library = directory.path().join("recorder.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/crash/powerloss/recorder.c");
+        let source =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/crash/powerloss/recorder.c");
         // The compiler that the crates with C in them are built with.
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
         let compiled = Command::new(compiler)
-            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+            .args([
+                "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o",
+            ])
             .arg(&library)
             .arg(source)
             .args(["-ldl", "-lpthread"])
@@ -126,7 +129,10 @@ impl Recorder {
             at += length;
             steps.push((at as u64, step));
         }
-        assert!(record[at..].len() < 8 * 1024 * 1024, "the record cannot be read");
+        assert!(
+            record[at..].len() < 8 * 1024 * 1024,
+            "the record cannot be read"
+        );
         steps
     }
 }
@@ -137,7 +143,10 @@ fn next_step(record: &[u8]) -> Option<(Step, usize)> {
     let line = std::str::from_utf8(&record[..line_length]).unwrap();
     let mut length = line_length + 1;
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let numbers: Vec<usize> = rest.split(' ').map_while(|word| word.parse().ok()).collect();
+    let numbers: Vec<usize> = rest
+        .split(' ')
+        .map_while(|word| word.parse().ok())
+        .collect();
     let descriptor = numbers.first().map_or(0, |&number| number as u32);
     let step = match word {
         "start" => Step::Start,

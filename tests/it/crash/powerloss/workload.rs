@@ -80,7 +80,11 @@ pub async fn run(recorder: &Recorder, lives: &[Life]) -> Vec<(u64, Promise)> {
         if let Life::KilledAfter(line) = life {
             let mut command = recorder.command(&[], Some(line));
             let ended = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-            assert_eq!(ended.unwrap().code(), Some(EXIT_RECORDER), "never came to {line}");
+            assert_eq!(
+                ended.unwrap().code(),
+                Some(EXIT_RECORDER),
+                "never came to {line}"
+            );
             // Whatever it had taken in died with it.
             parked.clear();
             continue;
@@ -95,7 +99,9 @@ fn settings(life: Life, height: u64) -> Vec<String> {
     let mut settings: Vec<_> = WINDOW.iter().map(|&setting| setting.to_owned()).collect();
     match life {
         Life::Parking => settings.push("chain.framework_upgrades=1@0".to_owned()),
-        Life::Upgraded => settings.push(format!("chain.framework_upgrades=1@0,2@{}", height + 1_000)),
+        Life::Upgraded => {
+            settings.push(format!("chain.framework_upgrades=1@0,2@{}", height + 1_000))
+        }
         _ => {}
     }
     settings

@@ -49,7 +49,8 @@ fn keyless_key() -> impl Strategy<Value = (String, Bytes)> {
 /// With a certificate by a proof: three points, horizon, extra field, audience, the prover's signature;
 /// then the header of the token, expiry, key and signature.
 fn keyless_signature() -> impl Strategy<Value = AnySignature> {
-    let points = vec(any::<[u8; 32]>(), 4).prop_map(|points| <[[u8; 32]; 4]>::try_from(points).unwrap());
+    let points =
+        vec(any::<[u8; 32]>(), 4).prop_map(|points| <[[u8; 32]; 4]>::try_from(points).unwrap());
     let extra = proptest::option::of(".{0,9}");
     let certificate = (points, any::<u64>(), extra.clone(), extra, any::<bool>());
     let certificate = certificate.prop_map(|(points, horizon, field, audience, is_signed)| {
@@ -64,7 +65,10 @@ fn keyless_signature() -> impl Strategy<Value = AnySignature> {
         joined(1, 64, 0),
     )
         .prop_map(|(certificate, header, expiry, key, signature)| {
-            any_signature_of(3, &(certificate, header, expiry, (0u8, key), (0u8, signature)))
+            any_signature_of(
+                3,
+                &(certificate, header, expiry, (0u8, key), (0u8, signature)),
+            )
         })
 }
 
@@ -78,11 +82,13 @@ fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
     };
     prop_oneof![
         (bytes(), bytes())
-            .prop_map(move |(digest, signature)| of(bcs::to_bytes(&(0u8, digest, signature)).unwrap())),
-        (bytes(), bytes(), bytes())
-            .prop_map(move |(digest, signature, key)| of(
-                bcs::to_bytes(&(1u8, digest, signature, key)).unwrap()
+            .prop_map(move |(digest, signature)| of(
+                bcs::to_bytes(&(0u8, digest, signature)).unwrap()
             )),
+        (bytes(), bytes(), bytes()).prop_map(move |(digest, signature, key)| of(bcs::to_bytes(&(
+            1u8, digest, signature, key
+        ))
+        .unwrap())),
     ]
 }
 
@@ -104,8 +110,12 @@ fn any_signature() -> impl Strategy<Value = AnySignature> {
 fn multi_ed25519() -> impl Strategy<Value = (MultiEd25519PublicKey, MultiEd25519Signature)> {
     let keys = (1..4usize).prop_flat_map(|count| joined(count, 32, 1));
     let signatures = (1..4usize).prop_flat_map(|count| joined(count, 64, 4));
-    (keys, signatures)
-        .prop_map(|(keys, signatures)| (MultiEd25519PublicKey(keys), MultiEd25519Signature(signatures)))
+    (keys, signatures).prop_map(|(keys, signatures)| {
+        (
+            MultiEd25519PublicKey(keys),
+            MultiEd25519Signature(signatures),
+        )
+    })
 }
 
 /// Any bitmap beside any number of signatures: what decodes need not hold.
@@ -133,7 +143,9 @@ pub fn customary_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
                 public_keys,
                 signatures_required,
             },
-            signatures_bitmap: Bytes::copy_from_slice(&bitmap::of(signatures.keys().copied()).unwrap()),
+            signatures_bitmap: Bytes::copy_from_slice(
+                &bitmap::of(signatures.keys().copied()).unwrap(),
+            ),
             signatures: signatures.into_values().collect(),
         },
     )
@@ -147,10 +159,12 @@ pub fn account() -> impl Strategy<Value = AccountAuthenticator> {
                 signature,
             }
         }),
-        multi_ed25519().prop_map(|(public_key, signature)| AccountAuthenticator::MultiEd25519 {
-            public_key,
-            signature,
-        }),
+        multi_ed25519().prop_map(
+            |(public_key, signature)| AccountAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            }
+        ),
         (any_key(), any_signature()).prop_map(|(public_key, signature)| {
             AccountAuthenticator::SingleKey {
                 public_key,
@@ -177,9 +191,11 @@ pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
                 signature,
             }
         }),
-        multi_ed25519().prop_map(|(public_key, signature)| TransactionAuthenticator::MultiEd25519 {
-            public_key,
-            signature,
+        multi_ed25519().prop_map(|(public_key, signature)| {
+            TransactionAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            }
         }),
         (account().prop_map(Box::new), others()).prop_map(|(sender, (addresses, signers))| {
             TransactionAuthenticator::MultiAgent {

@@ -48,7 +48,14 @@ impl Answer {
         let head_length = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..head_length]).unwrap();
         let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let status = lines
+            .next()
+            .unwrap()
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap();
         let headers: HashMap<_, _> = lines
             .map(|line| line.split_once(':').unwrap())
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
@@ -104,7 +111,10 @@ impl Client {
 
     /// Holds an answer against the document of the interface, where `request` begins as a request does.
     pub(super) fn assert_declared(&self, request: &[u8], answer: &Answer) {
-        let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let line = request
+            .split(|byte| *byte == b'\r')
+            .next()
+            .unwrap_or_default();
         let words: Vec<_> = line
             .split(|byte| *byte == b' ')
             .map(String::from_utf8_lossy)
@@ -132,7 +142,8 @@ impl Client {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> Answer {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n");
+        let mut request =
+            format!("{method} {path} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n");
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
@@ -181,13 +192,16 @@ impl Client {
     pub async fn submit_json(&self, body: &Value) -> Answer {
         let body = serde_json::to_vec(body).unwrap();
         let headers = [("content-type", "application/json; charset=utf-8")];
-        self.send("POST", "/v1/transactions", &headers, Some(&body)).await
+        self.send("POST", "/v1/transactions", &headers, Some(&body))
+            .await
     }
 
     /// Asks until the transaction is committed; gives the committed form.
     pub async fn wait(&self, hash: &HashValue) -> Value {
         loop {
-            let answer = self.get(&format!("/v1/transactions/wait_by_hash/{hash}")).await;
+            let answer = self
+                .get(&format!("/v1/transactions/wait_by_hash/{hash}"))
+                .await;
             assert_eq!(answer.status, 200, "{}", answer.text());
             let transaction = answer.json();
             if transaction["type"] != "pending_transaction" {

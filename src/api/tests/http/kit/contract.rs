@@ -24,7 +24,8 @@ pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer
         return;
     };
     // What a browser asks before its request, and what the HTTP layer refuses before any route.
-    if method == "OPTIONS" || (answer.status >= 400 && !answer.headers.contains_key("content-type")) {
+    if method == "OPTIONS" || (answer.status >= 400 && !answer.headers.contains_key("content-type"))
+    {
         return;
     }
     let contract = of_vendor(vendor);
@@ -46,7 +47,11 @@ pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer
         };
     };
     let response = contract.resolved(&operation["responses"][answer.status.to_string()]);
-    assert!(response.is_object(), "{what} is not declared: {}", answer.text());
+    assert!(
+        response.is_object(),
+        "{what} is not declared: {}",
+        answer.text()
+    );
     contract.assert_headers(vendor, response, answer, &what);
     contract.assert_body(response, template, answer, &what);
 }
@@ -122,7 +127,10 @@ impl Contract {
             .unwrap_or_default();
         let essence = media_type.split(';').next().unwrap_or_default();
         let content = &response["content"][essence];
-        assert!(content.is_object(), "{what}: {media_type:?} is not declared");
+        assert!(
+            content.is_object(),
+            "{what}: {media_type:?} is not declared"
+        );
         if essence == "application/json" {
             let key = format!("{} {template}", what.split(' ').next().unwrap_or_default());
             self.assert_fits(&key, &content["schema"], answer, what);

@@ -19,8 +19,8 @@ pub use transfer::{Transfer, exchange, now_secs};
 use actix_web::{App, HttpServer, dev::ServerHandle};
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction, StateKey,
-    Vendor, WriteOp, WriteSet,
+    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction,
+    StateKey, Vendor, WriteOp, WriteSet,
 };
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
@@ -131,14 +131,15 @@ impl TestApi {
             .unwrap();
         let state = ApiState::new(node.handle(), api_config);
         let served = state.clone();
-        let server = HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
-            .workers(1)
-            .on_connect(|_, data| {
-                data.insert(std::rc::Rc::new(Remembered::default()));
-            })
-            .disable_signals()
-            .bind(("127.0.0.1", 0))
-            .unwrap();
+        let server =
+            HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
+                .workers(1)
+                .on_connect(|_, data| {
+                    data.insert(std::rc::Rc::new(Remembered::default()));
+                })
+                .disable_signals()
+                .bind(("127.0.0.1", 0))
+                .unwrap();
         let address = server.addrs()[0];
         let server = server.run();
         let handle = server.handle();
@@ -205,7 +206,11 @@ pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
         "block-height",
         "oldest-block-height",
     ]
-    .map(|name| answer.headers[&format!("x-{vendor}-{name}")].parse().unwrap())
+    .map(|name| {
+        answer.headers[&format!("x-{vendor}-{name}")]
+            .parse()
+            .unwrap()
+    })
 }
 
 /// The body of a success in JSON.
@@ -239,7 +244,10 @@ pub async fn still_works(api: &TestApi) {
 fn add_state(block: &mut ExecutedBlock, more: Vec<(StateKey, Bytes)>) {
     let genesis = &mut block.transactions[0];
     let mut writes: Vec<_> = genesis.writes.iter().cloned().collect();
-    writes.extend(more.into_iter().map(|(key, value)| (key, WriteOp::Put(value))));
+    writes.extend(
+        more.into_iter()
+            .map(|(key, value)| (key, WriteOp::Put(value))),
+    );
     writes.sort_by(|(a, _), (b, _)| a.cmp(b));
     genesis.writes = WriteSet::from_ascending(writes);
 }

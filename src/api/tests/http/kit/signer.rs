@@ -12,8 +12,8 @@ use ledger::{
     AccountAddress, Chain, HashValue, RawTransaction, SignedTransaction,
     crypto::{Ed25519PrivateKey, Ed25519Signature},
     transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-        MultiKey, Scheme, TransactionAuthenticator, authentication_key,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, Scheme, TransactionAuthenticator, authentication_key,
     },
 };
 use sha2::{Digest, Sha256, Sha512};
@@ -147,8 +147,9 @@ fn assertion<A: serde::de::DeserializeOwned>(
     authenticator_data: [u8; 37],
 ) -> A {
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(challenge.as_bytes());
-    let client_data =
-        format!(r#"{{"type":"webauthn.get","challenge":"{challenge}","origin":"http://localhost"}}"#);
+    let client_data = format!(
+        r#"{{"type":"webauthn.get","challenge":"{challenge}","origin":"http://localhost"}}"#
+    );
     let mut signed = Sha256::new();
     signed.update(authenticator_data);
     signed.update(Sha256::digest(&client_data));
@@ -172,13 +173,20 @@ fn bitmap(keys: impl Iterator<Item = usize>) -> [u8; 4] {
 impl Signer {
     /// The account that signs with a fresh key of this kind.
     pub fn address(&self) -> AccountAddress {
-        let of_bcs =
-            |bytes: Vec<u8>, scheme| AccountAddress::new(*authentication_key(&bytes, scheme).as_bytes());
+        let of_bcs = |bytes: Vec<u8>, scheme| {
+            AccountAddress::new(*authentication_key(&bytes, scheme).as_bytes())
+        };
         match self {
             Self::Ed25519(key) => key.public_key().account_address(),
-            Self::MultiEd25519 { .. } => of_bcs(self.multi_ed25519_key().0.to_vec(), Scheme::MultiEd25519),
-            Self::SingleKey(key) => of_bcs(bcs::to_bytes(&key.public_key()).unwrap(), Scheme::SingleKey),
-            Self::MultiKey { .. } => of_bcs(bcs::to_bytes(&self.multi_key()).unwrap(), Scheme::MultiKey),
+            Self::MultiEd25519 { .. } => {
+                of_bcs(self.multi_ed25519_key().0.to_vec(), Scheme::MultiEd25519)
+            }
+            Self::SingleKey(key) => {
+                of_bcs(bcs::to_bytes(&key.public_key()).unwrap(), Scheme::SingleKey)
+            }
+            Self::MultiKey { .. } => {
+                of_bcs(bcs::to_bytes(&self.multi_key()).unwrap(), Scheme::MultiKey)
+            }
             Self::Nobody(address) => *address,
         }
     }
@@ -246,17 +254,24 @@ impl Signer {
                 signature: key.sign_again(message),
             },
             Self::MultiKey {
-                signatures_required, ..
+                signatures_required,
+                ..
             } => self.multi_key_signature(message, 0..usize::from(*signatures_required)),
             Self::Nobody(_) => AccountAuthenticator::NoAccountAuthenticator,
         }
     }
 
-    fn multi_ed25519_signature(&self, message: &[u8], signing: Range<usize>) -> AccountAuthenticator {
+    fn multi_ed25519_signature(
+        &self,
+        message: &[u8],
+        signing: Range<usize>,
+    ) -> AccountAuthenticator {
         let Self::MultiEd25519 { keys, .. } = self else {
             panic!("no multi-ed25519 signer");
         };
-        let signatures = keys[signing.clone()].iter().flat_map(|key| key.sign(message).0);
+        let signatures = keys[signing.clone()]
+            .iter()
+            .flat_map(|key| key.sign(message).0);
         let signature: Vec<u8> = signatures.chain(bitmap(signing)).collect();
         AccountAuthenticator::MultiEd25519 {
             public_key: self.multi_ed25519_key(),

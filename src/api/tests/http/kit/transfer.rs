@@ -4,7 +4,8 @@ use ledger::{
     AccountAddress, Chain, EntryFunction, Genesis, ModuleId, RawTransaction, SignedTransaction,
     crypto::Ed25519PrivateKey,
     transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable, TransactionPayload,
+        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
+        TransactionPayload,
     },
 };
 use serde_json::{Value, json};
@@ -21,7 +22,10 @@ static EXPIRATION_TIMESTAMP_SECS: LazyLock<u64> = LazyLock::new(|| now_secs() + 
 
 /// Unix time in seconds.
 pub fn now_secs() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
 }
 
 /// What two signers do together: the first gives 1 of the chain's coin, the second 2.
@@ -72,7 +76,9 @@ impl Transfer {
     }
 
     pub fn key(&self) -> Ed25519PrivateKey {
-        Genesis::development_accounts()[self.from].private_key.clone()
+        Genesis::development_accounts()[self.from]
+            .private_key
+            .clone()
     }
 
     pub fn sender(&self) -> AccountAddress {
@@ -107,7 +113,9 @@ impl Transfer {
         EntryFunction {
             module: ModuleId {
                 address: AccountAddress::ONE,
-                name: format!("{}_account", chain.vendor().lower()).parse().unwrap(),
+                name: format!("{}_account", chain.vendor().lower())
+                    .parse()
+                    .unwrap(),
             },
             function: "transfer".parse().unwrap(),
             type_args: Vec::new(),
@@ -116,7 +124,12 @@ impl Transfer {
     }
 
     /// A call of another entry function by the same sender, its arguments in JSON.
-    pub fn sign_call(&self, chain: &Chain, function: &str, arguments: &[Value]) -> SignedTransaction {
+    pub fn sign_call(
+        &self,
+        chain: &Chain,
+        function: &str,
+        arguments: &[Value],
+    ) -> SignedTransaction {
         let call = chain.framework().call_from_json(function, &[], arguments);
         self.sign_payload(chain, TransactionPayload::EntryFunction(call.unwrap()))
     }

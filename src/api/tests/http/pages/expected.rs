@@ -71,7 +71,10 @@ impl Ledger {
                 place + 1
             };
             let place = if one["version"] == "0" { 0 } else { place };
-            (number(one, "version"), json!({ "transaction_index": place }))
+            (
+                number(one, "version"),
+                json!({ "transaction_index": place }),
+            )
         });
         places.collect()
     }
@@ -83,7 +86,8 @@ impl Ledger {
         });
         let sender = Transfer::new(MIXED, 0).sender().to_string();
         let of_stream = events.filter(|(_, event)| {
-            event["type"] == "0x1::coin::WithdrawEvent" && event["guid"]["account_address"] == sender
+            event["type"] == "0x1::coin::WithdrawEvent"
+                && event["guid"]["account_address"] == sender
         });
         let versioned = of_stream.map(|(version, mut event)| {
             event["version"] = version;
@@ -100,11 +104,18 @@ impl Ledger {
             .filter(|(version, _)| *version <= walked.version)
             .count();
         let what = format!("{} from {from}", listing.path);
-        assert!(walked.all.len() >= due, "{what}: {} of {due}", walked.all.len());
+        assert!(
+            walked.all.len() >= due,
+            "{what}: {} of {due}",
+            walked.all.len()
+        );
         for (found, (_, expected)) in walked.all.iter().zip(&expected) {
             assert_eq!(found, expected, "{what}");
         }
-        assert!(walked.all.len() <= expected.len(), "{what}: more than there is");
+        assert!(
+            walked.all.len() <= expected.len(),
+            "{what}: more than there is"
+        );
         assert!(!walked.is_pruned, "{what}");
     }
 }

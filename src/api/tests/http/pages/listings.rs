@@ -47,7 +47,11 @@ pub async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
     let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
     let first = good(&client.get(&format!("{by_handle}?limit=1")).await);
     let creation_number = number(&first[0]["guid"], "creation_number");
-    [by_handle, format!("{}/events/{creation_number}", account(from))].map(|path| Numbered {
+    [
+        by_handle,
+        format!("{}/events/{creation_number}", account(from)),
+    ]
+    .map(|path| Numbered {
         path,
         start: "start",
         number: Some("sequence_number"),

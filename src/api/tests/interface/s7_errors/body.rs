@@ -80,7 +80,9 @@ async fn messages_name_the_thing_and_the_version() {
         ),
         (
             "/v1/accounts/0x1/module/nothing",
-            format!("Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"),
+            format!(
+                "Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"
+            ),
         ),
         (
             "/v1/accounts/0x1/events/0x1::chain_id::ChainId/nothing",
@@ -104,7 +106,10 @@ async fn messages_name_the_thing_and_the_version() {
             "/v1/accounts/0x1?ledger_version=3",
             "Ledger version(3) has been pruned".to_owned(),
         ),
-        ("/v1/blocks/by_height/3", "Block(3) has been pruned".to_owned()),
+        (
+            "/v1/blocks/by_height/3",
+            "Block(3) has been pruned".to_owned(),
+        ),
     ] {
         let body: Value = pruned.api.client.get(path).await.json();
         assert_eq!(body["message"], message, "{path}");
@@ -117,7 +122,9 @@ async fn messages_name_the_thing_and_the_version() {
         .await;
     assert_eq!(
         missing.json()["message"],
-        format!("Table Item not found by Table handle(0xdead), Table key(0x01) and Ledger version({newest})")
+        format!(
+            "Table Item not found by Table handle(0xdead), Table key(0x01) and Ledger version({newest})"
+        )
     );
     pruned.api.stop().await;
 }

@@ -114,7 +114,9 @@ async fn broken() -> Broken {
     }
     let registry = format!("/v1/accounts/{owner}/resource/0x1::registry::Registry");
     let registry = good(&client.get(&registry).await);
-    let table = registry["data"]["records"]["inner"]["handle"].as_str().unwrap();
+    let table = registry["data"]["records"]["inner"]["handle"]
+        .as_str()
+        .unwrap();
     let genesis = good(&client.get("/v1/transactions/by_version/0").await);
     is_broken.store(true, SeqCst);
     Broken {
@@ -156,11 +158,19 @@ async fn reads_of_a_broken_disk_are_500() {
             "transactions".to_owned(),
         ),
         (
-            row("GET /transactions/by_hash/{txn_hash}", 500, "internal_error"),
+            row(
+                "GET /transactions/by_hash/{txn_hash}",
+                500,
+                "internal_error",
+            ),
             format!("transactions/by_hash/{hash}"),
         ),
         (
-            row("GET /transactions/wait_by_hash/{txn_hash}", 500, "internal_error"),
+            row(
+                "GET /transactions/wait_by_hash/{txn_hash}",
+                500,
+                "internal_error",
+            ),
             format!("transactions/wait_by_hash/{hash}"),
         ),
         (
@@ -176,7 +186,11 @@ async fn reads_of_a_broken_disk_are_500() {
             "transactions/auxiliary_info?start_version=0".to_owned(),
         ),
         (
-            row("GET /blocks/by_height/{block_height}", 500, "internal_error"),
+            row(
+                "GET /blocks/by_height/{block_height}",
+                500,
+                "internal_error",
+            ),
             "blocks/by_height/1?with_transactions=true".to_owned(),
         ),
         (
@@ -220,7 +234,11 @@ async fn reads_of_a_broken_disk_are_500() {
             format!("accounts/{sender}/balance/0xa"),
         ),
         (
-            row("GET /accounts/{address}/transactions", 500, "internal_error"),
+            row(
+                "GET /accounts/{address}/transactions",
+                500,
+                "internal_error",
+            ),
             format!("accounts/{sender}/transactions"),
         ),
         (
@@ -305,7 +323,11 @@ async fn calls_on_a_broken_disk_are_500() {
             item,
         ),
         (
-            row("POST /tables/{table_handle}/raw_item", 500, "internal_error"),
+            row(
+                "POST /tables/{table_handle}/raw_item",
+                500,
+                "internal_error",
+            ),
             &format!("tables/{table}/raw_item"),
             json!({ "key": RECORD_KEY }),
         ),
@@ -327,13 +349,19 @@ async fn calls_on_a_broken_disk_are_500() {
 #[actix_web::test]
 async fn what_needs_no_disk_is_still_answered() {
     let Broken {
-        client, chain, _node, ..
+        client,
+        chain,
+        _node,
+        ..
     } = broken().await;
     for (row, path) in [
         (row("GET /", 200, "-"), ""),
         (row("GET /-/healthy", 200, "-"), "/-/healthy"),
         (row("GET /info", 200, "-"), "/info"),
-        (row("GET /estimate_gas_price", 200, "-"), "/estimate_gas_price"),
+        (
+            row("GET /estimate_gas_price", 200, "-"),
+            "/estimate_gas_price",
+        ),
         (row("GET /spec", 200, "-"), "/spec"),
         (row("GET /spec.json", 200, "-"), "/spec.json"),
         (row("GET /spec.yaml", 200, "-"), "/spec.yaml"),

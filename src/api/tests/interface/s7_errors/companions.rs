@@ -32,7 +32,11 @@ async fn parameters_of_another_type_do_not_read() {
             "transactions/by_version/-1",
         ),
         (
-            row("GET /transactions/auxiliary_info", 400, "web_framework_error"),
+            row(
+                "GET /transactions/auxiliary_info",
+                400,
+                "web_framework_error",
+            ),
             "transactions/auxiliary_info",
         ),
         (
@@ -40,14 +44,21 @@ async fn parameters_of_another_type_do_not_read() {
             "transactions/auxiliary_info?start_version=x",
         ),
         (
-            row("GET /blocks/by_version/{version}", 400, "web_framework_error"),
+            row(
+                "GET /blocks/by_version/{version}",
+                400,
+                "web_framework_error",
+            ),
             "blocks/by_version/x",
         ),
         (
             syntax("GET /blocks/by_version/{version}"),
             "blocks/by_version/1?with_transactions=yes",
         ),
-        (syntax("GET /accounts/{address}"), "accounts/0x1?ledger_version=x"),
+        (
+            syntax("GET /accounts/{address}"),
+            "accounts/0x1?ledger_version=x",
+        ),
         (
             syntax("GET /accounts/{address}/resource/{resource_type}"),
             "accounts/0x1/resource/0x9::a::B?ledger_version=x",
@@ -61,7 +72,11 @@ async fn parameters_of_another_type_do_not_read() {
             "accounts/0x1/module/1x",
         ),
         (
-            row("GET /accounts/{address}/modules", 400, "web_framework_error"),
+            row(
+                "GET /accounts/{address}/modules",
+                400,
+                "web_framework_error",
+            ),
             "accounts/0xg/modules",
         ),
         (
@@ -73,11 +88,19 @@ async fn parameters_of_another_type_do_not_read() {
             "accounts/0x1/modules?start=zz",
         ),
         (
-            row("GET /accounts/{address}/transactions", 400, "web_framework_error"),
+            row(
+                "GET /accounts/{address}/transactions",
+                400,
+                "web_framework_error",
+            ),
             "accounts/0x1/transactions?start=-1",
         ),
         (
-            row("GET /accounts/{address}/resources", 400, "web_framework_error"),
+            row(
+                "GET /accounts/{address}/resources",
+                400,
+                "web_framework_error",
+            ),
             "accounts/0x1/resources?limit=x",
         ),
         (
@@ -138,7 +161,11 @@ async fn values_that_make_no_sense() {
         .get(api, &format!("/v1/accounts/0xb0b/resources?start={cursor}"))
         .await;
     let submission = Transfer::new(3, 0).json(&api.chain);
-    let unknown = changed(&submission, "/payload/function", json!("0x1::coin::nothing"));
+    let unknown = changed(
+        &submission,
+        "/payload/function",
+        json!("0x1::coin::nothing"),
+    );
     row("POST /transactions/batch", 400, "invalid_input")
         .post(api, "/v1/transactions/batch", &json!([unknown]))
         .await;
@@ -210,7 +237,11 @@ async fn what_is_not_there_is_not_found() {
             format!("accounts/0x1/modules?{future}"),
         ),
         (
-            row("GET /accounts/{address}/resources", 404, "version_not_found"),
+            row(
+                "GET /accounts/{address}/resources",
+                404,
+                "version_not_found",
+            ),
             format!("accounts/0x1/resources?{future}"),
         ),
         (
@@ -222,7 +253,11 @@ async fn what_is_not_there_is_not_found() {
     }
     for (row, path, body) in [
         (
-            row("POST /tables/{table_handle}/item", 404, "table_item_not_found"),
+            row(
+                "POST /tables/{table_handle}/item",
+                404,
+                "table_item_not_found",
+            ),
             "/v1/tables/0xdead/item".to_owned(),
             json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
         ),
@@ -267,9 +302,13 @@ async fn values_of_the_state_are_read_by_their_key() {
         body["key"].as_str().unwrap()
     );
     assert!(before.text().contains(&words), "{}", before.text());
-    row("POST /experimental/state_values/raw", 404, "version_not_found")
-        .post(&history.api, &format!("{path}?ledger_version=19"), body)
-        .await;
+    row(
+        "POST /experimental/state_values/raw",
+        404,
+        "version_not_found",
+    )
+    .post(&history.api, &format!("{path}?ledger_version=19"), body)
+    .await;
     row("POST /experimental/state_values/raw", 400, "invalid_input")
         .post(&history.api, path, &json!({ "key": "0xff" }))
         .await;
@@ -311,7 +350,11 @@ async fn a_node_that_cannot_write_is_503() {
         .get(&api, "/v1/-/healthy")
         .await;
     assert!(!answer.headers.contains_key("retry-after"));
-    assert!(answer.text().contains("no room is left"), "{}", answer.text());
+    assert!(
+        answer.text().contains("no room is left"),
+        "{}",
+        answer.text()
+    );
     assert!(api.handle().set_no_room(None));
     good(&api.client.get("/v1/-/healthy").await);
     api.stop().await;
@@ -326,14 +369,18 @@ async fn what_to_sign_is_told_in_json_only() {
         ("content-type", "application/json"),
         ("accept", "application/x-bcs"),
     ];
-    row("POST /transactions/encode_submission", 400, "bcs_not_supported")
-        .send(
-            &api,
-            "/v1/transactions/encode_submission",
-            &headers,
-            Some(body.as_bytes()),
-        )
-        .await;
+    row(
+        "POST /transactions/encode_submission",
+        400,
+        "bcs_not_supported",
+    )
+    .send(
+        &api,
+        "/v1/transactions/encode_submission",
+        &headers,
+        Some(body.as_bytes()),
+    )
+    .await;
     api.stop().await;
 }
 
@@ -369,7 +416,9 @@ async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
     for example in examples::submissions(&history) {
         let row = match example.route {
             "POST /transactions/simulate" => row("POST /transactions/simulate", 200, "-"),
-            "POST /transactions/encode_submission" => row("POST /transactions/encode_submission", 200, "-"),
+            "POST /transactions/encode_submission" => {
+                row("POST /transactions/encode_submission", 200, "-")
+            }
             "POST /transactions/batch" => row("POST /transactions/batch", 202, "-"),
             _ => row("POST /transactions", 202, "-"),
         };
@@ -398,7 +447,10 @@ async fn a_batch_of_which_some_are_taken_is_206() {
 #[actix_web::test]
 async fn a_path_that_takes_two_methods_names_both() {
     let api = TestApi::start(Settings::default()).await;
-    let answer = api.client.send("PUT", "/v1/transactions", &[], Some(b"")).await;
+    let answer = api
+        .client
+        .send("PUT", "/v1/transactions", &[], Some(b""))
+        .await;
     refused(&answer, (405, "web_framework_error"), "PUT");
     assert_eq!(answer.headers["allow"], "GET, POST");
     api.stop().await;

@@ -109,7 +109,11 @@ async fn calls_below_the_window_are_gone() {
             json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
         ),
         (
-            row("POST /tables/{table_handle}/raw_item", 410, "version_pruned"),
+            row(
+                "POST /tables/{table_handle}/raw_item",
+                410,
+                "version_pruned",
+            ),
             "/v1/tables/0xdead/raw_item",
             json!({ "key": "0x" }),
         ),
@@ -133,7 +137,11 @@ async fn calls_below_the_window_are_gone() {
             .client
             .post_json(&oldest, &body, "application/json")
             .await;
-        assert!([400, 404].contains(&answer.status), "{oldest}: {}", answer.text());
+        assert!(
+            [400, 404].contains(&answer.status),
+            "{oldest}: {}",
+            answer.text()
+        );
     }
     pruned.api.stop().await;
 }
@@ -144,9 +152,13 @@ async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
     let pruned = Pruned::start().await;
     let path = format!("/v1/accounts/{}/transactions", pruned.sender());
     for start in 0..6 {
-        row("GET /accounts/{address}/transactions", 410, "version_pruned")
-            .get(&pruned.api, &format!("{path}?start={start}"))
-            .await;
+        row(
+            "GET /accounts/{address}/transactions",
+            410,
+            "version_pruned",
+        )
+        .get(&pruned.api, &format!("{path}?start={start}"))
+        .await;
     }
     for query in ["", "?start=6"] {
         let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
@@ -171,7 +183,8 @@ async fn blocks_leave_whole() {
                 assert_eq!(block, good(&pruned.api.client.get(&by_height).await));
                 assert!(number(&block["first_version"]) >= pruned.oldest);
             } else {
-                row("GET /blocks/by_version/{version}", 410, "version_pruned").holds(&answer, &by_version);
+                row("GET /blocks/by_version/{version}", 410, "version_pruned")
+                    .holds(&answer, &by_version);
                 row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                     .get(&pruned.api, &by_height)
                     .await;
@@ -190,6 +203,9 @@ async fn the_newest_page_begins_with_the_window() {
         .iter()
         .map(|transaction| number(&transaction["version"]))
         .collect();
-    assert_eq!(versions, (pruned.oldest..=pruned.newest).collect::<Vec<_>>());
+    assert_eq!(
+        versions,
+        (pruned.oldest..=pruned.newest).collect::<Vec<_>>()
+    );
     pruned.api.stop().await;
 }

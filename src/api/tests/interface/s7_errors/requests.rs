@@ -51,7 +51,10 @@ async fn a_path_that_is_too_long_is_414() {
         .get(&history.api, &format!("{longest}a"))
         .await;
     for example in examples::all(&history) {
-        let body = example.body.as_ref().map(|body| body.to_string().into_bytes());
+        let body = example
+            .body
+            .as_ref()
+            .map(|body| body.to_string().into_bytes());
         let mark = if example.path.contains('?') { '&' } else { '?' };
         let path = format!("{}{mark}{long}", example.path);
         row(example.route, 414, "web_framework_error")
@@ -75,7 +78,10 @@ async fn requests_above_the_limit_are_503() {
         .iter()
         .filter(|example| example.route != "GET /-/healthy")
     {
-        let body = example.body.as_ref().map(|body| body.to_string().into_bytes());
+        let body = example
+            .body
+            .as_ref()
+            .map(|body| body.to_string().into_bytes());
         let answer = row(example.route, 503, "internal_error")
             .send(&api, &example.path, &[JSON], body.as_deref())
             .await;
@@ -152,7 +158,12 @@ async fn a_body_that_does_not_read_is_400() {
                 .await;
         }
         row(post.route, 400, "web_framework_error")
-            .send(&history.api, &post.path, &[JSON], Some(b"{\"key\":\"\xff\"}"))
+            .send(
+                &history.api,
+                &post.path,
+                &[JSON],
+                Some(b"{\"key\":\"\xff\"}"),
+            )
             .await;
     }
     history.api.stop().await;
@@ -164,7 +175,9 @@ async fn an_empty_parameter_of_a_path_is_404() {
     let history = History::start().await;
     for with_path in examples::all(&history) {
         let (method, pattern) = with_path.route.split_once(' ').unwrap();
-        let parts = pattern.split('/').zip(with_path.path["/v1".len()..].split('/'));
+        let parts = pattern
+            .split('/')
+            .zip(with_path.path["/v1".len()..].split('/'));
         let parts: Vec<_> = parts.collect();
         for (place, (name, _)) in parts.iter().enumerate() {
             if !name.starts_with('{') {
@@ -188,7 +201,8 @@ async fn an_empty_parameter_of_a_path_is_404() {
 #[actix_web::test]
 async fn a_body_that_does_not_arrive_is_408() {
     let history = History::start().await;
-    let app = init_service(App::new().configure(|config| configure(config, &history.api.state))).await;
+    let app =
+        init_service(App::new().configure(|config| configure(config, &history.api.state))).await;
     let posts = examples::posts(&history);
     // From here on time passes where nothing else happens.
     tokio::time::pause();

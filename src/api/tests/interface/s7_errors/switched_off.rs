@@ -53,7 +53,10 @@ async fn answers_in_bcs_can_be_turned_off() {
         ..SwitchChange::default()
     });
     for example in examples::reads(&history) {
-        if ![&ALWAYS_ANSWER[..], &JSON_ONLY].concat().contains(&example.route) {
+        if ![&ALWAYS_ANSWER[..], &JSON_ONLY]
+            .concat()
+            .contains(&example.route)
+        {
             let answer = example.ask(&history, "application/x-bcs").await;
             row(example.route, 403, "api_disabled").holds(&answer, example.route);
         }
@@ -121,7 +124,11 @@ async fn a_submission_that_the_filter_denies_is_403() {
     ledger_headers(&answer, "node");
     // A batch of which nothing is taken is an error of its own, whatever is wrong with each.
     row("POST /transactions/batch", 400, "invalid_input")
-        .post(&api, "/v1/transactions/batch", &json!([denied.json(&api.chain)]))
+        .post(
+            &api,
+            "/v1/transactions/batch",
+            &json!([denied.json(&api.chain)]),
+        )
         .await;
     let path = format!(
         "/v1/transactions/by_hash/{}",

@@ -11,7 +11,8 @@ use std::sync::Arc;
 async fn a_number_that_a_block_has_taken_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
     let api = TestApi::start(clock.settings()).await;
-    let submit = async |transfer: &Transfer| api.client.submit_bcs(&transfer.sign(&api.chain)).await;
+    let submit =
+        async |transfer: &Transfer| api.client.submit_bcs(&transfer.sign(&api.chain)).await;
     let block = clock.hold_next_block(&api).await;
     let first = Transfer::new(0, 0);
     assert_eq!(submit(&first).await.status, 202);

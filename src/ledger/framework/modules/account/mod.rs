@@ -14,7 +14,9 @@ mod resource;
 mod rotation;
 mod views;
 
-pub use capabilities::{RotationCapabilityOfferProofChallengeV2, SignerCapabilityOfferProofChallengeV2};
+pub use capabilities::{
+    RotationCapabilityOfferProofChallengeV2, SignerCapabilityOfferProofChallengeV2,
+};
 pub use errors::*;
 pub use originating::OriginatingAddress;
 pub(crate) use originating::write_genesis;
@@ -131,16 +133,27 @@ impl Account {
     /// The authentication key, read as an address.
     fn key_as_address(&self) -> AccountAddress {
         // Keys have 32 bytes; one of another length would be nobody's, as a zeroed one is.
-        AccountAddress::new(self.authentication_key.as_slice().try_into().unwrap_or_default())
+        AccountAddress::new(
+            self.authentication_key
+                .as_slice()
+                .try_into()
+                .unwrap_or_default(),
+        )
     }
 
     /// Makes the handle of the next stream of the account at `address`.
     ///
     /// # Errors
     /// [`Failure::Arithmetic`] when the account has no creation number left.
-    pub fn new_event_handle<E>(&mut self, address: AccountAddress) -> Result<EventHandle<E>, Failure> {
+    pub fn new_event_handle<E>(
+        &mut self,
+        address: AccountAddress,
+    ) -> Result<EventHandle<E>, Failure> {
         let handle = EventHandle::new(address, self.guid_creation_num);
-        self.guid_creation_num = self.guid_creation_num.checked_add(1).ok_or(Failure::Arithmetic)?;
+        self.guid_creation_num = self
+            .guid_creation_num
+            .checked_add(1)
+            .ok_or(Failure::Arithmetic)?;
         Ok(handle)
     }
 }
@@ -157,7 +170,10 @@ pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Accoun
 
 fn functions() -> Vec<Function> {
     vec![
-        Function::entry("rotate_authentication_key", rotation::rotate_authentication_key),
+        Function::entry(
+            "rotate_authentication_key",
+            rotation::rotate_authentication_key,
+        ),
         Function::private_entry(
             "rotate_authentication_key_call",
             rotation::rotate_authentication_key_call,
@@ -174,7 +190,10 @@ fn functions() -> Vec<Function> {
             "offer_rotation_capability",
             capabilities::offer_rotation_capability,
         ),
-        Function::entry("offer_signer_capability", capabilities::offer_signer_capability),
+        Function::entry(
+            "offer_signer_capability",
+            capabilities::offer_signer_capability,
+        ),
         Function::entry(
             "revoke_any_rotation_capability",
             capabilities::revoke_any_rotation_capability,
@@ -187,11 +206,20 @@ fn functions() -> Vec<Function> {
             "revoke_rotation_capability",
             capabilities::revoke_rotation_capability,
         ),
-        Function::entry("revoke_signer_capability", capabilities::revoke_signer_capability),
-        Function::private_entry("set_originating_address", originating::set_originating_address),
+        Function::entry(
+            "revoke_signer_capability",
+            capabilities::revoke_signer_capability,
+        ),
+        Function::private_entry(
+            "set_originating_address",
+            originating::set_originating_address,
+        ),
         Function::view("exists_at", views::exists_at),
         Function::view("get_authentication_key", views::get_authentication_key),
-        Function::view("get_guid_next_creation_num", views::get_guid_next_creation_num),
+        Function::view(
+            "get_guid_next_creation_num",
+            views::get_guid_next_creation_num,
+        ),
         Function::view(
             "get_rotation_capability_offer_for",
             views::get_rotation_capability_offer_for,

@@ -21,7 +21,11 @@ move_structs! {
 /// Makes the empty table; a part of genesis.
 pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
     let address_map = Table::new(context)?;
-    context.write_resource(AccountAddress::ONE, &[], &OriginatingAddress { address_map })
+    context.write_resource(
+        AccountAddress::ONE,
+        &[],
+        &OriginatingAddress { address_map },
+    )
 }
 
 fn table(context: &mut Context<'_>) -> Result<Table<AccountAddress, AccountAddress>, Failure> {

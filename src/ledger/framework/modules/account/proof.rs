@@ -77,7 +77,11 @@ impl<'a> ProofKey<'a> {
     ///
     /// # Errors
     /// `EINVALID_SCHEME`, or `E_WRONG_PUBKEY_SIZE` of the module of the kind.
-    pub(super) fn read(context: &Context<'_>, scheme: u8, bytes: &'a [u8]) -> Result<Self, Failure> {
+    pub(super) fn read(
+        context: &Context<'_>,
+        scheme: u8,
+        bytes: &'a [u8],
+    ) -> Result<Self, Failure> {
         match scheme_of(scheme) {
             Some(Scheme::Ed25519) => ed25519::public_key(context, bytes).map(Self::Ed25519),
             Some(Scheme::MultiEd25519) => {
@@ -92,7 +96,10 @@ impl<'a> ProofKey<'a> {
     ///
     /// # Errors
     /// When gas runs out.
-    pub(super) fn authentication_key(&self, context: &mut Context<'_>) -> Result<HashValue, Failure> {
+    pub(super) fn authentication_key(
+        &self,
+        context: &mut Context<'_>,
+    ) -> Result<HashValue, Failure> {
         match self {
             Self::Ed25519(key) => hashed_key(context, Scheme::Ed25519, &key.0),
             Self::MultiEd25519(bytes) => hashed_key(context, Scheme::MultiEd25519, bytes),
@@ -136,7 +143,9 @@ impl<'a> ProofKey<'a> {
     pub(super) fn signers_bitmap(&self, signature: &[u8]) -> Vec<u8> {
         match self {
             Self::Ed25519(_) => FIRST_KEY_SIGNED.to_vec(),
-            Self::MultiEd25519(_) => signature[signature.len().saturating_sub(BITMAP_BYTES)..].to_vec(),
+            Self::MultiEd25519(_) => {
+                signature[signature.len().saturating_sub(BITMAP_BYTES)..].to_vec()
+            }
         }
     }
 }
@@ -193,7 +202,8 @@ mod tests {
     // the key of seed 01..01 to two of the keys of seeds 02..02, 03..03 and 04..04, signed by the old key
     // and by the first and the third of the new ones.
     const NEW_KEY: &str = "8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1ca93ac1705187071d67b83c7ff0efe8108e8ec4530575d7726879333dbdabe7c02";
-    const NEW_AUTHENTICATION_KEY: &str = "d4ab3471804d83ad80e8e0148c513f567cc787b33ede39876c341e510daab942";
+    const NEW_AUTHENTICATION_KEY: &str =
+        "d4ab3471804d83ad80e8e0148c513f567cc787b33ede39876c341e510daab942";
     const OLD_PROOF: &str = "0a2e6e431dd021bd43798ddc2c033ee5107f78db4f4b63387b6fc76d3e062d3665a34f284fc89dedb7bf0c6b56f023fa50c065478e88ae7a573bbcc15fcd1b05";
     const NEW_PROOF: &str = "4b07a7f0c5cb2a93f51b05783d1649b5b158e9ec77f3b0fb7744ad9c0de53ffb8375404eb91ae804bc65d85c49a059c7e03d41942dc83651b2c06a2549d76c0d9630df91d77580f820a5c3ee27b167fb66379a738536f2633e99d23189c967f9cbced44f3298529c39d13885518de8e2471a723f7c0ad0a108a65f5fac60da0aa0000000";
 
@@ -209,11 +219,17 @@ mod tests {
         };
         let message = ed25519::signed_bytes(&Framework::new(&Vendor::default()), &challenge);
         let old_proof = hex::decode(OLD_PROOF).unwrap().try_into().unwrap();
-        assert_eq!(old_key.verify(&[&message], &Ed25519Signature(old_proof)), Ok(()));
+        assert_eq!(
+            old_key.verify(&[&message], &Ed25519Signature(old_proof)),
+            Ok(())
+        );
         let new_proof = hex::decode(NEW_PROOF).unwrap();
         assert!(multi_signature_holds(&new_key, &message, &new_proof));
         assert!(!multi_signature_holds(&new_key, &message[1..], &new_proof));
         let authentication_key = authentication_key(&new_key, Scheme::MultiEd25519);
-        assert_eq!(hex::encode(authentication_key.as_bytes()), NEW_AUTHENTICATION_KEY);
+        assert_eq!(
+            hex::encode(authentication_key.as_bytes()),
+            NEW_AUTHENTICATION_KEY
+        );
     }
 }

@@ -60,7 +60,9 @@ fn was_created(
     account: &Account,
 ) -> Result<bool, Failure> {
     Ok(account.authentication_key != address.as_bytes()
-        || context.read_resource::<MultisigAccount>(address, &[])?.is_some())
+        || context
+            .read_resource::<MultisigAccount>(address, &[])?
+            .is_some())
 }
 
 #[cfg(test)]

@@ -206,7 +206,9 @@ pub(super) fn rotate_authentication_key_from_public_key(
     scheme: u8,
     public_key: Vec<u8>,
 ) -> Result<(), Failure> {
-    let new_auth_key = unproven_key(context, scheme, &public_key)?.as_bytes().to_vec();
+    let new_auth_key = unproven_key(context, scheme, &public_key)?
+        .as_bytes()
+        .to_vec();
     let old_auth_key = load(context, signer.0)?.authentication_key;
     rotate_without_proof(context, signer.0, new_auth_key.clone())?;
     context.emit(&KeyRotationToPublicKey {

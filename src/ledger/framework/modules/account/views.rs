@@ -8,7 +8,11 @@ use crate::{
 
 /// Returns true: every address is an account, with or without a resource
 /// (docs/reference/framework.md#f1).
-pub(super) fn exists_at(_: &mut Context<'_>, _: &[TypeTag], _: AccountAddress) -> Result<bool, Failure> {
+pub(super) fn exists_at(
+    _: &mut Context<'_>,
+    _: &[TypeTag],
+    _: AccountAddress,
+) -> Result<bool, Failure> {
     Ok(true)
 }
 

@@ -9,7 +9,9 @@ mod views;
 
 pub use info::{burn, initialize, mint, supply_of};
 pub(crate) use pairing::write_genesis;
-pub use pairing::{PairCreation, PairedCoinType, paired_coin, paired_metadata_address, type_info_of};
+pub use pairing::{
+    PairCreation, PairedCoinType, paired_coin, paired_metadata_address, type_info_of,
+};
 pub use store::{
     balance_of, deposit, ensure_store, has_store, is_frozen, set_frozen, transfer_between, withdraw,
 };

@@ -84,12 +84,17 @@ pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress 
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn paired_coin(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Option<TypeTag>, Failure> {
+pub fn paired_coin(
+    context: &mut Context<'_>,
+    metadata: AccountAddress,
+) -> Result<Option<TypeTag>, Failure> {
     if metadata == AccountAddress::NATIVE_ASSET {
         return Ok(Some(context.native_coin().clone()));
     }
     let paired = context.read_resource::<PairedCoinType>(metadata, &[])?;
-    Ok(paired.map(|paired| coin_named(&paired.r#type)).transpose()?)
+    Ok(paired
+        .map(|paired| coin_named(&paired.r#type))
+        .transpose()?)
 }
 
 /// What the paired asset of a coin is called: as the coin.
@@ -158,7 +163,8 @@ mod tests {
     /// The paired asset that this coin has on the reference's main network.
     const BRIDGED_COIN: &str =
         "0xf22bede237a07e121b56d91a491eb7bcdfd1f5907926a9e58338f964a01b17fa::asset::USDC";
-    const BRIDGED_ASSET: &str = "0x2b3be0a97a73c87ff62cbdd36837a9fb5bbd1d7f06a73b7ed62ec15c5326c1b8";
+    const BRIDGED_ASSET: &str =
+        "0x2b3be0a97a73c87ff62cbdd36837a9fb5bbd1d7f06a73b7ed62ec15c5326c1b8";
 
     #[test]
     fn paired_assets_are_where_the_reference_has_them() {
@@ -189,10 +195,12 @@ mod tests {
             name(),
             prop::collection::vec(argument, 0..3),
         )
-            .prop_map(|(address, module, name, arguments)| match arguments.as_slice() {
-                [] => format!("{address:#x}::{module}::{name}"),
-                some => format!("{address:#x}::{module}::{name}<{}>", some.join(", ")),
-            })
+            .prop_map(
+                |(address, module, name, arguments)| match arguments.as_slice() {
+                    [] => format!("{address:#x}::{module}::{name}"),
+                    some => format!("{address:#x}::{module}::{name}<{}>", some.join(", ")),
+                },
+            )
     }
 
     proptest! {

@@ -4,8 +4,8 @@
 //! whose supply changes, must not make unrelated transfers depend on one another.
 
 use super::{
-    Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE, WithdrawEvent,
-    info::ensure_initialised, type_info_of,
+    Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE,
+    WithdrawEvent, info::ensure_initialised, type_info_of,
 };
 use crate::{
     AccountAddress, TypeTag,
@@ -93,7 +93,11 @@ pub fn deposit(
 
 /// An empty store for `owner`, with the next two streams of its account, which hears of it. The caller
 /// writes the store.
-fn new_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -> Result<CoinStore, Failure> {
+fn new_store(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+) -> Result<CoinStore, Failure> {
     ensure_initialised(context, coin)?;
     if owner.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
@@ -120,7 +124,11 @@ fn new_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -
 ///
 /// # Errors
 /// `ECOIN_INFO_NOT_PUBLISHED`, and `ECANNOT_RESERVED_ADDRESS` where no account can be made.
-pub fn ensure_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -> Result<(), Failure> {
+pub fn ensure_store(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+) -> Result<(), Failure> {
     if has_store(context, owner, coin)? {
         return Ok(());
     }
@@ -132,7 +140,11 @@ pub fn ensure_store(context: &mut Context<'_>, owner: AccountAddress, coin: &Typ
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn has_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -> Result<bool, Failure> {
+pub fn has_store(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+) -> Result<bool, Failure> {
     Ok(read(context, owner, coin)?.is_some())
 }
 
@@ -140,7 +152,11 @@ pub fn has_store(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTa
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn balance_of(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -> Result<u64, Failure> {
+pub fn balance_of(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+) -> Result<u64, Failure> {
     Ok(read(context, owner, coin)?.map_or(0, |store| store.coin.value))
 }
 
@@ -148,7 +164,11 @@ pub fn balance_of(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeT
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn is_frozen(context: &mut Context<'_>, owner: AccountAddress, coin: &TypeTag) -> Result<bool, Failure> {
+pub fn is_frozen(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+) -> Result<bool, Failure> {
     Ok(read(context, owner, coin)?.is_some_and(|store| store.frozen))
 }
 

@@ -18,7 +18,11 @@ use crate::{
     },
 };
 
-fn balance(context: &mut Context<'_>, type_args: &[TypeTag], owner: AccountAddress) -> Result<u64, Failure> {
+fn balance(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+    owner: AccountAddress,
+) -> Result<u64, Failure> {
     balance_of(context, owner, &type_args[0])
 }
 
@@ -84,7 +88,10 @@ fn paired_metadata(
         return Ok(None);
     }
     object::charge_derivation(context, coin.to_string().len())?;
-    Ok(Some(Object::at(paired_metadata_address(context.chain(), coin))))
+    Ok(Some(Object::at(paired_metadata_address(
+        context.chain(),
+        coin,
+    ))))
 }
 
 /// The coin of a paired asset; none where it is no coin's.
@@ -109,7 +116,10 @@ pub(super) fn functions() -> Vec<Function> {
         of_coin(Function::view("balance", balance)),
         of_coin(Function::view("coin_supply", supply)),
         of_coin(Function::view("decimals", decimals)),
-        of_coin(Function::view("is_account_registered", is_account_registered)),
+        of_coin(Function::view(
+            "is_account_registered",
+            is_account_registered,
+        )),
         of_coin(Function::view("is_balance_at_least", is_balance_at_least)),
         of_coin(Function::view("is_coin_initialized", is_coin_initialized)),
         of_coin(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
@@ -118,7 +128,10 @@ pub(super) fn functions() -> Vec<Function> {
         Function::view("paired_coin", paired_coin),
         of_coin(Function::view("paired_metadata", paired_metadata)),
         of_coin(Function::view("paired_mint_ref_exists", paired_ref_exists)),
-        of_coin(Function::view("paired_transfer_ref_exists", paired_ref_exists)),
+        of_coin(Function::view(
+            "paired_transfer_ref_exists",
+            paired_ref_exists,
+        )),
         of_coin(Function::view("supply", supply)),
         of_coin(Function::view("symbol", symbol)),
     ]

@@ -12,11 +12,12 @@ mod views;
 pub use asset::{add_fungibility, mutate_metadata, publish_metadata};
 pub use errors::*;
 pub use resources::{
-    BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion, Metadata,
-    MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
+    BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion,
+    Metadata, MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
 };
 pub use store::{
-    burn_from, create_store, mint_to, remove_store, set_frozen_flag, store_at, transfer_by, transfer_with_ref,
+    burn_from, create_store, mint_to, remove_store, set_frozen_flag, store_at, transfer_by,
+    transfer_with_ref,
 };
 pub use views::{balance_of, is_store_frozen, supply_of};
 
@@ -43,7 +44,8 @@ pub(super) fn transfer(
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let mut functions = vec![Function::entry("transfer", transfer).with_type_parameters(&[&["key"]])];
+    let mut functions =
+        vec![Function::entry("transfer", transfer).with_type_parameters(&[&["key"]])];
     functions.extend(views::functions());
     ModuleDeclaration {
         name: "fungible_asset",

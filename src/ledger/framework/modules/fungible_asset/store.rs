@@ -9,8 +9,8 @@ use super::{
     EINSUFFICIENT_BALANCE, ENOT_STORE_OWNER, ESTORE_IS_FROZEN,
     asset::{decrease_supply, increase_supply},
     resources::{
-        BurnRef, Deposit, Frozen, FungibleStore, FungibleStoreDeletion, MintRef, TransferRef, Untransferable,
-        Withdraw,
+        BurnRef, Deposit, Frozen, FungibleStore, FungibleStoreDeletion, MintRef, TransferRef,
+        Untransferable, Withdraw,
     },
 };
 use crate::{
@@ -31,7 +31,10 @@ fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, Failure> 
 ///
 /// # Errors
 /// `EFUNGIBLE_STORE_EXISTENCE`.
-pub fn store_at(context: &mut Context<'_>, store: AccountAddress) -> Result<FungibleStore, Failure> {
+pub fn store_at(
+    context: &mut Context<'_>,
+    store: AccountAddress,
+) -> Result<FungibleStore, Failure> {
     match context.read_resource(store, &[])? {
         Some(found) => Ok(found),
         None => abort(context, &EFUNGIBLE_STORE_EXISTENCE),
@@ -47,7 +50,10 @@ pub fn create_store(
     at: AccountAddress,
     asset: AccountAddress,
 ) -> Result<(), Failure> {
-    if context.read_resource::<Untransferable>(asset, &[])?.is_some() {
+    if context
+        .read_resource::<Untransferable>(asset, &[])?
+        .is_some()
+    {
         object::set_untransferable(context, &object::TransferRef { self_: at })?;
     }
     let store = FungibleStore {
@@ -107,7 +113,12 @@ enum Ice {
     Yields,
 }
 
-fn take(context: &mut Context<'_>, at: AccountAddress, amount: u64, ice: Ice) -> Result<(), Failure> {
+fn take(
+    context: &mut Context<'_>,
+    at: AccountAddress,
+    amount: u64,
+    ice: Ice,
+) -> Result<(), Failure> {
     let mut store = store_at(context, at)?;
     if store.frozen && ice == Ice::Holds {
         return abort(context, &ESTORE_IS_FROZEN);
@@ -141,7 +152,10 @@ fn put(
         return Ok(());
     }
     // No abort code stands for this in the reference either.
-    store.balance = store.balance.checked_add(amount).ok_or(Failure::Arithmetic)?;
+    store.balance = store
+        .balance
+        .checked_add(amount)
+        .ok_or(Failure::Arithmetic)?;
     context.write_resource(at, &[], &store)?;
     context.emit(&Deposit { store: at, amount })
 }

@@ -37,7 +37,10 @@ fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metad
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn supply_of(context: &mut Context<'_>, asset: AccountAddress) -> Result<Option<u128>, Failure> {
+pub fn supply_of(
+    context: &mut Context<'_>,
+    asset: AccountAddress,
+) -> Result<Option<u128>, Failure> {
     if let Some(coin) = coin::paired_coin(context, asset)? {
         return coin::supply_of(context, &coin);
     }
@@ -45,11 +48,19 @@ pub fn supply_of(context: &mut Context<'_>, asset: AccountAddress) -> Result<Opt
     Ok(supply.map(|supply| supply.current.value))
 }
 
-fn supply(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Option<u128>, Failure> {
+fn supply(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<Option<u128>, Failure> {
     supply_of(context, metadata.inner)
 }
 
-fn maximum(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Option<u128>, Failure> {
+fn maximum(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<Option<u128>, Failure> {
     let supply = context.read_resource::<ConcurrentSupply>(metadata.inner, &[])?;
     Ok(supply
         .map(|supply| supply.current.max_value)
@@ -60,7 +71,11 @@ fn name(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result
     Ok(metadata_at(context, metadata.inner)?.name)
 }
 
-fn symbol(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+fn symbol(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<String, Failure> {
     Ok(metadata_at(context, metadata.inner)?.symbol)
 }
 
@@ -68,19 +83,35 @@ fn decimals(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Re
     Ok(metadata_at(context, metadata.inner)?.decimals)
 }
 
-fn icon_uri(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+fn icon_uri(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<String, Failure> {
     Ok(metadata_at(context, metadata.inner)?.icon_uri)
 }
 
-fn project_uri(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+fn project_uri(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<String, Failure> {
     Ok(metadata_at(context, metadata.inner)?.project_uri)
 }
 
-fn metadata(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<Metadata, Failure> {
+fn metadata(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<Metadata, Failure> {
     metadata_at(context, metadata.inner)
 }
 
-fn is_untransferable(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<bool, Failure> {
+fn is_untransferable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: AnyObject,
+) -> Result<bool, Failure> {
     let mark = context.read_resource::<Untransferable>(metadata.inner, &[])?;
     Ok(mark.is_some())
 }
@@ -101,8 +132,14 @@ fn is_store_dispatchable(
     store_at(context, store.inner).map(|_| false)
 }
 
-fn store_exists(context: &mut Context<'_>, _: &[TypeTag], store: AccountAddress) -> Result<bool, Failure> {
-    Ok(context.read_resource::<FungibleStore>(store, &[])?.is_some())
+fn store_exists(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    store: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(context
+        .read_resource::<FungibleStore>(store, &[])?
+        .is_some())
 }
 
 fn store_metadata(
@@ -158,7 +195,10 @@ pub(super) fn functions() -> Vec<Function> {
         Function::view("is_asset_type_dispatchable", is_asset_type_dispatchable),
         of_any(Function::view("is_balance_at_least", is_balance_at_least)),
         of_any(Function::view("is_frozen", is_frozen)),
-        of_any(Function::view("is_store_dispatchable", is_store_dispatchable)),
+        of_any(Function::view(
+            "is_store_dispatchable",
+            is_store_dispatchable,
+        )),
         of_any(Function::view("is_untransferable", is_untransferable)),
         of_any(Function::view("maximum", maximum)),
         of_any(Function::view("metadata", metadata)),

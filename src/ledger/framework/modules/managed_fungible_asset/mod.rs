@@ -36,7 +36,11 @@ fn asset_address(
     Ok(object::named_address(creator, symbol.as_bytes()))
 }
 
-fn is_managed(context: &mut Context<'_>, _: &[TypeTag], metadata: Object<Metadata>) -> Result<bool, Failure> {
+fn is_managed(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    metadata: Object<Metadata>,
+) -> Result<bool, Failure> {
     let found = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
     Ok(found.is_some())
 }
@@ -50,7 +54,10 @@ pub(super) fn module() -> ModuleDeclaration {
     ]);
     ModuleDeclaration {
         name: MODULE,
-        structs: vec![ManagedFungibleAsset::declaration(), StoreCreation::declaration()],
+        structs: vec![
+            ManagedFungibleAsset::declaration(),
+            StoreCreation::declaration(),
+        ],
         functions,
         errors: &[ENOT_MANAGER, ENOT_MANAGED, EPAIRED_WITH_COIN],
     }

@@ -59,7 +59,10 @@ fn seed(context: &Context<'_>, sequence_number: u64) -> Vec<u8> {
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub(super) fn next_address(context: &mut Context<'_>, creator: Address) -> Result<Address, Failure> {
+pub(super) fn next_address(
+    context: &mut Context<'_>,
+    creator: Address,
+) -> Result<Address, Failure> {
     let sequence_number = account::load(context, creator)?.sequence_number;
     Ok(account::resource_address(
         creator,
@@ -92,7 +95,10 @@ fn publish(
     check_owner_count(context, terms.owners.len())?;
     check_owners(context, &terms.owners, address)?;
     let metadata = paired_metadata(context, terms.metadata_keys, terms.metadata_values)?;
-    if context.read_resource::<MultisigAccount>(address, &[])?.is_some() {
+    if context
+        .read_resource::<MultisigAccount>(address, &[])?
+        .is_some()
+    {
         return Err(Failure::ResourceExists);
     }
     let mut account = account::load(context, address)?;

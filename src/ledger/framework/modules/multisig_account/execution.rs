@@ -74,7 +74,8 @@ pub(crate) fn next_payload(
     // The check before was free of charge; what it hashed is paid for here.
     if transaction.payload_hash.is_some() {
         let bytes = provided.as_ref().map_or(0, Vec::len) as u64;
-        context.charge(cost::HASH_BASE.saturating_add(bytes.saturating_mul(cost::HASH_PER_BYTE)))?;
+        context
+            .charge(cost::HASH_BASE.saturating_add(bytes.saturating_mul(cost::HASH_PER_BYTE)))?;
     }
     if let Some(provided) = provided {
         // Its bytes were paid for with those of the transaction.
@@ -93,7 +94,11 @@ struct Closed {
 
 /// Takes the executed transaction out of those that wait. The payload may have changed the account, so
 /// votes are counted anew.
-fn close(context: &mut Context<'_>, executor: Address, multisig_account: Address) -> Result<Closed, Failure> {
+fn close(
+    context: &mut Context<'_>,
+    executor: Address,
+    multisig_account: Address,
+) -> Result<Closed, Failure> {
     let mut multisig = load(context, multisig_account)?;
     let sequence_number = multisig.next_to_resolve();
     let mut transaction = multisig.transactions.remove(context, &sequence_number)?;

@@ -3,8 +3,8 @@
 
 use super::{
     errors::{
-        EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, EMETADATA_TOO_LONG,
-        ENOT_ENOUGH_OWNERS, ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
+        EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED,
+        EMETADATA_TOO_LONG, ENOT_ENOUGH_OWNERS, ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
         EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
         ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS,
     },
@@ -59,7 +59,11 @@ pub(super) struct Change {
 /// # Errors
 /// When owners would stand twice, be the account itself, be added and removed at once, or be fewer than
 /// the required signatures or more than may be; when these are none; `EACCOUNT_NOT_MULTISIG`.
-pub(super) fn change(context: &mut Context<'_>, address: Address, change: Change) -> Result<(), Failure> {
+pub(super) fn change(
+    context: &mut Context<'_>,
+    address: Address,
+    change: Change,
+) -> Result<(), Failure> {
     let mut multisig = types::load(context, address)?;
     check_overlap(context, &change)?;
     if !change.add.is_empty() {
@@ -135,7 +139,8 @@ fn require_signatures(
     if required == 0 {
         return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
     }
-    let old_num_signatures_required = std::mem::replace(&mut multisig.num_signatures_required, required);
+    let old_num_signatures_required =
+        std::mem::replace(&mut multisig.num_signatures_required, required);
     context.emit(&UpdateSignaturesRequired {
         multisig_account: address,
         old_num_signatures_required,
@@ -156,7 +161,10 @@ pub(super) fn check_owners(
     let mut seen = BTreeSet::new();
     for owner in owners {
         if *owner == multisig_account {
-            return context.abort("multisig_account", &EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF);
+            return context.abort(
+                "multisig_account",
+                &EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
+            );
         }
         if !seen.insert(owner) {
             return context.abort("multisig_account", &EDUPLICATE_OWNER);
@@ -199,7 +207,10 @@ pub(super) fn paired_metadata(
     if keys.len() > METADATA_PAIRS_MAX {
         return context.abort("multisig_account", &ETOO_MANY_METADATA_PAIRS);
     }
-    let bytes = keys.iter().map(String::len).chain(values.iter().map(Vec::len));
+    let bytes = keys
+        .iter()
+        .map(String::len)
+        .chain(values.iter().map(Vec::len));
     if bytes.sum::<usize>() > METADATA_BYTES_MAX {
         return context.abort("multisig_account", &EMETADATA_TOO_LONG);
     }

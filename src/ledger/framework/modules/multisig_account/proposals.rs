@@ -30,7 +30,10 @@ pub(super) fn functions() -> Vec<Function> {
         Function::entry("vote_transaction", vote_transaction),
         Function::entry("vote_transactions", vote_transactions),
         Function::entry("execute_rejected_transaction", execute_rejected_transaction),
-        Function::entry("execute_rejected_transactions", execute_rejected_transactions),
+        Function::entry(
+            "execute_rejected_transactions",
+            execute_rejected_transactions,
+        ),
     ]
 }
 
@@ -102,7 +105,14 @@ fn approve_transaction(
     multisig_account: Address,
     sequence_number: u64,
 ) -> Result<(), Failure> {
-    vote_transaction(context, type_args, owner, multisig_account, sequence_number, true)
+    vote_transaction(
+        context,
+        type_args,
+        owner,
+        multisig_account,
+        sequence_number,
+        true,
+    )
 }
 
 fn reject_transaction(

@@ -4,9 +4,9 @@
 use super::{
     errors::{EACCOUNT_NOT_MULTISIG, EINVALID_SEQUENCE_NUMBER, ENOT_OWNER},
     events::{
-        AddOwnersEvent, CreateTransactionEvent, ExecuteRejectedTransactionEvent, MetadataUpdatedEvent,
-        RemoveOwnersEvent, TransactionExecutionFailedEvent, TransactionExecutionSucceededEvent,
-        UpdateSignaturesRequiredEvent, VoteEvent,
+        AddOwnersEvent, CreateTransactionEvent, ExecuteRejectedTransactionEvent,
+        MetadataUpdatedEvent, RemoveOwnersEvent, TransactionExecutionFailedEvent,
+        TransactionExecutionSucceededEvent, UpdateSignaturesRequiredEvent, VoteEvent,
     },
 };
 use crate::{
@@ -14,7 +14,9 @@ use crate::{
     execute::{Context, Failure},
     framework::{
         declare::move_structs,
-        modules::{account::SignerCapability, event::EventHandle, simple_map::SimpleMap, table::Table},
+        modules::{
+            account::SignerCapability, event::EventHandle, simple_map::SimpleMap, table::Table,
+        },
     },
 };
 use serde_bytes::ByteBuf;
@@ -136,7 +138,10 @@ pub(super) struct Tally {
 ///
 /// # Errors
 /// `EACCOUNT_NOT_MULTISIG`; when the state cannot be read or gas runs out.
-pub(super) fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<MultisigAccount, Failure> {
+pub(super) fn load(
+    context: &mut Context<'_>,
+    address: AccountAddress,
+) -> Result<MultisigAccount, Failure> {
     match context.read_resource(address, &[])? {
         Some(multisig) => Ok(multisig),
         None => context.abort("multisig_account", &EACCOUNT_NOT_MULTISIG),
@@ -169,7 +174,9 @@ impl MultisigAccount {
     /// How many more transactions may be proposed. Those that wait have the numbers after the last
     /// resolved one.
     pub(super) fn queue_capacity(&self) -> u64 {
-        let pending = self.next_sequence_number.saturating_sub(self.next_to_resolve());
+        let pending = self
+            .next_sequence_number
+            .saturating_sub(self.next_to_resolve());
         PENDING_TRANSACTIONS_MAX.saturating_sub(pending)
     }
 
@@ -177,7 +184,11 @@ impl MultisigAccount {
     ///
     /// # Errors
     /// `EINVALID_SEQUENCE_NUMBER` if not.
-    pub(super) fn check_number(&self, context: &Context<'_>, sequence_number: u64) -> Result<(), Failure> {
+    pub(super) fn check_number(
+        &self,
+        context: &Context<'_>,
+        sequence_number: u64,
+    ) -> Result<(), Failure> {
         if (1..self.next_sequence_number).contains(&sequence_number) {
             Ok(())
         } else {

@@ -30,7 +30,10 @@ pub(super) fn functions() -> Vec<Function> {
             "get_next_multisig_account_address",
             get_next_multisig_account_address,
         ),
-        Function::view("last_resolved_sequence_number", last_resolved_sequence_number),
+        Function::view(
+            "last_resolved_sequence_number",
+            last_resolved_sequence_number,
+        ),
         Function::view("next_sequence_number", next_sequence_number),
         Function::view("vote", vote),
         Function::view(
@@ -70,7 +73,11 @@ fn num_signatures_required(
     Ok(read(context, address)?.num_signatures_required)
 }
 
-fn owners(context: &mut Context<'_>, _: &[TypeTag], address: Address) -> Result<Vec<Address>, Failure> {
+fn owners(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<Vec<Address>, Failure> {
     Ok(read(context, address)?.owners)
 }
 
@@ -165,7 +172,13 @@ fn can_execute(
     address: Address,
     sequence_number: u64,
 ) -> Result<bool, Failure> {
-    can_be_resolved(context, address, sequence_number, Way::Executed, Some(owner))
+    can_be_resolved(
+        context,
+        address,
+        sequence_number,
+        Way::Executed,
+        Some(owner),
+    )
 }
 
 fn can_be_rejected(
@@ -184,7 +197,13 @@ fn can_reject(
     address: Address,
     sequence_number: u64,
 ) -> Result<bool, Failure> {
-    can_be_resolved(context, address, sequence_number, Way::Rejected, Some(owner))
+    can_be_resolved(
+        context,
+        address,
+        sequence_number,
+        Way::Rejected,
+        Some(owner),
+    )
 }
 
 fn get_next_multisig_account_address(
@@ -203,7 +222,11 @@ fn last_resolved_sequence_number(
     Ok(read(context, address)?.last_executed_sequence_number)
 }
 
-fn next_sequence_number(context: &mut Context<'_>, _: &[TypeTag], address: Address) -> Result<u64, Failure> {
+fn next_sequence_number(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    address: Address,
+) -> Result<u64, Failure> {
     Ok(read(context, address)?.next_sequence_number)
 }
 

@@ -30,7 +30,11 @@ pub fn user_derived_address(owner: AccountAddress, derive_from: AccountAddress) 
 
 /// The address of the object that `source` made as its `creation_num`-th thing.
 pub fn guid_address(source: AccountAddress, creation_num: u64) -> AccountAddress {
-    hashed(&[&creation_num.to_le_bytes(), source.as_bytes(), &[GUID_SCHEME]])
+    hashed(&[
+        &creation_num.to_le_bytes(),
+        source.as_bytes(),
+        &[GUID_SCHEME],
+    ])
 }
 
 /// Charges for one derivation that hashes a seed of `seed_bytes` beside addresses.

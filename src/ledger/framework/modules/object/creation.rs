@@ -32,7 +32,10 @@ pub fn create_named_object(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn create_object(context: &mut Context<'_>, owner: AccountAddress) -> Result<ConstructorRef, Failure> {
+pub fn create_object(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+) -> Result<ConstructorRef, Failure> {
     charge_derivation(context, 0)?;
     let address = context.new_unique_address();
     create_at(context, address, owner, true)
@@ -79,7 +82,12 @@ pub fn create_user_derived_object(
     derive_from: AccountAddress,
 ) -> Result<ConstructorRef, Failure> {
     charge_derivation(context, 0)?;
-    create_at(context, user_derived_address(owner, derive_from), owner, false)
+    create_at(
+        context,
+        user_derived_address(owner, derive_from),
+        owner,
+        false,
+    )
 }
 
 /// Makes an object at `address`, which the caller derived so that only `owner` or the framework could

@@ -74,7 +74,8 @@ pub(super) fn functions() -> Vec<Function> {
         Function::entry("burn", burn).with_type_parameters(&[&["key"]]),
         Function::entry("transfer", transfer).with_type_parameters(&[&["key"]]),
         Function::entry("transfer_call", transfer_call),
-        Function::entry("transfer_to_object", transfer_to_object).with_type_parameters(&[&["key"], &["key"]]),
+        Function::entry("transfer_to_object", transfer_to_object)
+            .with_type_parameters(&[&["key"], &["key"]]),
         Function::entry("unburn", unburn).with_type_parameters(&[&["key"]]),
     ]
 }

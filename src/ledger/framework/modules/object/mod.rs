@@ -10,17 +10,17 @@ mod views;
 
 pub use address::{charge_derivation, guid_address, named_address, user_derived_address};
 pub use creation::{
-    INIT_GUID_CREATION_NUM, create_at, create_named_object, create_object, create_object_from_account,
-    create_sticky_object, create_user_derived_object, delete,
+    INIT_GUID_CREATION_NUM, create_at, create_named_object, create_object,
+    create_object_from_account, create_sticky_object, create_user_derived_object, delete,
 };
 pub use errors::*;
 pub use ownership::{
-    is_burnt, is_untransferable, owner_of, owns, set_ungated_transfer, set_untransferable, transfer_by,
-    verify_direct_owner, verify_owner,
+    is_burnt, is_untransferable, owner_of, owns, set_ungated_transfer, set_untransferable,
+    transfer_by, verify_direct_owner, verify_owner,
 };
 pub use resources::{
-    ConstructorRef, DeleteRef, DeriveRef, ExtendRef, Object, ObjectCore, ObjectGroup, TombStone, Transfer,
-    TransferEvent, TransferRef, TypeParameter, Untransferable,
+    ConstructorRef, DeleteRef, DeriveRef, ExtendRef, Object, ObjectCore, ObjectGroup, TombStone,
+    Transfer, TransferEvent, TransferRef, TypeParameter, Untransferable,
 };
 
 use crate::framework::declare::ModuleDeclaration;

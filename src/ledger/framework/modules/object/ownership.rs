@@ -22,7 +22,10 @@ const ROOT_OWNER_STEPS_MAX: u16 = 256;
 ///
 /// # Errors
 /// `EOBJECT_DOES_NOT_EXIST`.
-pub(super) fn core_of(context: &mut Context<'_>, object: AccountAddress) -> Result<ObjectCore, Failure> {
+pub(super) fn core_of(
+    context: &mut Context<'_>,
+    object: AccountAddress,
+) -> Result<ObjectCore, Failure> {
     match context.read_resource(object, &[])? {
         Some(core) => Ok(core),
         None => context.abort("object", &EOBJECT_DOES_NOT_EXIST),
@@ -45,7 +48,11 @@ pub fn owner_of(
 ///
 /// # Errors
 /// `EOBJECT_DOES_NOT_EXIST`, and `EMAXIMUM_NESTING` where the chain is too long to say.
-pub fn owns(context: &mut Context<'_>, object: AccountAddress, who: AccountAddress) -> Result<bool, Failure> {
+pub fn owns(
+    context: &mut Context<'_>,
+    object: AccountAddress,
+    who: AccountAddress,
+) -> Result<bool, Failure> {
     if object == who {
         return Ok(true);
     }
@@ -177,8 +184,13 @@ fn set_owner(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn is_untransferable(context: &mut Context<'_>, object: AccountAddress) -> Result<bool, Failure> {
-    Ok(context.read_resource::<Untransferable>(object, &[])?.is_some())
+pub fn is_untransferable(
+    context: &mut Context<'_>,
+    object: AccountAddress,
+) -> Result<bool, Failure> {
+    Ok(context
+        .read_resource::<Untransferable>(object, &[])?
+        .is_some())
 }
 
 /// Says whether owners may give the object away.

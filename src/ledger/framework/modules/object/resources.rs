@@ -192,8 +192,15 @@ impl<T: MoveType> MoveType for Object<T> {
         }
     }
 
-    fn check_argument(&self, context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<(), Failure> {
-        if context.read_resource::<ObjectCore>(self.inner, &[])?.is_none() {
+    fn check_argument(
+        &self,
+        context: &mut Context<'_>,
+        type_args: &[TypeTag],
+    ) -> Result<(), Failure> {
+        if context
+            .read_resource::<ObjectCore>(self.inner, &[])?
+            .is_none()
+        {
             return context.abort("object", &EOBJECT_DOES_NOT_EXIST);
         }
         let resource = T::signature().resolve(type_args, context.chain().vendor());

@@ -14,7 +14,11 @@ use crate::{
 
 type AnyObject = Object<TypeParameter<0>>;
 
-fn owner(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<AccountAddress, Failure> {
+fn owner(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+) -> Result<AccountAddress, Failure> {
     Ok(core_of(context, object.inner)?.owner)
 }
 
@@ -48,7 +52,11 @@ fn is_burnt(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Resu
     ownership::is_burnt(context, object.inner)
 }
 
-fn is_untransferable(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<bool, Failure> {
+fn is_untransferable(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AnyObject,
+) -> Result<bool, Failure> {
     ownership::is_untransferable(context, object.inner)
 }
 
@@ -60,7 +68,11 @@ fn ungated_transfer_allowed(
     Ok(core_of(context, object.inner)?.allow_ungated_transfer)
 }
 
-fn is_object(context: &mut Context<'_>, _: &[TypeTag], object: AccountAddress) -> Result<bool, Failure> {
+fn is_object(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    object: AccountAddress,
+) -> Result<bool, Failure> {
     Ok(ownership::owner_of(context, object)?.is_some())
 }
 

@@ -1,8 +1,8 @@
 //! Changes of keys by an account that was offered the right.
 
 use super::{
-    BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer, public_bytes,
-    recorded, signature,
+    BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer,
+    public_bytes, recorded, signature,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
@@ -59,9 +59,12 @@ pub fn cases() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(WITH_CAPABILITY, "nothing is offered", NOT_OFFERED, |world| {
-            by_delegate(world, None)
-        }),
+        Case::new(
+            WITH_CAPABILITY,
+            "nothing is offered",
+            NOT_OFFERED,
+            |world| by_delegate(world, None),
+        ),
         Case::new(
             WITH_CAPABILITY,
             "another is offered the right",

@@ -13,8 +13,9 @@ use ledger::{
     transaction::{Scheme, authentication_key},
 };
 
-const BAD_KEY_SIZE: Expected =
-    Expected::Abort("0x1::ed25519: E_WRONG_PUBKEY_SIZE(0x10001): an ed25519 public key has 32 bytes");
+const BAD_KEY_SIZE: Expected = Expected::Abort(
+    "0x1::ed25519: E_WRONG_PUBKEY_SIZE(0x10001): an ed25519 public key has 32 bytes",
+);
 const BAD_MULTI_KEY_SIZE: Expected = Expected::Abort(
     "0x1::multi_ed25519: E_WRONG_PUBKEY_SIZE(0x10001): a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
 );
@@ -65,12 +66,17 @@ fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Vec<u8> {
 /// Three keys of which `threshold` must sign, as a multi-ed25519 key.
 fn multi_key(threshold: u8) -> Vec<u8> {
     let keys = [101, 102, 103].map(fresh_key);
-    keys.iter().flat_map(public_bytes).chain([threshold]).collect()
+    keys.iter()
+        .flat_map(public_bytes)
+        .chain([threshold])
+        .collect()
 }
 
 /// The signatures of keys of [`multi_key`] by their numbers, under their bitmap.
 fn multi_signature(message: &[u8], signers: &[u8]) -> Vec<u8> {
-    let bitmap = signers.iter().fold(0u8, |bitmap, signer| bitmap | 0x80 >> signer);
+    let bitmap = signers
+        .iter()
+        .fold(0u8, |bitmap, signer| bitmap | 0x80 >> signer);
     let signatures = signers
         .iter()
         .flat_map(|signer| signature(&fresh_key(101 + signer), message));
@@ -116,7 +122,9 @@ fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_jso
         .find(|event| event.type_tag().to_string() == tag)
         .unwrap_or_else(|| panic!("no {tag}"));
     let framework = world.chain().framework();
-    framework.value_to_json(event.type_tag(), event.data()).unwrap()
+    framework
+        .value_to_json(event.type_tag(), event.data())
+        .unwrap()
 }
 
 fn in_hex(bytes: &[u8]) -> serde_json::Value {

@@ -22,14 +22,20 @@ const NOT_OFFERED_ROTATION: Expected = Expected::Abort(
 const NOT_OFFERED_SIGNER: Expected = Expected::Abort(
     "0x1::account: ENO_SUCH_SIGNER_CAPABILITY(0x6000e): the right to sign is not offered to this address",
 );
-const NOT_SET: Expected =
-    Expected::Abort("0x1::option: EOPTION_NOT_SET(0x40001): there is nothing to take back: no value is set");
+const NOT_SET: Expected = Expected::Abort(
+    "0x1::option: EOPTION_NOT_SET(0x40001): there is nothing to take back: no value is set",
+);
 
 pub fn cases() -> Vec<Case> {
-    [offers(), refused_offers(), revocations(), refused_revocations()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        offers(),
+        refused_offers(),
+        revocations(),
+        refused_revocations(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The arguments with which account 0 offers the account of that number the right to change its key.
@@ -40,7 +46,12 @@ pub fn rotation_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let mut message = signed_prefix("RotationCapabilityOfferProofChallengeV2");
     let fields = (world.chain().id(), sequence_number, source, recipient);
     message.extend(bcs::to_bytes(&fields).unwrap());
-    args![signature(&key, &message), 0u8, public_bytes(&key), recipient]
+    args![
+        signature(&key, &message),
+        0u8,
+        public_bytes(&key),
+        recipient
+    ]
 }
 
 /// The arguments with which account 0 offers the account of that number the right to sign.
@@ -50,7 +61,12 @@ fn signer_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let sequence_number = world.chain.facts(&source).sequence_number;
     let mut message = signed_prefix("SignerCapabilityOfferProofChallengeV2");
     message.extend(bcs::to_bytes(&(sequence_number, source, recipient)).unwrap());
-    args![signature(&key, &message), 0u8, public_bytes(&key), recipient]
+    args![
+        signature(&key, &message),
+        0u8,
+        public_bytes(&key),
+        recipient
+    ]
 }
 
 fn offer_rotation(world: &mut World, recipient: usize) -> ExecutedTransaction {
@@ -78,12 +94,17 @@ fn assert_offered(world: &World, kind: &str, to: Option<AccountAddress>) {
 
 fn offers() -> Vec<Case> {
     vec![
-        Case::new(OFFER_ROTATION, "the account's key signs", SUCCESS, |world| {
-            let executed = offer_rotation(world, 1);
-            assert_offered(world, "rotation", Some(world.address(1)));
-            assert_offered(world, "signer", None);
-            executed
-        }),
+        Case::new(
+            OFFER_ROTATION,
+            "the account's key signs",
+            SUCCESS,
+            |world| {
+                let executed = offer_rotation(world, 1);
+                assert_offered(world, "rotation", Some(world.address(1)));
+                assert_offered(world, "signer", None);
+                executed
+            },
+        ),
         Case::new(
             OFFER_ROTATION,
             "a second offer takes the place of the first",
@@ -212,10 +233,15 @@ fn refused_revocations() -> Vec<Case> {
                 world.call(0, REVOKE_ROTATION, &[], args![world.address(2)])
             },
         ),
-        Case::new(REVOKE_SIGNER, "another holds it", NOT_OFFERED_SIGNER, |world| {
-            offer_signer(world, 1);
-            world.call(0, REVOKE_SIGNER, &[], args![world.address(2)])
-        }),
+        Case::new(
+            REVOKE_SIGNER,
+            "another holds it",
+            NOT_OFFERED_SIGNER,
+            |world| {
+                offer_signer(world, 1);
+                world.call(0, REVOKE_SIGNER, &[], args![world.address(2)])
+            },
+        ),
         Case::new(REVOKE_ANY_ROTATION, "nobody holds it", NOT_SET, |world| {
             offer_signer(world, 1);
             world.call(0, REVOKE_ANY_ROTATION, &[], args![])

@@ -1,8 +1,9 @@
 //! Changes of keys that both keys sign.
 
 use super::{
-    BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, BAD_PROOF, BAD_SCHEME, PROVEN, call_with, challenge, event, fresh_key,
-    hashed, in_hex, multi_hashed, multi_key, multi_signature, public_bytes, recorded, signature,
+    BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, BAD_PROOF, BAD_SCHEME, PROVEN, call_with, challenge, event,
+    fresh_key, hashed, in_hex, multi_hashed, multi_key, multi_signature, public_bytes, recorded,
+    signature,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger::{ExecutedTransaction, ValidationStatus, crypto::Ed25519PrivateKey};
@@ -19,7 +20,12 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The arguments of a rotation of a development account from the key that it has to a single key.
-fn to_key(world: &World, account: usize, from: &Ed25519PrivateKey, to: &Ed25519PrivateKey) -> Vec<Vec<u8>> {
+fn to_key(
+    world: &World,
+    account: usize,
+    from: &Ed25519PrivateKey,
+    to: &Ed25519PrivateKey,
+) -> Vec<Vec<u8>> {
     let address = world.address(account);
     let message = challenge(world, address, address, &hashed(from), &public_bytes(to));
     args![
@@ -151,12 +157,18 @@ fn refused() -> Vec<Case> {
             BAD_SCHEME,
             |world| changed(world, 0, vec![2]),
         ),
-        Case::new(ROTATE, "the new key has no such scheme", BAD_SCHEME, |world| {
-            changed(world, 2, vec![3])
-        }),
-        Case::new(ROTATE, "the current key is too short", BAD_KEY_SIZE, |world| {
-            changed(world, 1, bytes(&[1; 31]))
-        }),
+        Case::new(
+            ROTATE,
+            "the new key has no such scheme",
+            BAD_SCHEME,
+            |world| changed(world, 2, vec![3]),
+        ),
+        Case::new(
+            ROTATE,
+            "the current key is too short",
+            BAD_KEY_SIZE,
+            |world| changed(world, 1, bytes(&[1; 31])),
+        ),
         Case::new(
             ROTATE,
             "the current set of keys has no threshold",
@@ -194,9 +206,18 @@ fn refused() -> Vec<Case> {
                 changed(world, 4, bytes(&other))
             },
         ),
-        Case::new(ROTATE, "the new key signed something else", BAD_PROOF, |world| {
-            changed(world, 5, bytes(&signature(&fresh_key(101), b"something else")))
-        }),
+        Case::new(
+            ROTATE,
+            "the new key signed something else",
+            BAD_PROOF,
+            |world| {
+                changed(
+                    world,
+                    5,
+                    bytes(&signature(&fresh_key(101), b"something else")),
+                )
+            },
+        ),
         Case::new(
             ROTATE,
             "the proof is of an earlier transaction",
@@ -207,10 +228,15 @@ fn refused() -> Vec<Case> {
                 world.call(0, ROTATE, &[], args)
             },
         ),
-        Case::new(ROTATE, "one of two required keys signed", BAD_PROOF, |world| {
-            let args = to_multi_key(world, &[1]);
-            world.call(0, ROTATE, &[], args)
-        }),
+        Case::new(
+            ROTATE,
+            "one of two required keys signed",
+            BAD_PROOF,
+            |world| {
+                let args = to_multi_key(world, &[1]);
+                world.call(0, ROTATE, &[], args)
+            },
+        ),
         Case::new(
             ROTATE,
             "a multi-signature without its bitmap",
@@ -284,7 +310,9 @@ fn after_a_rotation_the_old_key_is_refused_and_the_new_one_signs() {
     let (old, new) = (world.key(0), fresh_key(101));
     let args = to_key(&world, 0, &old, &new);
     world.must(0, ROTATE, &[], args);
-    let raw = world.chain.raw(&old, world.chain.transfer(world.address(1), 1));
+    let raw = world
+        .chain
+        .raw(&old, world.chain.transfer(world.address(1), 1));
     let with_old = world.chain.sign(&old, raw.clone());
     let block = world.chain.execute(vec![with_old]);
     let refused: Vec<u64> = block

@@ -1,8 +1,8 @@
 //! Changes of keys without a proof.
 
 use super::{
-    BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, MALFORMED, event, fresh_key, hashed, in_hex, multi_key, public_bytes,
-    recorded,
+    BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, MALFORMED, event, fresh_key, hashed, in_hex, multi_key,
+    public_bytes, recorded,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger::{ExecutedTransaction, HashValue};
@@ -37,13 +37,20 @@ const TO_PUBLIC_KEY: Expected = Expected::Success(&["0x1::account::KeyRotationTo
 fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     let executed = from_public_key(world, scheme, key);
     let hash = HashValue::sha3_of(&[key, &[scheme]]);
-    assert_eq!(world.chain.facts(&world.address(0)).authentication_key, hash);
+    assert_eq!(
+        world.chain.facts(&world.address(0)).authentication_key,
+        hash
+    );
     let event = event(world, &executed, "KeyRotationToPublicKey");
     assert_eq!(event["verified_public_key_bit_map"], "0x00000000");
     assert_eq!(event["public_key_scheme"], scheme);
     assert_eq!(event["old_auth_key"], in_hex(&hashed(&world.key(0))));
     assert_eq!(event["new_auth_key"], in_hex(hash.as_bytes()));
-    assert_eq!(recorded(world, hash.as_bytes()), json!([]), "no proof, no record");
+    assert_eq!(
+        recorded(world, hash.as_bytes()),
+        json!([]),
+        "no proof, no record"
+    );
     executed
 }
 
@@ -81,9 +88,12 @@ fn from_each_scheme() -> Vec<Case> {
         Case::new(FROM_PUBLIC_KEY, "an ed25519 key", TO_PUBLIC_KEY, |world| {
             rotates(world, 0, &public_bytes(&fresh_key(101)))
         }),
-        Case::new(FROM_PUBLIC_KEY, "a multi-ed25519 key", TO_PUBLIC_KEY, |world| {
-            rotates(world, 1, &multi_key(2))
-        }),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a multi-ed25519 key",
+            TO_PUBLIC_KEY,
+            |world| rotates(world, 1, &multi_key(2)),
+        ),
         Case::new(FROM_PUBLIC_KEY, "a single key", TO_PUBLIC_KEY, |world| {
             rotates(world, 2, &any_key())
         }),
@@ -146,9 +156,12 @@ fn from_bad_keys() -> Vec<Case> {
             ),
             |world| from_public_key(world, 4, &[]),
         ),
-        Case::new(FROM_PUBLIC_KEY, "a short ed25519 key", BAD_KEY_SIZE, |world| {
-            from_public_key(world, 0, &[])
-        }),
+        Case::new(
+            FROM_PUBLIC_KEY,
+            "a short ed25519 key",
+            BAD_KEY_SIZE,
+            |world| from_public_key(world, 0, &[]),
+        ),
         Case::new(
             FROM_PUBLIC_KEY,
             "a multi-ed25519 key without threshold",

@@ -21,9 +21,15 @@ fn an_unwritten_account_reads_as_its_address() {
         view(&world, "get_authentication_key", nobody),
         nobody.to_long_hex()
     );
-    assert_eq!(view(&world, "is_rotation_capability_offered", nobody), false);
+    assert_eq!(
+        view(&world, "is_rotation_capability_offered", nobody),
+        false
+    );
     assert_eq!(view(&world, "is_signer_capability_offered", nobody), false);
-    assert_eq!(view(&world, "originating_address", nobody), json!({"vec": []}));
+    assert_eq!(
+        view(&world, "originating_address", nobody),
+        json!({"vec": []})
+    );
 }
 
 #[test]
@@ -53,7 +59,11 @@ fn who_is_offered_nothing_cannot_be_named() {
     let offered = "ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
     let to_this = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
     for (name, address, error) in [
-        ("get_rotation_capability_offer_for", world.address(0), offered),
+        (
+            "get_rotation_capability_offer_for",
+            world.address(0),
+            offered,
+        ),
         ("get_signer_capability_offer_for", world.address(0), offered),
         ("get_rotation_capability_offer_for", nobody, to_this),
         ("get_signer_capability_offer_for", nobody, offered),

@@ -14,9 +14,16 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const MADE: Expected = Expected::Success(&["0x1::fungible_asset::Creation", "0x1::coin::PairCreation"]);
+const MADE: Expected =
+    Expected::Success(&["0x1::fungible_asset::Creation", "0x1::coin::PairCreation"]);
 
-fn described(world: &mut World, coin: &str, name: &[u8], symbol: &[u8], decimals: u8) -> ExecutedTransaction {
+fn described(
+    world: &mut World,
+    coin: &str,
+    name: &[u8],
+    symbol: &[u8],
+    decimals: u8,
+) -> ExecutedTransaction {
     world.call(
         0,
         "0x1::managed_coin::initialize",
@@ -28,24 +35,35 @@ fn described(world: &mut World, coin: &str, name: &[u8], symbol: &[u8], decimals
 fn initialize() -> Vec<Case> {
     let function = "0x1::managed_coin::initialize";
     vec![
-        Case::new(function, "makes the coin and its paired asset", MADE, |world| {
-            let coin = moon();
-            // The longest of everything.
-            let executed = described(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
-            let seen = |name: &str| view(world, name, &coin, vec![]);
-            assert_eq!(seen("name"), json!("n".repeat(32)));
-            assert_eq!(seen("symbol"), json!("s".repeat(32)));
-            assert_eq!(seen("decimals"), json!(32));
-            assert_eq!(seen("supply"), json!({"vec": ["0"]}));
-            assert_eq!(seen("coin_supply"), json!({"vec": ["0"]}));
-            assert_eq!(seen("is_coin_initialized"), true);
-            let metadata = "0x1::fungible_asset::Metadata";
-            let of_asset = |name| world.view(name, &[metadata], args![asset(world, &coin)]);
-            assert_eq!(of_asset("0x1::fungible_asset::name"), [json!("n".repeat(32))]);
-            assert_eq!(of_asset("0x1::fungible_asset::supply"), [json!({"vec": ["0"]})]);
-            assert_eq!(of_asset("0x1::object::owner"), [json!("0xa")]);
-            executed
-        }),
+        Case::new(
+            function,
+            "makes the coin and its paired asset",
+            MADE,
+            |world| {
+                let coin = moon();
+                // The longest of everything.
+                let executed = described(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
+                let seen = |name: &str| view(world, name, &coin, vec![]);
+                assert_eq!(seen("name"), json!("n".repeat(32)));
+                assert_eq!(seen("symbol"), json!("s".repeat(32)));
+                assert_eq!(seen("decimals"), json!(32));
+                assert_eq!(seen("supply"), json!({"vec": ["0"]}));
+                assert_eq!(seen("coin_supply"), json!({"vec": ["0"]}));
+                assert_eq!(seen("is_coin_initialized"), true);
+                let metadata = "0x1::fungible_asset::Metadata";
+                let of_asset = |name| world.view(name, &[metadata], args![asset(world, &coin)]);
+                assert_eq!(
+                    of_asset("0x1::fungible_asset::name"),
+                    [json!("n".repeat(32))]
+                );
+                assert_eq!(
+                    of_asset("0x1::fungible_asset::supply"),
+                    [json!({"vec": ["0"]})]
+                );
+                assert_eq!(of_asset("0x1::object::owner"), [json!("0xa")]);
+                executed
+            },
+        ),
         Case::new(function, "of a generic type", MADE, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
             let executed = described(world, &coin, b"Share", b"SHR", 8);
@@ -74,15 +92,18 @@ fn refused_initialize() -> Vec<Case> {
     let mismatch = Expected::Abort(
         "0x1::coin: ECOIN_INFO_ADDRESS_MISMATCH(0x10001): only the account at the address of a coin's type can initialise the coin",
     );
-    let published =
-        Expected::Abort("0x1::coin: ECOIN_INFO_ALREADY_PUBLISHED(0x80002): this coin is initialised already");
-    let name =
-        Expected::Abort("0x1::coin: ECOIN_NAME_TOO_LONG(0x1000c): the name of a coin has at most 32 bytes");
+    let published = Expected::Abort(
+        "0x1::coin: ECOIN_INFO_ALREADY_PUBLISHED(0x80002): this coin is initialised already",
+    );
+    let name = Expected::Abort(
+        "0x1::coin: ECOIN_NAME_TOO_LONG(0x1000c): the name of a coin has at most 32 bytes",
+    );
     let symbol = Expected::Abort(
         "0x1::coin: ECOIN_SYMBOL_TOO_LONG(0x1000d): the symbol of a coin has at most 32 bytes",
     );
-    let decimals =
-        Expected::Abort("0x1::coin: ECOIN_DECIMALS_TOO_LARGE(0x1001d): a coin has at most 32 decimal places");
+    let decimals = Expected::Abort(
+        "0x1::coin: ECOIN_DECIMALS_TOO_LARGE(0x1001d): a coin has at most 32 decimal places",
+    );
     let text = Expected::Abort("0x1::string: EINVALID_UTF8(0x1): the bytes are no UTF-8 text");
     vec![
         Case::new(function, "of another account's type", mismatch, |world| {
@@ -130,7 +151,11 @@ fn refused_initialize() -> Vec<Case> {
             Expected::Status("TYPE_RESOLUTION_FAILURE"),
             |world| {
                 let argument = format!("0x5::{}::{}", "m".repeat(255), "s".repeat(255));
-                let coin = format!("{}::m::S<{}>", account(0), [argument.as_str(); 8].join(", "));
+                let coin = format!(
+                    "{}::m::S<{}>",
+                    account(0),
+                    [argument.as_str(); 8].join(", ")
+                );
                 // The parser takes it no more, so it is put together.
                 let mut tag: StructTag = moon().parse().unwrap();
                 tag.type_args = vec![argument.parse::<TypeTag>().unwrap(); 8];

@@ -25,7 +25,13 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-fn ask(world: &mut World, signer: usize, verb: &str, coin: &str, owner: usize) -> ExecutedTransaction {
+fn ask(
+    world: &mut World,
+    signer: usize,
+    verb: &str,
+    coin: &str,
+    owner: usize,
+) -> ExecutedTransaction {
     let owner = account(owner);
     world.call(
         signer,
@@ -49,7 +55,10 @@ fn freezing() -> Vec<Case> {
                 let coin = funded(world, &[10, 10]);
                 let executed = ask(world, 0, "freeze", &coin, 1);
                 let owner = account(1);
-                assert_eq!(view(world, "is_coin_store_frozen", &coin, args![owner]), true);
+                assert_eq!(
+                    view(world, "is_coin_store_frozen", &coin, args![owner]),
+                    true
+                );
                 let by_asset = world.view(
                     "0x1::primary_fungible_store::is_frozen",
                     &["0x1::fungible_asset::Metadata"],
@@ -82,7 +91,9 @@ fn freezing() -> Vec<Case> {
         Case::new(
             freeze_it,
             "an account without a store",
-            Expected::Status("Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0"),
+            Expected::Status(
+                "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
+            ),
             |world| {
                 let coin = initialise(world, true);
                 ask(world, 0, "freeze", &coin, 1)
@@ -111,7 +122,9 @@ fn freezing() -> Vec<Case> {
         Case::new(
             unfreeze_it,
             "an account without a store",
-            Expected::Status("Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0"),
+            Expected::Status(
+                "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
+            ),
             |world| {
                 let coin = initialise(world, true);
                 ask(world, 0, "unfreeze", &coin, 1)
@@ -144,7 +157,10 @@ fn giving_up() -> Vec<Case> {
                 let coin = initialise(world, true);
                 let executed = world.call(1, "0x1::managed_coin::register", &[&coin], vec![]);
                 let owner = account(1);
-                assert_eq!(view(world, "is_account_registered", &coin, args![owner]), true);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    true
+                );
                 executed
             },
         ),

@@ -4,15 +4,16 @@ use super::{NO_CAPABILITIES, abandoned};
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE, NOBODY, OVERFLOW, RESERVED, account, assert_holds, freeze, funded,
-        initialise, mint, moon, view,
+        FROZEN, INSUFFICIENT, NATIVE, NOBODY, OVERFLOW, RESERVED, account, assert_holds, freeze,
+        funded, initialise, mint, moon, view,
     },
 };
 use ledger::{ExecutedTransaction, StateKey, StructTag, TypeTag};
 use serde_json::json;
 
 /// What the first coins of an account tell.
-const FIRST: Expected = Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
+const FIRST: Expected =
+    Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = minting();
@@ -21,9 +22,20 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn give(world: &mut World, signer: usize, coin: &str, to: usize, amount: u64) -> ExecutedTransaction {
+fn give(
+    world: &mut World,
+    signer: usize,
+    coin: &str,
+    to: usize,
+    amount: u64,
+) -> ExecutedTransaction {
     let to = account(to);
-    world.call(signer, "0x1::managed_coin::mint", &[coin], args![to, amount])
+    world.call(
+        signer,
+        "0x1::managed_coin::mint",
+        &[coin],
+        args![to, amount],
+    )
 }
 
 fn minting() -> Vec<Case> {
@@ -35,15 +47,23 @@ fn minting() -> Vec<Case> {
             let executed = give(world, 0, &coin, 1, u64::MAX);
             assert_holds(world, &coin, account(1), u64::MAX);
             let twice = (2 * u128::from(u64::MAX)).to_string();
-            assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": [twice]}));
+            assert_eq!(
+                view(world, "supply", &coin, vec![]),
+                json!({"vec": [twice]})
+            );
             executed
         }),
-        Case::new(function, "of a coin whose supply nobody counts", FIRST, |world| {
-            let coin = initialise(world, false);
-            let executed = give(world, 0, &coin, 1, 5);
-            assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
-            executed
-        }),
+        Case::new(
+            function,
+            "of a coin whose supply nobody counts",
+            FIRST,
+            |world| {
+                let coin = initialise(world, false);
+                let executed = give(world, 0, &coin, 1, 5);
+                assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
+                executed
+            },
+        ),
         Case::new(function, "of a generic type", FIRST, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
@@ -71,10 +91,18 @@ fn set_supply(world: &mut World, coin: &str, supply: u128) {
     let tag = TypeTag::from(info);
     let mut json = {
         let bytes = &world.chain.state[&key];
-        world.chain().framework().value_to_json(&tag, bytes).unwrap()
+        world
+            .chain()
+            .framework()
+            .value_to_json(&tag, bytes)
+            .unwrap()
     };
     json["supply"]["vec"][0]["integer"]["vec"][0]["value"] = json!(supply.to_string());
-    let bytes = world.chain().framework().value_from_json(&tag, &json).unwrap();
+    let bytes = world
+        .chain()
+        .framework()
+        .value_from_json(&tag, &json)
+        .unwrap();
     world.chain.state.insert(key, bytes.into());
 }
 
@@ -114,25 +142,40 @@ fn refused_minting() -> Vec<Case> {
                 give(world, 0, &coin, 0, 1)
             },
         ),
-        Case::new(function, "more than the store can hold", OVERFLOW, |world| {
-            let coin = funded(world, &[u64::MAX]);
-            give(world, 0, &coin, 0, 1)
-        }),
-        Case::new(function, "more than the supply can count", supply, |world| {
-            let coin = initialise(world, true);
-            set_supply(world, &coin, u128::MAX - 1);
-            give(world, 0, &coin, 0, 2)
-        }),
+        Case::new(
+            function,
+            "more than the store can hold",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[u64::MAX]);
+                give(world, 0, &coin, 0, 1)
+            },
+        ),
+        Case::new(
+            function,
+            "more than the supply can count",
+            supply,
+            |world| {
+                let coin = initialise(world, true);
+                set_supply(world, &coin, u128::MAX - 1);
+                give(world, 0, &coin, 0, 2)
+            },
+        ),
         Case::new(function, "to a frozen store", FROZEN, |world| {
             let coin = funded(world, &[1]);
             freeze(world, &coin, 0);
             give(world, 0, &coin, 0, 1)
         }),
-        Case::new(function, "to an address of the framework", RESERVED, |world| {
-            let coin = initialise(world, true);
-            let to = ledger::AccountAddress::ONE;
-            world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
-        }),
+        Case::new(
+            function,
+            "to an address of the framework",
+            RESERVED,
+            |world| {
+                let coin = initialise(world, true);
+                let to = ledger::AccountAddress::ONE;
+                world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
+            },
+        ),
     ]
 }
 

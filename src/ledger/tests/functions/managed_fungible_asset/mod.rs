@@ -40,33 +40,46 @@ pub fn cases() -> Vec<Case> {
 fn creations() -> Vec<Case> {
     const CREATED: Expected = Expected::Success(&["0x1::fungible_asset::Creation"]);
     vec![
-        Case::new(CREATE, "the asset is where its symbol says", CREATED, |world| {
-            let (me, no_maximum) = (world.address(0), None::<u128>);
-            let args = args!["Moon", "MOON", 6u8, "", "", no_maximum];
-            let executed = world.call(0, CREATE, &[], args);
-            let address = world.view(
-                "0x1::managed_fungible_asset::asset_address",
-                &[],
-                args![me, "MOON"],
-            );
-            let asset = named_address(me, b"MOON");
-            assert_eq!(address[0], asset.to_string());
-            assert_eq!(supply(world, asset), 0);
-            let maximum = world.view("0x1::fungible_asset::maximum", &[METADATA], args![asset]);
-            assert_eq!(maximum[0], serde_json::json!({"vec": []}));
-            for (asset, is_managed) in [(asset, true), (NATIVE, false)] {
-                let managed = world.view("0x1::managed_fungible_asset::is_managed", &[], args![asset]);
-                assert_eq!(managed[0], is_managed);
-            }
-            executed
-        }),
+        Case::new(
+            CREATE,
+            "the asset is where its symbol says",
+            CREATED,
+            |world| {
+                let (me, no_maximum) = (world.address(0), None::<u128>);
+                let args = args!["Moon", "MOON", 6u8, "", "", no_maximum];
+                let executed = world.call(0, CREATE, &[], args);
+                let address = world.view(
+                    "0x1::managed_fungible_asset::asset_address",
+                    &[],
+                    args![me, "MOON"],
+                );
+                let asset = named_address(me, b"MOON");
+                assert_eq!(address[0], asset.to_string());
+                assert_eq!(supply(world, asset), 0);
+                let maximum = world.view("0x1::fungible_asset::maximum", &[METADATA], args![asset]);
+                assert_eq!(maximum[0], serde_json::json!({"vec": []}));
+                for (asset, is_managed) in [(asset, true), (NATIVE, false)] {
+                    let managed =
+                        world.view("0x1::managed_fungible_asset::is_managed", &[], args![asset]);
+                    assert_eq!(managed[0], is_managed);
+                }
+                executed
+            },
+        ),
         Case::new(
             CREATE,
             "a second time under one symbol",
-            Expected::Abort("0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address"),
+            Expected::Abort(
+                "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
+            ),
             |world| {
                 moon(world);
-                world.call(0, CREATE, &[], args!["Other", "MOON", 0u8, "", "", None::<u128>])
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args!["Other", "MOON", 0u8, "", "", None::<u128>],
+                )
             },
         ),
         Case::new(
@@ -97,7 +110,12 @@ fn creations() -> Vec<Case> {
 }
 
 fn names() -> Vec<Case> {
-    fn too_long(function: &'static str, shows: &'static str, expected: &'static str, run: Run) -> Case {
+    fn too_long(
+        function: &'static str,
+        shows: &'static str,
+        expected: &'static str,
+        run: Run,
+    ) -> Case {
         Case::new(function, shows, Expected::Abort(expected), run)
     }
     vec![
@@ -107,7 +125,12 @@ fn names() -> Vec<Case> {
             Expected::Success(&["0x1::fungible_asset::Creation"]),
             |world| {
                 let (name, uri) = ("n".repeat(32), "u".repeat(512));
-                world.call(0, CREATE, &[], args![name, name, 32u8, uri, uri, Some(0u128)])
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args![name, name, 32u8, uri, uri, Some(0u128)],
+                )
             },
         ),
         too_long(
@@ -125,7 +148,12 @@ fn names() -> Vec<Case> {
             "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             |world| {
                 let symbol = "s".repeat(33);
-                world.call(0, CREATE, &[], args!["N", symbol, 0u8, "", "", None::<u128>])
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args!["N", symbol, 0u8, "", "", None::<u128>],
+                )
             },
         ),
         too_long(
@@ -151,7 +179,12 @@ fn new_names() -> Vec<Case> {
         Case::new(SET, "what is given changes", NOTHING, |world| {
             let asset = moon(world);
             let (name, decimals) = (Some("Luna"), Some(3u8));
-            let executed = world.call(0, SET, &[], args![asset, name, KEEP, decimals, KEEP, Some("x")]);
+            let executed = world.call(
+                0,
+                SET,
+                &[],
+                args![asset, name, KEEP, decimals, KEEP, Some("x")],
+            );
             let metadata = world.view("0x1::fungible_asset::metadata", &[METADATA], args![asset]);
             let expected = serde_json::json!({
                 "name": "Luna", "symbol": "MOON", "decimals": 3,
@@ -168,12 +201,22 @@ fn new_names() -> Vec<Case> {
             ),
             |world| {
                 let (asset, symbol) = (moon(world), Some("s".repeat(33)));
-                world.call(0, SET, &[], args![asset, KEEP, symbol, None::<u8>, KEEP, KEEP])
+                world.call(
+                    0,
+                    SET,
+                    &[],
+                    args![asset, KEEP, symbol, None::<u8>, KEEP, KEEP],
+                )
             },
         ),
         Case::new(SET, "by one who is no manager", NOT_MANAGER, |world| {
             let asset = moon(world);
-            world.call(1, SET, &[], args![asset, KEEP, KEEP, None::<u8>, KEEP, KEEP])
+            world.call(
+                1,
+                SET,
+                &[],
+                args![asset, KEEP, KEEP, None::<u8>, KEEP, KEEP],
+            )
         }),
     ]
 }

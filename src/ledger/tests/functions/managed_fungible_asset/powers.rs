@@ -19,12 +19,16 @@ const NO_STORE: Expected = Expected::Abort(
 const TOO_MUCH: Expected = Expected::Abort(
     "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
 );
-pub(super) const IS_FROZEN: Expected =
-    Expected::Abort("0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen");
+pub(super) const IS_FROZEN: Expected = Expected::Abort(
+    "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+);
 const FROZEN: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
 const MINTED: Expected = Expected::Success(&["0x1::fungible_asset::Deposit"]);
 const BURNT: Expected = Expected::Success(&["0x1::fungible_asset::Withdraw"]);
-const MOVED: Expected = Expected::Success(&["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"]);
+const MOVED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+]);
 pub(super) const MINT: &str = "0x1::managed_fungible_asset::mint";
 pub(super) const FREEZE: &str = "0x1::managed_fungible_asset::freeze";
 const BURN: &str = "0x1::managed_fungible_asset::burn";
@@ -68,17 +72,27 @@ fn mints() -> Vec<Case> {
                 world.call(0, MINT, &[], args![asset, to, rest + 1])
             },
         ),
-        Case::new(MINT, "by the owner of the owner of the asset", MINTED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            let between = crate::functions::object::named(world, b"a");
-            world.must(0, "0x1::object::transfer_call", &[], args![asset, between]);
-            world.call(0, MINT, &[], args![asset, to, 1u64])
-        }),
-        Case::new(MINT, "by the one who got the asset's object", MINTED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            world.must(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
-            world.call(1, MINT, &[], args![asset, to, 1u64])
-        }),
+        Case::new(
+            MINT,
+            "by the owner of the owner of the asset",
+            MINTED,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                let between = crate::functions::object::named(world, b"a");
+                world.must(0, "0x1::object::transfer_call", &[], args![asset, between]);
+                world.call(0, MINT, &[], args![asset, to, 1u64])
+            },
+        ),
+        Case::new(
+            MINT,
+            "by the one who got the asset's object",
+            MINTED,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                world.must(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
+                world.call(1, MINT, &[], args![asset, to, 1u64])
+            },
+        ),
         Case::new(
             MINT,
             "by the creator who gave the asset away",
@@ -101,12 +115,18 @@ fn mints() -> Vec<Case> {
         Case::new(
             MINT,
             "more than a store can hold",
-            Expected::Status("Execution failed in 0x1::managed_fungible_asset::mint at code offset 0"),
+            Expected::Status(
+                "Execution failed in 0x1::managed_fungible_asset::mint at code offset 0",
+            ),
             |world| {
                 let (asset, to) = (asset(world, "SUN", None), world.address(1));
                 world.must(0, MINT, &[], args![asset, to, u64::MAX]);
                 let executed = world.call(0, MINT, &[], args![asset, to, 1u64]);
-                assert_eq!(supply(world, asset), u128::from(u64::MAX), "nothing was counted");
+                assert_eq!(
+                    supply(world, asset),
+                    u128::from(u64::MAX),
+                    "nothing was counted"
+                );
                 executed
             },
         ),
@@ -119,7 +139,10 @@ fn burns() -> Vec<Case> {
             let (asset, me) = (moon(world), world.address(0));
             world.must(0, FREEZE, &[], args![asset, me]);
             let executed = world.call(0, BURN, &[], args![asset, me, 400u64]);
-            assert_eq!((balance(world, me, asset), supply(world, asset)), (600, 600));
+            assert_eq!(
+                (balance(world, me, asset), supply(world, asset)),
+                (600, 600)
+            );
             executed
         }),
         Case::new(BURN, "from one without a store", NO_STORE, |world| {
@@ -136,7 +159,10 @@ fn burns() -> Vec<Case> {
         }),
         Case::new(BURN_FROM_STORE, "from a second store", BURNT, |world| {
             let asset = moon(world);
-            let (first, second) = (primary(world, world.address(0), asset), store(world, 1, asset));
+            let (first, second) = (
+                primary(world, world.address(0), asset),
+                store(world, 1, asset),
+            );
             let transfer = "0x1::fungible_asset::transfer";
             world.must(0, transfer, &[STORE], args![first, second, 10u64]);
             let executed = world.call(0, BURN_FROM_STORE, &[], args![second, 4u64]);
@@ -159,14 +185,22 @@ fn burns() -> Vec<Case> {
 
 fn ice() -> Vec<Case> {
     vec![
-        Case::new(FREEZE, "the store is made where it is missing", FROZEN, |world| {
-            let (asset, owner) = (moon(world), world.address(1));
-            let executed = world.call(0, FREEZE, &[], args![asset, owner]);
-            assert!(is_frozen(world, primary(world, owner, asset)));
-            let function = "0x1::primary_fungible_store::is_frozen";
-            assert_eq!(world.view(function, &[METADATA], args![owner, asset])[0], true);
-            executed
-        }),
+        Case::new(
+            FREEZE,
+            "the store is made where it is missing",
+            FROZEN,
+            |world| {
+                let (asset, owner) = (moon(world), world.address(1));
+                let executed = world.call(0, FREEZE, &[], args![asset, owner]);
+                assert!(is_frozen(world, primary(world, owner, asset)));
+                let function = "0x1::primary_fungible_store::is_frozen";
+                assert_eq!(
+                    world.view(function, &[METADATA], args![owner, asset])[0],
+                    true
+                );
+                executed
+            },
+        ),
         Case::new(FREEZE, "by one who is no manager", NOT_MANAGER, |world| {
             let (asset, owner) = (moon(world), world.address(0));
             world.call(1, FREEZE, &[], args![asset, owner])
@@ -185,11 +219,16 @@ fn ice() -> Vec<Case> {
             assert!(is_frozen(world, store));
             executed
         }),
-        Case::new(FREEZE_STORE, "by the owner of the store", NOT_MANAGER, |world| {
-            let asset = moon(world);
-            let store = store(world, 1, asset);
-            world.call(1, FREEZE_STORE, &[], args![store])
-        }),
+        Case::new(
+            FREEZE_STORE,
+            "by the owner of the store",
+            NOT_MANAGER,
+            |world| {
+                let asset = moon(world);
+                let store = store(world, 1, asset);
+                world.call(1, FREEZE_STORE, &[], args![store])
+            },
+        ),
         Case::new(UNFREEZE_STORE, "a second store", FROZEN, |world| {
             let asset = moon(world);
             let store = store(world, 1, asset);
@@ -210,7 +249,12 @@ fn forced_transfers() -> Vec<Case> {
             }
             // The manager is another than the one who holds.
             let manager = world.address(2);
-            world.must(0, "0x1::object::transfer", &[METADATA], args![asset, manager]);
+            world.must(
+                0,
+                "0x1::object::transfer",
+                &[METADATA],
+                args![asset, manager],
+            );
             let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
             assert_eq!(
                 (balance(world, from, asset), balance(world, to, asset)),

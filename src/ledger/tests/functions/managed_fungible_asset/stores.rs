@@ -58,7 +58,10 @@ fn removed_stores() -> Vec<Case> {
             let executed = world.call(1, REMOVE_STORE, &[], args![store]);
             let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
             assert_eq!(exists[0], false);
-            assert!(world.paid(&executed) < 0, "the deposit is more than the fee");
+            assert!(
+                world.paid(&executed) < 0,
+                "the deposit is more than the fee"
+            );
             executed
         }),
         Case::new(
@@ -79,7 +82,9 @@ fn removed_stores() -> Vec<Case> {
         Case::new(
             REMOVE_STORE,
             "that is not empty",
-            Expected::Abort("0x1::fungible_asset: EBALANCE_IS_NOT_ZERO(0x5000e): the store is not empty"),
+            Expected::Abort(
+                "0x1::fungible_asset: EBALANCE_IS_NOT_ZERO(0x5000e): the store is not empty",
+            ),
             |world| {
                 let asset = moon(world);
                 let store = primary(world, world.address(0), asset);

@@ -3,7 +3,8 @@
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, next_address, owners, view, with_key,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, next_address, owners, view,
+    with_key,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, HashValue};
@@ -35,10 +36,16 @@ fn create() -> Vec<Case> {
                 let keys = vec!["name".to_owned()];
                 let executed = call(world, 0, "create", args![1u64, keys, vec![vec![7u8]]]);
                 assert_eq!(owners(world, vault), addresses(world, &[0]));
-                assert_eq!(view(world, "num_signatures_required", args![vault]), json!("1"));
+                assert_eq!(
+                    view(world, "num_signatures_required", args![vault]),
+                    json!("1")
+                );
                 let metadata = json!({"data": [{"key": "name", "value": "0x07"}]});
                 assert_eq!(view(world, "metadata", args![vault]), metadata);
-                assert_eq!(view(world, "next_sequence_number", args![vault]), json!("1"));
+                assert_eq!(
+                    view(world, "next_sequence_number", args![vault]),
+                    json!("1")
+                );
                 assert_eq!(
                     view(world, "last_resolved_sequence_number", args![vault]),
                     json!("0")
@@ -352,7 +359,12 @@ const BAD_PROOF: Expected = Expected::Abort(
 
 /// The arguments with which an account becomes a multisig account of the accounts 0 and 1, its key's
 /// signature over the message of this type among them.
-fn signed(world: &World, account: usize, message: &str, num_signatures_required: u64) -> Vec<Vec<u8>> {
+fn signed(
+    world: &World,
+    account: usize,
+    message: &str,
+    num_signatures_required: u64,
+) -> Vec<Vec<u8>> {
     let (key, address) = (world.key(account), world.address(account));
     let owners = vec![world.address(0), world.address(1)];
     let signed_bytes = [

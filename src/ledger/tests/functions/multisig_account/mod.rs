@@ -17,8 +17,9 @@ const ABSENT: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const EACCOUNT_NOT_MULTISIG: Expected = Expected::Abort(
     "0x1::multisig_account: EACCOUNT_NOT_MULTISIG(0x307d2): the account is not a multisig account",
 );
-const EDUPLICATE_METADATA_KEY: Expected =
-    Expected::Abort("0x1::multisig_account: EDUPLICATE_METADATA_KEY(0x10010): a metadata key is given twice");
+const EDUPLICATE_METADATA_KEY: Expected = Expected::Abort(
+    "0x1::multisig_account: EDUPLICATE_METADATA_KEY(0x10010): a metadata key is given twice",
+);
 const EDUPLICATE_OWNER: Expected = Expected::Abort(
     "0x1::multisig_account: EDUPLICATE_OWNER(0x10001): an account is named twice among the owners",
 );
@@ -133,7 +134,12 @@ fn addresses(world: &World, accounts: &[usize]) -> Value {
 
 /// A call of the module by a development account.
 fn call(world: &mut World, account: usize, name: &str, args: Vec<Vec<u8>>) -> ExecutedTransaction {
-    world.call(account, &format!("0x1::multisig_account::{name}"), &[], args)
+    world.call(
+        account,
+        &format!("0x1::multisig_account::{name}"),
+        &[],
+        args,
+    )
 }
 
 pub fn cases() -> Vec<Case> {
@@ -163,7 +169,10 @@ fn views_need_a_multisig_account() {
     ] {
         let name = format!("0x1::multisig_account::{name}");
         let failed = world.try_view(&name, &[], at.clone()).unwrap_err();
-        assert_eq!(failed, format!("Execution failed in {name} at code offset 0"));
+        assert_eq!(
+            failed,
+            format!("Execution failed in {name} at code offset 0")
+        );
     }
 }
 
@@ -176,8 +185,13 @@ fn views_know_the_numbers_given_out() {
     for number in [0u64, 2] {
         for name in ["get_transaction", "can_be_executed", "can_be_rejected"] {
             let name = format!("0x1::multisig_account::{name}");
-            let failed = world.try_view(&name, &[], args![vault, number]).unwrap_err();
-            assert!(failed.contains("EINVALID_SEQUENCE_NUMBER(0x10011)"), "{failed}");
+            let failed = world
+                .try_view(&name, &[], args![vault, number])
+                .unwrap_err();
+            assert!(
+                failed.contains("EINVALID_SEQUENCE_NUMBER(0x10011)"),
+                "{failed}"
+            );
         }
     }
 }
@@ -193,7 +207,10 @@ fn the_next_address_follows_from_creator_and_sequence_number() {
             &sequence_number.to_le_bytes(),
         ];
         let hash = HashValue::sha3_of(&[creator.as_bytes(), seed[0], seed[1], &[0xff]]);
-        assert_eq!(next_address(&world, 0), AccountAddress::new(*hash.as_bytes()));
+        assert_eq!(
+            next_address(&world, 0),
+            AccountAddress::new(*hash.as_bytes())
+        );
         let made = vault(&mut world, 1);
         assert_eq!(made.as_bytes(), hash.as_bytes());
         assert_eq!(view(&world, "is_owner", args![creator, made]), true);

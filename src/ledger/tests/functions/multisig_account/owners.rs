@@ -2,8 +2,9 @@
 
 use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
-    EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP, ETOO_MANY_METADATA_PAIRS,
-    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, owners, view, with_key,
+    EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
+    ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, owners,
+    view, with_key,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::json;
@@ -31,12 +32,17 @@ pub(super) fn owner_changes() -> Vec<Case> {
 
 fn additions() -> Vec<Case> {
     vec![
-        Case::new("0x1::multisig_account::add_owner", "at the end", ADDED, |world| {
-            let account = with_key(world);
-            let executed = call(world, 3, "add_owner", args![world.address(4)]);
-            assert_eq!(owners(world, account), addresses(world, &[0, 1, 4]));
-            executed
-        }),
+        Case::new(
+            "0x1::multisig_account::add_owner",
+            "at the end",
+            ADDED,
+            |world| {
+                let account = with_key(world);
+                let executed = call(world, 3, "add_owner", args![world.address(4)]);
+                assert_eq!(owners(world, account), addresses(world, &[0, 1, 4]));
+                executed
+            },
+        ),
         Case::new(
             "0x1::multisig_account::add_owner",
             "only a multisig account has owners",
@@ -97,7 +103,10 @@ fn additions_with_signatures() -> Vec<Case> {
             let account = with_key(world);
             let name = "add_owners_and_update_signatures_required";
             let executed = call(world, 3, name, args![vec![world.address(4)], 3u64]);
-            assert_eq!(view(world, "num_signatures_required", args![account]), json!("3"));
+            assert_eq!(
+                view(world, "num_signatures_required", args![account]),
+                json!("3")
+            );
             executed
         },
     )]
@@ -167,7 +176,12 @@ fn swaps() -> Vec<Case> {
             SWAPPED,
             |world| {
                 let account = with_key(world);
-                let executed = call(world, 3, "swap_owner", args![world.address(4), world.address(0)]);
+                let executed = call(
+                    world,
+                    3,
+                    "swap_owner",
+                    args![world.address(4), world.address(0)],
+                );
                 assert_eq!(owners(world, account), addresses(world, &[4, 1]));
                 executed
             },
@@ -178,7 +192,10 @@ fn swaps() -> Vec<Case> {
             SWAPPED,
             |world| {
                 let account = with_key(world);
-                let (new, gone) = (vec![world.address(4)], vec![world.address(0), world.address(1)]);
+                let (new, gone) = (
+                    vec![world.address(4)],
+                    vec![world.address(0), world.address(1)],
+                );
                 let executed = call(world, 3, "swap_owners", args![new, gone]);
                 assert_eq!(owners(world, account), addresses(world, &[4]));
                 executed
@@ -226,7 +243,10 @@ fn swaps_with_signatures() -> Vec<Case> {
             let (new, gone) = (vec![world.address(4)], vec![world.address(0)]);
             let name = "swap_owners_and_update_signatures_required";
             let executed = call(world, 3, name, args![new, gone, 2u64]);
-            assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
+            assert_eq!(
+                view(world, "num_signatures_required", args![account]),
+                json!("2")
+            );
             executed
         },
     )]
@@ -241,7 +261,10 @@ fn signatures_required() -> Vec<Case> {
             |world| {
                 let account = with_key(world);
                 let executed = call(world, 3, "update_signatures_required", args![2u64]);
-                assert_eq!(view(world, "num_signatures_required", args![account]), json!("2"));
+                assert_eq!(
+                    view(world, "num_signatures_required", args![account]),
+                    json!("2")
+                );
                 executed
             },
         ),
@@ -276,7 +299,12 @@ pub(super) fn metadata() -> Vec<Case> {
                 let account = with_key(world);
                 let first = args![vec!["a", "b"], vec![vec![1u8], vec![2u8]]];
                 world.must(3, "0x1::multisig_account::update_metadata", &[], first);
-                let executed = call(world, 3, "update_metadata", args![vec!["c"], vec![vec![3u8]]]);
+                let executed = call(
+                    world,
+                    3,
+                    "update_metadata",
+                    args![vec!["c"], vec![vec![3u8]]],
+                );
                 let metadata = json!({"data": [{"key": "c", "value": "0x03"}]});
                 assert_eq!(view(world, "metadata", args![account]), metadata);
                 executed
@@ -289,7 +317,12 @@ pub(super) fn metadata() -> Vec<Case> {
             |world| {
                 with_key(world);
                 let keys: Vec<String> = (0..101).map(|number| number.to_string()).collect();
-                call(world, 3, "update_metadata", args![keys, vec![vec![1u8]; 101]])
+                call(
+                    world,
+                    3,
+                    "update_metadata",
+                    args![keys, vec![vec![1u8]; 101]],
+                )
             },
         ),
         Case::new(

@@ -1,14 +1,17 @@
 //! Proposing transactions.
 
 use super::{
-    ABSENT, EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED, ENOT_OWNER,
-    EPAYLOAD_CANNOT_BE_EMPTY, call, propose, vault, view,
+    ABSENT, EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED,
+    ENOT_OWNER, EPAYLOAD_CANNOT_BE_EMPTY, call, propose, vault, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::{Value, json};
 
 pub(super) fn proposals() -> Vec<Case> {
-    [with_payload(), with_hash()].into_iter().flatten().collect()
+    [with_payload(), with_hash()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn with_payload() -> Vec<Case> {
@@ -30,11 +33,27 @@ fn with_payload() -> Vec<Case> {
                 );
                 let pending = view(world, "get_pending_transactions", args![vault]);
                 assert_eq!(pending, json!([waiting]));
-                let payload = view(world, "get_next_transaction_payload", args![vault, vec![9u8]]);
+                let payload = view(
+                    world,
+                    "get_next_transaction_payload",
+                    args![vault, vec![9u8]],
+                );
                 assert_eq!(payload, json!("0x0102"));
-                assert_eq!(view(world, "can_be_executed", args![vault, 1u64]), json!(false));
-                let can = |account| view(world, "can_execute", args![world.address(account), vault, 1u64]);
-                assert_eq!([can(0), can(1), can(3)], [true, false, false].map(Value::from));
+                assert_eq!(
+                    view(world, "can_be_executed", args![vault, 1u64]),
+                    json!(false)
+                );
+                let can = |account| {
+                    view(
+                        world,
+                        "can_execute",
+                        args![world.address(account), vault, 1u64],
+                    )
+                };
+                assert_eq!(
+                    [can(0), can(1), can(3)],
+                    [true, false, false].map(Value::from)
+                );
                 executed
             },
         ),
@@ -44,7 +63,12 @@ fn with_payload() -> Vec<Case> {
             EPAYLOAD_CANNOT_BE_EMPTY,
             |world| {
                 let vault = vault(world, 2);
-                call(world, 0, "create_transaction", args![vault, Vec::<u8>::new()])
+                call(
+                    world,
+                    0,
+                    "create_transaction",
+                    args![vault, Vec::<u8>::new()],
+                )
             },
         ),
         Case::new(
@@ -69,7 +93,8 @@ fn with_payload() -> Vec<Case> {
             |world| {
                 let vault = vault(world, 2);
                 for waiting in 0..20 {
-                    let capacity = view(world, "available_transaction_queue_capacity", args![vault]);
+                    let capacity =
+                        view(world, "available_transaction_queue_capacity", args![vault]);
                     assert_eq!(capacity, json!((20 - waiting).to_string()));
                     propose(world, vault);
                 }
@@ -93,7 +118,11 @@ fn with_hash() -> Vec<Case> {
                 assert_eq!(waiting["payload"], json!({"vec": []}));
                 let hash = format!("0x{}", "03".repeat(32));
                 assert_eq!(waiting["payload_hash"], json!({"vec": [hash]}));
-                let payload = view(world, "get_next_transaction_payload", args![vault, vec![9u8]]);
+                let payload = view(
+                    world,
+                    "get_next_transaction_payload",
+                    args![vault, vec![9u8]],
+                );
                 assert_eq!(payload, json!("0x09"));
                 executed
             },

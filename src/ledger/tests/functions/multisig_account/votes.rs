@@ -1,8 +1,8 @@
 //! Voting on transactions and dropping those that enough owners reject.
 
 use super::{
-    EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call, propose,
-    vault, view,
+    EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call,
+    propose, vault, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger::{AccountAddress, ExecutedTransaction};
@@ -23,7 +23,10 @@ fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransact
 const VOTE: Expected = Expected::Success(&["0x1::multisig_account::Vote"]);
 
 pub(super) fn votes() -> Vec<Case> {
-    [votes_on_one(), votes_on_many()].into_iter().flatten().collect()
+    [votes_on_one(), votes_on_many()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn votes_on_one() -> Vec<Case> {
@@ -70,7 +73,10 @@ fn votes_on_one() -> Vec<Case> {
                 let executed = call(world, 1, "vote_transaction", args![vault, 1u64, true]);
                 let vote = view(world, "vote", args![vault, 1u64, world.address(1)]);
                 assert_eq!(vote, json!([true, true]));
-                assert_eq!(view(world, "can_be_executed", args![vault, 1u64]), json!(true));
+                assert_eq!(
+                    view(world, "can_be_executed", args![vault, 1u64]),
+                    json!(true)
+                );
                 executed
             },
         ),
@@ -151,15 +157,31 @@ fn rejection_of_one() -> Vec<Case> {
             ]),
             |world| {
                 let vault = rejected(world);
-                assert_eq!(view(world, "can_be_rejected", args![vault, 1u64]), json!(false));
-                let can = |account| view(world, "can_reject", args![world.address(account), vault, 1u64]);
-                assert_eq!([can(1), can(2), can(3)], [false, true, false].map(Value::from));
+                assert_eq!(
+                    view(world, "can_be_rejected", args![vault, 1u64]),
+                    json!(false)
+                );
+                let can = |account| {
+                    view(
+                        world,
+                        "can_reject",
+                        args![world.address(account), vault, 1u64],
+                    )
+                };
+                assert_eq!(
+                    [can(1), can(2), can(3)],
+                    [false, true, false].map(Value::from)
+                );
                 let executed = call(world, 2, "execute_rejected_transaction", args![vault]);
                 assert_eq!(
                     view(world, "last_resolved_sequence_number", args![vault]),
                     json!("1")
                 );
-                let gone = world.try_view("0x1::multisig_account::get_transaction", &[], args![vault, 1u64]);
+                let gone = world.try_view(
+                    "0x1::multisig_account::get_transaction",
+                    &[],
+                    args![vault, 1u64],
+                );
                 assert_eq!(gone.unwrap_err(), "Move abort in 0x1::table: 0x6507");
                 executed
             },
@@ -199,8 +221,16 @@ fn rejection_of_many() -> Vec<Case> {
             ]),
             |world| {
                 let vault = rejected(world);
-                let executed = call(world, 2, "execute_rejected_transactions", args![vault, 2u64]);
-                assert_eq!(view(world, "get_pending_transactions", args![vault]), json!([]));
+                let executed = call(
+                    world,
+                    2,
+                    "execute_rejected_transactions",
+                    args![vault, 2u64],
+                );
+                assert_eq!(
+                    view(world, "get_pending_transactions", args![vault]),
+                    json!([])
+                );
                 executed
             },
         ),
@@ -210,7 +240,12 @@ fn rejection_of_many() -> Vec<Case> {
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = rejected(world);
-                call(world, 2, "execute_rejected_transactions", args![vault, 3u64])
+                call(
+                    world,
+                    2,
+                    "execute_rejected_transactions",
+                    args![vault, 3u64],
+                )
             },
         ),
         Case::new(
@@ -219,7 +254,12 @@ fn rejection_of_many() -> Vec<Case> {
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = rejected(world);
-                call(world, 2, "execute_rejected_transactions", args![vault, 0u64])
+                call(
+                    world,
+                    2,
+                    "execute_rejected_transactions",
+                    args![vault, 0u64],
+                )
             },
         ),
     ]

@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of, freeze,
-        funded, plain_asset,
+        FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of,
+        freeze, funded, plain_asset,
     },
 };
 use ledger::{AccountAddress, AssetType, ExecutedTransaction};
@@ -18,7 +18,10 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// What a payment of an asset that is no coin's tells, where both stores are there.
-const ASSET_PAID: &[&str] = &["0x1::fungible_asset::Withdraw", "0x1::fungible_asset::Deposit"];
+const ASSET_PAID: &[&str] = &[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+];
 
 fn pay_asset(
     world: &mut World,
@@ -126,8 +129,9 @@ fn refused_assets() -> Vec<Case> {
         "0x1::node_account::transfer_fungible_assets",
         "0x1::node_account::batch_transfer_fungible_assets",
     );
-    let no_object =
-        Expected::Abort("0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address");
+    let no_object = Expected::Abort(
+        "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
+    );
     vec![
         Case::new(one, "where there is no asset", no_object, |world| {
             pay_asset(world, NOBODY, NOBODY, 1)

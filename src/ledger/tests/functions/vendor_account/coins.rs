@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOBODY, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, account, assert_holds,
-        freeze, funded, initialise, mint,
+        FROZEN, INSUFFICIENT, NOBODY, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, account,
+        assert_holds, freeze, funded, initialise, mint,
     },
 };
 use ledger::{AccountAddress, ExecutedTransaction};
@@ -21,7 +21,12 @@ const NOT_ACCEPTED: Expected = Expected::Abort(
 );
 
 fn pay_coin(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ExecutedTransaction {
-    world.call(0, "0x1::node_account::transfer_coins", &[coin], args![to, amount])
+    world.call(
+        0,
+        "0x1::node_account::transfer_coins",
+        &[coin],
+        args![to, amount],
+    )
 }
 
 fn pay_coin_to_all(

@@ -33,8 +33,12 @@ fn creation() -> Vec<Case> {
             "makes account and store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let executed = world.call(0, "0x1::node_account::create_account", &[], args![NOBODY]);
-                assert_eq!(view(world, "is_account_registered", NATIVE, args![NOBODY]), true);
+                let executed =
+                    world.call(0, "0x1::node_account::create_account", &[], args![NOBODY]);
+                assert_eq!(
+                    view(world, "is_account_registered", NATIVE, args![NOBODY]),
+                    true
+                );
                 executed
             },
         ),
@@ -42,14 +46,19 @@ fn creation() -> Vec<Case> {
             let at = account(1);
             world.call(0, "0x1::node_account::create_account", &[], args![at])
         }),
-        Case::new(function, "at an address of the framework", RESERVED, |world| {
-            world.call(
-                0,
-                "0x1::node_account::create_account",
-                &[],
-                args![AccountAddress::ONE],
-            )
-        }),
+        Case::new(
+            function,
+            "at an address of the framework",
+            RESERVED,
+            |world| {
+                world.call(
+                    0,
+                    "0x1::node_account::create_account",
+                    &[],
+                    args![AccountAddress::ONE],
+                )
+            },
+        ),
     ]
 }
 
@@ -74,13 +83,20 @@ fn transfers() -> Vec<Case> {
         Case::new(function, "more than there is", INSUFFICIENT, |world| {
             pay(world, NOBODY, u64::MAX)
         }),
-        Case::new(function, "to an address of the framework", RESERVED, |world| {
-            pay(world, AccountAddress::ZERO, 1)
-        }),
+        Case::new(
+            function,
+            "to an address of the framework",
+            RESERVED,
+            |world| pay(world, AccountAddress::ZERO, 1),
+        ),
     ]
 }
 
-fn pay_all(world: &mut World, recipients: &[AccountAddress], amounts: &[u64]) -> ExecutedTransaction {
+fn pay_all(
+    world: &mut World,
+    recipients: &[AccountAddress],
+    amounts: &[u64],
+) -> ExecutedTransaction {
     world.call(
         0,
         "0x1::node_account::batch_transfer",
@@ -121,11 +137,17 @@ fn batches() -> Vec<Case> {
             assert_holds(world, NATIVE, NOBODY, 0);
             executed
         }),
-        Case::new(function, "fewer amounts than recipients", MISMATCH, |world| {
-            pay_all(world, &[NOBODY], &[])
-        }),
-        Case::new(function, "with a recipient in the framework", RESERVED, |world| {
-            pay_all(world, &[NOBODY, AccountAddress::ONE], &[1, 1])
-        }),
+        Case::new(
+            function,
+            "fewer amounts than recipients",
+            MISMATCH,
+            |world| pay_all(world, &[NOBODY], &[]),
+        ),
+        Case::new(
+            function,
+            "with a recipient in the framework",
+            RESERVED,
+            |world| pay_all(world, &[NOBODY, AccountAddress::ONE], &[1, 1]),
+        ),
     ]
 }

@@ -2,8 +2,8 @@
 
 use super::{anyone, who};
 use crate::programs::program::{
-    NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of, primary_store,
-    resource_account_of,
+    NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
+    primary_store, resource_account_of,
 };
 use ledger::{AccountAddress, transaction::TransactionPayload};
 
@@ -47,7 +47,12 @@ pub(super) fn native(program: &mut Program) -> Option<Sent> {
                 payload: TransactionPayload::EntryFunction(call),
             }
         }
-        _ => program.sent(number, "0x1::node_account::transfer", &[], args![to, amount]),
+        _ => program.sent(
+            number,
+            "0x1::node_account::transfer",
+            &[],
+            args![to, amount],
+        ),
     })
 }
 
@@ -67,8 +72,15 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
         3 if program.random.place(3) == 0 => {
             program.sent(of, "0x1::managed_coin::freeze_coin_store", coin, args![to])
         }
-        3 | 4 => program.sent(of, "0x1::managed_coin::unfreeze_coin_store", coin, args![to]),
-        5 if program.random.flag() => program.sent(number, "0x1::managed_coin::register", coin, args![]),
+        3 | 4 => program.sent(
+            of,
+            "0x1::managed_coin::unfreeze_coin_store",
+            coin,
+            args![to],
+        ),
+        5 if program.random.flag() => {
+            program.sent(number, "0x1::managed_coin::register", coin, args![])
+        }
         5 => program.sent(number, "0x1::coin::register", coin, args![]),
         6 => program.sent(
             number,
@@ -88,7 +100,12 @@ pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
     Some(match program.random.place(4) {
         0 => program.sent(of, "0x1::managed_coin::destroy_caps", coin, args![]),
         1 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
-        _ => program.sent(of, "0x1::node_account::transfer_coins", coin, args![to, amount]),
+        _ => program.sent(
+            of,
+            "0x1::node_account::transfer_coins",
+            coin,
+            args![to, amount],
+        ),
     })
 }
 
@@ -149,8 +166,18 @@ pub(super) fn managed_asset(program: &mut Program) -> Option<Sent> {
             &[],
             args![asset, from, to, amount],
         ),
-        4 => program.sent(of, "0x1::managed_fungible_asset::freeze", &[], args![asset, to]),
-        5 | 6 => program.sent(of, "0x1::managed_fungible_asset::unfreeze", &[], args![asset, to]),
+        4 => program.sent(
+            of,
+            "0x1::managed_fungible_asset::freeze",
+            &[],
+            args![asset, to],
+        ),
+        5 | 6 => program.sent(
+            of,
+            "0x1::managed_fungible_asset::unfreeze",
+            &[],
+            args![asset, to],
+        ),
         7 => program.sent(
             number,
             "0x1::managed_object::transfer_fungible_assets",
@@ -207,7 +234,12 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
             &[],
             args![store],
         ),
-        1 => program.sent(of, "0x1::managed_fungible_asset::freeze_store", &[], args![store]),
+        1 => program.sent(
+            of,
+            "0x1::managed_fungible_asset::freeze_store",
+            &[],
+            args![store],
+        ),
         2 => program.sent(
             of,
             "0x1::managed_fungible_asset::unfreeze_store",
@@ -226,7 +258,17 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
             &[store_type],
             args![store, account(of)],
         ),
-        6 => program.sent(number, transfer, &[store_type], args![store, primary, amount]),
-        _ => program.sent(number, transfer, &[store_type], args![primary, store, amount]),
+        6 => program.sent(
+            number,
+            transfer,
+            &[store_type],
+            args![store, primary, amount],
+        ),
+        _ => program.sent(
+            number,
+            transfer,
+            &[store_type],
+            args![primary, store, amount],
+        ),
     })
 }

@@ -97,7 +97,11 @@ fn change(program: &mut Program) -> EntryFunction {
 
 /// The owner who came last, or nobody's address where there are only those who stay.
 fn other_owner(program: &Program) -> AccountAddress {
-    let owners = program.view("0x1::multisig_account::owners", &[], args![program.multisig]);
+    let owners = program.view(
+        "0x1::multisig_account::owners",
+        &[],
+        args![program.multisig],
+    );
     let parse = |owner: &Value| owner.as_str().unwrap().parse().unwrap();
     let mut owners = owners[0].as_array().unwrap().iter().map(parse);
     let stays = |owner: &AccountAddress| OWNERS.iter().any(|number| account(*number) == *owner);
@@ -122,7 +126,12 @@ pub(super) fn proposals(program: &mut Program) -> Option<Sent> {
             number,
             "0x1::multisig_account::vote_transactions",
             &[],
-            args![multisig, next, next, program.chain.tip.height.is_multiple_of(2)],
+            args![
+                multisig,
+                next,
+                next,
+                program.chain.tip.height.is_multiple_of(2)
+            ],
         ),
         9 => program.sent(
             number,

@@ -13,8 +13,18 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
     let (object, flag) = (object_of(of), program.random.flag());
     let core = "0x1::object::ObjectCore";
     Some(match program.random.place(9) {
-        0 => program.sent(number, "0x1::object::burn", &[core], args![object_of(number)]),
-        1 => program.sent(number, "0x1::object::unburn", &[core], args![object_of(number)]),
+        0 => program.sent(
+            number,
+            "0x1::object::burn",
+            &[core],
+            args![object_of(number)],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::object::unburn",
+            &[core],
+            args![object_of(number)],
+        ),
         2 if of < other => program.sent(
             number,
             "0x1::object::transfer_to_object",
@@ -27,7 +37,12 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
             &[],
             args![object, flag],
         ),
-        4 => program.sent(number, "0x1::managed_object::create_generated", &[], args![]),
+        4 => program.sent(
+            number,
+            "0x1::managed_object::create_generated",
+            &[],
+            args![],
+        ),
         5 => program.sent(number, "0x1::managed_object::create_sticky", &[], args![]),
         6 => {
             let place = program.random.place(program.generated.len());
@@ -78,7 +93,11 @@ pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
 pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
     let (number, of, to) = (who(program), who(program), who(program));
     // Few coins and low numbers, so that escrows that are released are ones that were opened.
-    let coin = if of > 0 { NATIVE.to_owned() } else { coin_of(0) };
+    let coin = if of > 0 {
+        NATIVE.to_owned()
+    } else {
+        coin_of(0)
+    };
     let coin = &[coin.as_str()];
     let number_of_escrow = program.random.place(3) as u64;
     let amount = program.random.amount();
@@ -163,7 +182,10 @@ fn revocation(program: &mut Program, number: usize) -> Sent {
     let (revoke, args) = if program.random.flag() {
         ("0x1::account::revoke_any_signer_capability", args![])
     } else {
-        ("0x1::account::revoke_signer_capability", args![resource_account])
+        (
+            "0x1::account::revoke_signer_capability",
+            args![resource_account],
+        )
     };
     Sent {
         key: number,
@@ -193,6 +215,11 @@ fn rotation(program: &mut Program, number: usize) -> Sent {
             &[],
             args![0u8, key.0.to_vec()],
         ),
-        _ => program.sent(number, "0x1::account::set_originating_address", &[], args![]),
+        _ => program.sent(
+            number,
+            "0x1::account::set_originating_address",
+            &[],
+            args![],
+        ),
     }
 }
