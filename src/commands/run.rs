@@ -10,7 +10,7 @@ use crate::{
     telemetry,
     wiring::{
         OpenLedger, ServeError, Service, configured_genesis, configured_tls, open_ledger,
-        raise_descriptor_limit, schedule, tell_of_damage,
+        raise_descriptor_limit, set_scheduling_policy, tell_of_damage,
     },
 };
 use ledger::Genesis;
@@ -25,7 +25,7 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     let configured = configured_genesis(config)?;
     let settings = config.settings();
     // Before there are threads, which inherit it.
-    let scheduled = schedule(&settings.process.scheduling);
+    let scheduled = set_scheduling_policy(&settings.process.scheduling);
     telemetry::start(settings)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),

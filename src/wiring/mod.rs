@@ -22,6 +22,6 @@ pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
 pub use net::{ConnectionCounts, OpenListeners};
-pub use scheduling::schedule;
+pub use scheduling::set_scheduling_policy;
 pub use service::{ServeError, Service};
 pub use tls::configured_tls;

@@ -1,21 +1,24 @@
-//! How the system gives the node's threads their turns.
+//! Scheduling policy of the node's threads.
 //!
-//! Threads hand a transaction to each other several times. Where all cores are busy, the system's usual way is to stop
-//! the one that hands over for the one that it wakes, for each of them: both lose what they had in the cache, and the
-//! woken one finds a single thing to do. Under `SCHED_BATCH` (sched(7)) it waits its turn and finds many.
+//! A transaction passes between threads several times. If all cores are busy, the default policy of
+//! Linux preempts the sending thread for the thread that it wakes, once per message: both lose their
+//! CPU caches, and the woken thread finds one message. Under `SCHED_BATCH` (sched(7)) the woken thread
+//! waits for its turn and finds many.
 
 use std::error::Error;
 
-/// Gives this thread, and all that it starts, the way that `process.scheduling` names. What started the process under
-/// another way than the system's usual one has decided that, and is not overruled.
+/// Applies the setting `process.scheduling` to this thread and to the threads that it starts.
+///
+/// With `batch` the policy becomes `SCHED_BATCH`, unless the process was started under a policy other
+/// than the default one: then its operator has chosen. The niceness does not change.
 ///
 /// # Errors
 ///
-/// Returns the error of the system if it refuses. The threads then have the system's usual policy.
-pub fn schedule(process_scheduling: &str) -> Result<(), Box<dyn Error>> {
+/// Returns the error of the system if it rejects the policy, which then stays as it is.
+pub fn set_scheduling_policy(process_scheduling: &str) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     if process_scheduling == "batch" {
-        batch()?;
+        linux::set_batch_policy()?;
     }
     #[cfg(not(target_os = "linux"))]
     let _ = process_scheduling;
@@ -23,43 +26,76 @@ pub fn schedule(process_scheduling: &str) -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(target_os = "linux")]
-fn batch() -> preempt_rt::sched::RtResult<()> {
-    use preempt_rt::sched::{Pid, Scheduler, SchedulerParams, get_scheduler, set_scheduler};
-    let this = Pid::current_thread();
-    if get_scheduler(this)? != Scheduler::SCHED_NORMAL {
-        return Ok(());
+mod linux {
+    use std::error::Error;
+    use thread_priority::{
+        NormalThreadSchedulePolicy::{Batch, Other},
+        ThreadPriority, ThreadPriorityValue,
+        ThreadSchedulePolicy::{self, Normal},
+        set_thread_priority_and_policy, thread_native_id, thread_schedule_policy,
+    };
+
+    pub(super) fn set_batch_policy() -> Result<(), Box<dyn Error>> {
+        if thread_schedule_policy()? == Normal(Other) {
+            set_policy(Normal(Batch))?;
+        }
+        Ok(())
     }
-    // The only priority that it has.
-    set_scheduler(
-        this,
-        Scheduler::SCHED_BATCH,
-        SchedulerParams { priority: 0 },
-    )
+
+    /// Sets the policy of this thread, which must be one without a static priority.
+    pub(super) fn set_policy(policy: ThreadSchedulePolicy) -> Result<(), Box<dyn Error>> {
+        let niceness = rustix::process::getpriority_process(None)?;
+        // The library sets the niceness with the policy, and takes it as a priority from 0 to 99.
+        let priority = (0..=u8::MAX)
+            .filter_map(|value| ThreadPriorityValue::try_from(value).ok())
+            .map(ThreadPriority::Crossplatform)
+            .find(|priority| priority.to_posix(policy) == Ok(niceness))
+            .ok_or("the niceness of the process is out of range")?;
+        Ok(set_thread_priority_and_policy(thread_native_id(), priority, policy)?)
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::*;
-    use preempt_rt::sched::{Pid, Scheduler, SchedulerParams, get_scheduler, set_scheduler};
+    use super::{linux::set_policy, *};
+    use rustix::process::{getpriority_process, nice};
     use std::thread;
+    use thread_priority::{
+        NormalThreadSchedulePolicy::{Batch, Idle, Other},
+        ThreadSchedulePolicy::{self, Normal},
+        thread_schedule_policy,
+    };
 
-    /// What a thread has that `schedule` was called on, and one that it started after that.
-    fn scheduled(before: Scheduler, process_scheduling: &'static str) -> [Scheduler; 2] {
+    /// Returns the policy of a thread that has `before` and applies the setting, and of a thread that
+    /// it starts afterwards.
+    fn policies_after(
+        before: ThreadSchedulePolicy,
+        process_scheduling: &'static str,
+    ) -> [ThreadSchedulePolicy; 2] {
         let threads = thread::spawn(move || {
-            let this = Pid::current_thread();
-            set_scheduler(this, before, SchedulerParams { priority: 0 }).unwrap();
-            schedule(process_scheduling).unwrap();
-            let started = thread::spawn(move || get_scheduler(this).unwrap());
-            [get_scheduler(this).unwrap(), started.join().unwrap()]
+            set_policy(before).unwrap();
+            set_scheduling_policy(process_scheduling).unwrap();
+            let started = thread::spawn(|| thread_schedule_policy().unwrap());
+            [thread_schedule_policy().unwrap(), started.join().unwrap()]
         });
         threads.join().unwrap()
     }
 
     #[test]
-    fn threads_wait_their_turns_where_nobody_decided_otherwise() {
-        use Scheduler::{SCHED_BATCH, SCHED_IDLE, SCHED_NORMAL};
-        assert_eq!(scheduled(SCHED_NORMAL, "batch"), [SCHED_BATCH; 2]);
-        assert_eq!(scheduled(SCHED_NORMAL, "inherit"), [SCHED_NORMAL; 2]);
-        assert_eq!(scheduled(SCHED_IDLE, "batch"), [SCHED_IDLE; 2]);
+    fn sets_batch_unless_the_operator_chose_another_policy() {
+        assert_eq!(policies_after(Normal(Other), "batch"), [Normal(Batch); 2]);
+        assert_eq!(policies_after(Normal(Other), "inherit"), [Normal(Other); 2]);
+        assert_eq!(policies_after(Normal(Idle), "batch"), [Normal(Idle); 2]);
+    }
+
+    #[test]
+    fn keeps_the_niceness() {
+        let niceness = thread::spawn(|| {
+            let before = nice(7).unwrap();
+            set_scheduling_policy("batch").unwrap();
+            (before, getpriority_process(None).unwrap())
+        });
+        let (before, after) = niceness.join().unwrap();
+        assert_eq!(before, after);
     }
 }
