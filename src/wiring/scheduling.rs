@@ -51,7 +51,11 @@ mod linux {
             .map(ThreadPriority::Crossplatform)
             .find(|priority| priority.to_posix(policy) == Ok(niceness))
             .ok_or("the niceness of the process is out of range")?;
-        Ok(set_thread_priority_and_policy(thread_native_id(), priority, policy)?)
+        Ok(set_thread_priority_and_policy(
+            thread_native_id(),
+            priority,
+            policy,
+        )?)
     }
 }
 

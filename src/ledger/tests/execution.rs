@@ -364,6 +364,28 @@ fn each_rule_of_validation_refuses_with_its_status() {
 }
 
 #[test]
+fn accepts_a_payer_that_holds_exactly_the_highest_fee() {
+    let mut chain = MemoryChain::development();
+    let payer = Ed25519PrivateKey::from_seed(&[9; 32]);
+    let call = chain.transfer(
+        payer.public_key().account_address(),
+        10_000 * GAS_UNIT_PRICE,
+    );
+    chain.run(&key(0), call);
+    let validated = |max_gas_amount| {
+        let mut raw = chain.raw(&payer, chain.transfer(address(0), 1));
+        raw.max_gas_amount = max_gas_amount;
+        let transaction = chain.sign(&payer, raw);
+        let facts = chain.transaction_facts(&transaction);
+        let result = validate_for_admission(&chain.chain, &facts, &transaction, START_SECS);
+        result.map_err(|discard| discard.status)
+    };
+    let rejected = Err(ValidationStatus::InsufficientBalanceForTransactionFee);
+    assert_eq!(validated(10_000), Ok(()));
+    assert_eq!(validated(10_001), rejected);
+}
+
+#[test]
 fn sequence_numbers_order_the_transactions_of_an_account() {
     let mut chain = MemoryChain::development();
     let numbered = |chain: &MemoryChain, number: u64| -> CheckedTransaction {
