@@ -143,7 +143,7 @@ fn validate(bencher: Bencher) {
     let facts = TransactionFacts::read(&fixture.chain, &fixture, transaction.transaction());
     let facts = facts.expect("state in memory");
     bencher.bench(|| {
-        validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid")
+        validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid");
     });
 }
 

@@ -92,7 +92,7 @@ impl Executor {
             Err(error) => {
                 match error {
                     Unexecuted::Store(error) if error.is_failed_io() => {
-                        failure.report_read(THREAD, &error)
+                        failure.report_read(THREAD, &error);
                     }
                     Unexecuted::Store(error) => failure.report(THREAD, &error),
                     Unexecuted::Broken(error) => failure.report(THREAD, &error),

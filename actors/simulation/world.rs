@@ -225,7 +225,7 @@ impl World {
             self.with_node(|world, node| {
                 world
                     .clients
-                    .begin(&world.scheduler, &node.handle, now_secs)
+                    .begin(&world.scheduler, &node.handle, now_secs);
             });
         }
     }
@@ -288,7 +288,7 @@ impl World {
             let now_secs = self.now_secs();
             for _ in 0..self.random.usize(1..4) {
                 self.with_node(|world, node| {
-                    world.clients.begin_late(&world.scheduler, node, now_secs)
+                    world.clients.begin_late(&world.scheduler, node, now_secs);
                 });
             }
         }

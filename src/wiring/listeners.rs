@@ -100,7 +100,7 @@ impl Listeners {
         let admin = parts.admin(node, state.clone(), admin_token)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
         let api = Listener::start(&api_options, move |config| {
-            ledger_api::configure(config, &state)
+            ledger_api::configure(config, &state);
         })?;
         Ok(Self {
             api,
@@ -206,7 +206,7 @@ impl Parts<'_> {
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
         Listener::start(&options, move |config| {
-            admin::configure(config, &admin, &opened)
+            admin::configure(config, &admin, &opened);
         })
     }
 

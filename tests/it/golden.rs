@@ -94,7 +94,7 @@ async fn keys_and_types_of_admin_json_are_the_golden_file() {
         let response = node.http.get(&format!("{}{path}", node.admin)).await;
         assert_eq!(response.status, 200, "{path}: {}", response.text);
         let mut keys = BTreeSet::new();
-        add_keys(&response.json, String::new(), &mut keys);
+        add_keys(&response.json, "", &mut keys);
         text += &format!("GET {path}\n");
         text.extend(keys.iter().map(|key| format!("  {key}\n")));
     }
@@ -102,7 +102,7 @@ async fn keys_and_types_of_admin_json_are_the_golden_file() {
 }
 
 /// Adds the path and the type of each value. All elements of an array have one path.
-fn add_keys(value: &Value, path: String, keys: &mut BTreeSet<String>) {
+fn add_keys(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
     let kind = match value {
         Value::Object(members) => {
             for (name, value) in members {
@@ -112,13 +112,13 @@ fn add_keys(value: &Value, path: String, keys: &mut BTreeSet<String>) {
                 } else {
                     name
                 };
-                add_keys(value, format!("{path}.{name}"), keys);
+                add_keys(value, &format!("{path}.{name}"), keys);
             }
             return;
         }
         Value::Array(elements) => {
             for value in elements {
-                add_keys(value, format!("{path}[]"), keys);
+                add_keys(value, &format!("{path}[]"), keys);
             }
             return;
         }

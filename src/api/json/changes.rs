@@ -219,7 +219,7 @@ impl<'a> ChangeJson<'a> {
                 ));
             }
             Err(cause) => {
-                tracing::error!(%cause, ?key, "a change of a key without parts is not shown")
+                tracing::error!(%cause, ?key, "a change of a key without parts is not shown");
             }
         }
     }

@@ -130,10 +130,10 @@ mod tests {
             ("R", |equations| equations[2].nonce_bytes[0] ^= 1),
             ("s", |equations| equations[2].scalar += Scalar::ONE),
             ("the message", |equations| {
-                equations[2].challenge += Scalar::ONE
+                equations[2].challenge += Scalar::ONE;
             }),
             ("their number", |equations| {
-                equations.push(equation(b"one more"))
+                equations.push(equation(b"one more"));
             }),
         ];
         let equations: Vec<_> = (0u8..5).map(|number| equation(&[number])).collect();

@@ -35,7 +35,7 @@ impl StorageFee {
         match (change.bytes_before, change.bytes_after) {
             (None, Some(after)) => self.fee += deposit(after),
             (Some(before), Some(after)) => {
-                self.fee += PER_BYTE * after.saturating_sub(before) as u64
+                self.fee += PER_BYTE * after.saturating_sub(before) as u64;
             }
             (Some(before), None) => self.refund += deposit(before),
             (None, None) => {}

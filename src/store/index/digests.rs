@@ -110,7 +110,7 @@ impl<'a> Source<'a> {
         }
         match self {
             Self::Piece { packed, next } => {
-                *next = first_above(packed, &bound(Kind::State, Some(digest)))
+                *next = first_above(packed, &bound(Kind::State, Some(digest)));
             }
             Self::Run {
                 kind,

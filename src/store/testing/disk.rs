@@ -292,7 +292,7 @@ impl Disk {
             Fault::Full { more_bytes } => platter.length_max = Some(platter.length() + more_bytes),
             Fault::Write { after } => platter.failing_write = Some(platter.writes + after),
             Fault::Sync { after, keeps } => {
-                platter.failing_sync = Some((platter.syncs + after, keeps))
+                platter.failing_sync = Some((platter.syncs + after, keeps));
             }
             Fault::Read { after } => platter.failing_read = Some(platter.reads + after),
             Fault::Reads { after } => platter.unreadable_from = Some(platter.reads + after),

@@ -196,7 +196,7 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
     type Next = fn(&mut StoreWriter, &[Arc<ExecutedBlock>], &Disk);
     let ways: [(&str, u64, Next); 6] = [
         ("a commit", 1, |writer, next, _| {
-            writer.commit(next).unwrap()
+            writer.commit(next).unwrap();
         }),
         ("a step of pruning", 0, |writer, _, _| {
             writer.prune(1, u64::MAX).unwrap();

@@ -173,7 +173,7 @@ impl Workload {
                 Some(_) => assert_eq!(by_hash, Some(version)),
                 // The entry of a pruned transaction goes some time after its row.
                 None if version < info.oldest_version => {
-                    assert!(by_hash.is_none_or(|v| v == version))
+                    assert!(by_hash.is_none_or(|v| v == version));
                 }
                 None => assert_eq!(by_hash, None),
             }

@@ -219,7 +219,7 @@ impl FileSystem {
                 .node(*descriptor)
                 .change(Change::Write(*offset, bytes.clone())),
             Step::Length { descriptor, length } => {
-                self.node(*descriptor).change(Change::Length(*length))
+                self.node(*descriptor).change(Change::Length(*length));
             }
             Step::Sync { descriptor } => {
                 let changes = self.node(*descriptor).changes();

@@ -76,7 +76,7 @@ impl Check {
         match step {
             // What is in it is in the memory of a running node, and may be lost with it.
             Step::Unlink { path } if path.trim_start_matches('/') == POOL => {
-                self.promised.saved.clear()
+                self.promised.saved.clear();
             }
             Step::Rename { to, .. } if to.trim_start_matches('/') == POOL => {
                 self.promised.is_taken_in = false;

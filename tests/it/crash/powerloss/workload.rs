@@ -100,7 +100,7 @@ fn settings(life: Life, height: u64) -> Vec<String> {
     match life {
         Life::Parking => settings.push("chain.framework_upgrades=1@0".to_owned()),
         Life::Upgraded => {
-            settings.push(format!("chain.framework_upgrades=1@0,2@{}", height + 1_000))
+            settings.push(format!("chain.framework_upgrades=1@0,2@{}", height + 1_000));
         }
         _ => {}
     }
