@@ -261,7 +261,7 @@ impl NodeHandle {
         }
         let waits = &self.parts.mailboxes.meters.waits;
         let wait = &self.parts.config.wait;
-        let Some(parked) = waits.park(wait.capacity) else {
+        let Some(permit) = waits.park() else {
             return self.transaction_by_hash(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
@@ -272,7 +272,7 @@ impl NodeHandle {
             Subscribe { hash, end, relay },
         )?;
         let ended = timeout_at(deadline, ended).await;
-        drop(parked);
+        drop(permit);
         match ended {
             Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
                 waits.ended(Woken::Committed);

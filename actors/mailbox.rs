@@ -9,7 +9,7 @@ mod gauge;
 mod kinds;
 
 pub use gauge::MailboxStatus;
-use gauge::{Gauge, Place};
+use gauge::{Gauge, RequestPermit};
 pub(crate) use kinds::Counted;
 use kinds::Kind;
 
@@ -35,7 +35,7 @@ pub(crate) struct Mail<A: Actor> {
     kind: Kind,
     sent: Instant,
     gauge: Arc<Gauge>,
-    place: Option<Place>,
+    permit: Option<RequestPermit>,
 }
 
 impl<A: Actor> Message for Mail<A> {
@@ -46,7 +46,7 @@ impl<A: Actor> Mail<A> {
     /// Has `actor` handle the message, and counts it. Should the handler panic, that is told: actix
     /// itself only drops the actor.
     pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
-        drop(self.place);
+        drop(self.permit);
         let begun = Instant::now();
         let gauge = &self.gauge;
         let _alarm = gauge.alarm();
@@ -171,10 +171,8 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         if !self.address.is_open() {
             return Err(Refused::Closed);
         }
-        if !self.gauge.admit() {
-            return Err(Refused::Full);
-        }
-        self.post(message, Some(Place::taken(&self.gauge)));
+        let permit = self.gauge.admit().ok_or(Refused::Full)?;
+        self.post(message, Some(permit));
         Ok(())
     }
 
@@ -189,7 +187,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         self.post(message, None);
     }
 
-    fn post<M>(&self, message: M, place: Option<Place>)
+    fn post<M>(&self, message: M, permit: Option<RequestPermit>)
     where
         M: Counted,
         A: Handler<M, Result = ()>,
@@ -201,7 +199,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
             kind: M::KIND,
             sent: Instant::now(),
             gauge: Arc::clone(&self.gauge),
-            place,
+            permit,
         });
     }
 

@@ -320,7 +320,7 @@ impl<H: Host> Wiring<'_, H> {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = sequencer::blocks_in_flight_max(&config.sequencer);
-        let meters = Arc::new(Meters::new(config.storage.readers));
+        let meters = Arc::new(Meters::new(config.storage.readers, config.wait.capacity));
 
         let readers = Arc::clone(&meters.readers);
         let (actor, queues) = Storage::new(

@@ -5,9 +5,11 @@ use crate::{
     failure::{Alarm, Failure},
     meters::{Busy, Distribution, Times},
 };
+use ledger_limits::{Limit, Permit};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
+    ops::Deref,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -52,15 +54,15 @@ pub struct MailboxStatus {
     pub handling: Distribution,
 }
 
-/// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only counted,
-/// never used to order anything, hence relaxed.
+/// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only
+/// counted, never used to order anything, hence relaxed.
 #[derive(Debug)]
 pub(super) struct Gauge {
     actor: &'static str,
     thread: &'static str,
     failure: Failure,
-    capacity: AtomicUsize,
-    depth: AtomicUsize,
+    /// Requests that wait, and the capacity of the mailbox.
+    waiting: Limit,
     high_water: AtomicUsize,
     accepted: AtomicU64,
     refused: AtomicU64,
@@ -81,8 +83,7 @@ impl Gauge {
             actor,
             thread,
             failure,
-            capacity: AtomicUsize::new(capacity),
-            depth: AtomicUsize::new(0),
+            waiting: Limit::new(capacity),
             high_water: AtomicUsize::new(0),
             accepted: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -103,23 +104,16 @@ impl Gauge {
         self.failure.alarm(self.actor)
     }
 
-    /// Takes a place for a request, if there is one.
-    pub(super) fn admit(&self) -> bool {
-        let capacity = self.capacity.load(Relaxed);
-        let place = self.depth.fetch_update(Relaxed, Relaxed, |depth| {
-            (depth < capacity).then_some(depth + 1)
-        });
-        match place {
-            Ok(before) => {
-                self.high_water.fetch_max(before + 1, Relaxed);
-                self.accepted.fetch_add(1, Relaxed);
-                true
-            }
-            Err(_) => {
-                self.refused.fetch_add(1, Relaxed);
-                false
-            }
-        }
+    /// Acquires the permit of a request, or returns `None` if as many requests wait as may.
+    pub(super) fn admit(self: &Arc<Self>) -> Option<RequestPermit> {
+        let acquired = Permit::try_acquire_counted(WaitingRequests(Arc::clone(self)));
+        let Some((permit, depth)) = acquired else {
+            self.refused.fetch_add(1, Relaxed);
+            return None;
+        };
+        self.high_water.fetch_max(depth, Relaxed);
+        self.accepted.fetch_add(1, Relaxed);
+        Some(permit)
     }
 
     /// A message of another actor was sent.
@@ -138,7 +132,7 @@ impl Gauge {
     }
 
     pub(super) fn set_capacity(&self, capacity: usize) {
-        self.capacity.store(capacity, Relaxed);
+        self.waiting.set_max(capacity);
     }
 
     pub(super) fn status(&self) -> MailboxStatus {
@@ -148,8 +142,8 @@ impl Gauge {
         MailboxStatus {
             actor: self.actor,
             thread: self.thread,
-            capacity: self.capacity.load(Relaxed),
-            depth: self.depth.load(Relaxed),
+            capacity: self.waiting.max(),
+            depth: self.waiting.held(),
             high_water: self.high_water.load(Relaxed),
             accepted: self.accepted.load(Relaxed),
             refused: self.refused.load(Relaxed),
@@ -165,20 +159,18 @@ impl Gauge {
     }
 }
 
-/// A place among the waiting requests; given back when handling begins, or when the message is
-/// dropped unhandled because its actor is gone.
+/// The permit of a request in the mailbox. It is released when the handling of the request begins,
+/// or when the request is dropped because its actor has stopped.
+pub(super) type RequestPermit = Permit<WaitingRequests>;
+
+/// The limit on the requests that wait in a mailbox.
 #[derive(Debug)]
-pub(super) struct Place(Arc<Gauge>);
+pub(super) struct WaitingRequests(Arc<Gauge>);
 
-impl Place {
-    /// One that [`Gauge::admit`] has taken.
-    pub(super) fn taken(gauge: &Arc<Gauge>) -> Self {
-        Self(Arc::clone(gauge))
-    }
-}
+impl Deref for WaitingRequests {
+    type Target = Limit;
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.depth.fetch_sub(1, Relaxed);
+    fn deref(&self) -> &Limit {
+        &self.0.waiting
     }
 }

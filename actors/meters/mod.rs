@@ -1,8 +1,9 @@
 //! What is measured of a running node: always on, and read when somebody asks.
 //!
-//! Whoever does the work counts it with a few relaxed atomic additions; nothing is locked, allocated or
-//! ordered by it. Clocks here only measure how long something took. What is measured of a mailbox stands in
-//! [`crate::mailbox`], that of the lanes of signatures in [`crate::signatures`].
+//! Whoever does the work counts it with a few relaxed atomic additions; nothing is locked,
+//! allocated or ordered by it. Clocks here only measure how long something took. What is measured
+//! of a mailbox stands in [`crate::mailbox`], that of the lanes of signatures in
+//! [`crate::signatures`].
 
 mod busy;
 mod commit;
@@ -45,8 +46,9 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Those of a node with so many threads that read.
-    pub(crate) fn new(readers: usize) -> Self {
+    /// Creates the meters of a node with this many reader threads and at most `wait_capacity`
+    /// concurrent waits.
+    pub(crate) fn new(readers: usize, wait_capacity: usize) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -54,7 +56,7 @@ impl Meters {
             readers: Arc::new(WorkMeter::new("store-reader", readers)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
-            waits: WaitMeter::default(),
+            waits: WaitMeter::new(wait_capacity),
             syncs: OnceLock::new(),
         }
     }

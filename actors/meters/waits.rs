@@ -1,6 +1,7 @@
 //! The clients that wait for a transaction.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use ledger_limits::{Limit, Permit};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug)]
@@ -13,23 +14,31 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
-/// The meter of waits, and how many there are at once. Its counts order no other memory, hence relaxed.
-#[derive(Debug, Default)]
+/// The meter of waits, with their limit. Its counts order no other memory, so they are relaxed.
+#[derive(Debug)]
 pub(crate) struct WaitMeter {
-    parked: AtomicUsize,
+    parked: Limit,
     ended: [AtomicU64; 3],
     refused: AtomicU64,
 }
 
 impl WaitMeter {
-    /// One waits, until what is given is dropped; or is answered at once where `max` wait already.
-    pub(crate) fn park(&self, max: usize) -> Option<Parked<'_>> {
-        let one_more = |parked| (parked < max).then_some(parked + 1);
-        let parked = self.parked.fetch_update(Relaxed, Relaxed, one_more);
-        if parked.is_err() {
+    /// Creates the meter of at most `capacity` concurrent waits.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            parked: Limit::new(capacity),
+            ended: Default::default(),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Acquires the permit of a wait, or returns `None` if as many clients wait as may.
+    pub(crate) fn park(&self) -> Option<Permit<&Limit>> {
+        let permit = Permit::try_acquire(&self.parked);
+        if permit.is_none() {
             self.refused.fetch_add(1, Relaxed);
         }
-        parked.is_ok().then(|| Parked(self))
+        permit
     }
 
     /// A wait has ended.
@@ -40,22 +49,12 @@ impl WaitMeter {
     pub(super) fn status(&self) -> WaitStatus {
         let [committed, left, timed_out] = self.ended.each_ref().map(|count| count.load(Relaxed));
         WaitStatus {
-            parked: self.parked.load(Relaxed),
+            parked: self.parked.held(),
             committed,
             left,
             timed_out,
             refused: self.refused.load(Relaxed),
         }
-    }
-}
-
-/// A client that waits.
-#[derive(Debug)]
-pub(crate) struct Parked<'a>(&'a WaitMeter);
-
-impl Drop for Parked<'_> {
-    fn drop(&mut self) {
-        self.0.parked.fetch_sub(1, Relaxed);
     }
 }
 

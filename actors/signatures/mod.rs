@@ -26,16 +26,14 @@ use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
 use counts::Counts;
 use crossbeam_channel::{Receiver, Sender};
 use ledger::{Chain, CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
+use ledger_limits::{Limit, Permit};
 use room::Room;
 use std::{
     convert::Infallible,
     io,
     sync::{
         Arc,
-        atomic::{
-            AtomicBool, AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread::JoinHandle,
 };
@@ -83,26 +81,8 @@ type Work = Lanes<Exit>;
 pub(crate) struct SignatureChecks {
     lanes: Lanes<Entrance>,
     stopped: Arc<AtomicBool>,
-    /// How many checks are asked for and not answered, in both lanes.
-    in_hand: AtomicUsize,
-}
-
-/// A check that is asked for, until it is answered or who asked is gone.
-struct InHand<'a>(&'a AtomicUsize);
-
-impl<'a> InHand<'a> {
-    /// One more. Only counted, never used to order anything, hence relaxed: where two believe that they
-    /// are alone, both check on their own threads.
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for InHand<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
+    /// Counts the checks in progress of both lanes.
+    in_progress: Limit,
 }
 
 /// The other side of the lanes, until the threads are started.
@@ -146,7 +126,7 @@ impl SignatureChecks {
         let checks = Self {
             lanes,
             stopped,
-            in_hand: AtomicUsize::new(0),
+            in_progress: Limit::unlimited(),
         };
         (checks, queues)
     }
@@ -166,23 +146,20 @@ impl SignatureChecks {
             transaction.authenticator,
             TransactionAuthenticator::Ed25519 { .. }
         );
-        let in_hand = self.in_hand();
+        // Two checks that both see the other one are both queued, or both see none: either is correct.
+        let permit = Permit::try_acquire(&self.in_progress);
         if lane == Lane::Trusted && is_plain {
             // Others whose submissions are here already come to this point first, and are seen.
             tokio::task::yield_now().await;
         }
-        if lane == Lane::Trusted && is_plain && self.in_hand.load(Relaxed) == 1 {
+        if lane == Lane::Trusted && is_plain && self.in_progress.held() == 1 {
             let verdict = CheckedTransaction::check(transaction, chain);
             let counts = &self.lanes.trusted.counts;
             counts.accepted();
             counts.checked(1, usize::from(verdict.is_err()));
             return Ok(verdict?);
         }
-        self.queue(transaction, lane, in_hand).await
-    }
-
-    fn in_hand(&self) -> InHand<'_> {
-        InHand::new(&self.in_hand)
+        self.queue(transaction, lane, permit).await
     }
 
     /// Has the signatures of a transaction checked by the threads.
@@ -190,7 +167,7 @@ impl SignatureChecks {
         &self,
         transaction: SignedTransaction,
         lane: Lane,
-        _in_hand: InHand<'_>,
+        _permit: Option<Permit<&Limit>>,
     ) -> Result<CheckedTransaction, SubmitError> {
         let (verdict, answer) = oneshot::channel();
         let Gate { jobs, room, counts } = self.lanes.of(lane);

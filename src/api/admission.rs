@@ -1,10 +1,14 @@
-//! What every request below `/v1` passes first: a bound on its path and query, and a place among
-//! the requests in flight, of its connection, of its address and of all. And last: its answer takes of the memory of answers
-//! until its client has read it.
+//! Admission of requests below `/v1`, and the limits on what is in flight.
+//!
+//! A request needs a path and query of bounded length, and one permit each of its connection, of
+//! its address and of all requests in flight. Its response needs memory until its client has read
+//! it.
 
 use crate::{
-    addresses::AddressPlace, answer::SharedBody, budget::Share, connection::ConnectionPlace,
-    error::Problem, places::Place, state::ApiState,
+    answer::SharedBody,
+    connection::{self, ConnectionPermit},
+    error::Problem,
+    state::ApiState,
 };
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
@@ -12,7 +16,10 @@ use actix_web::{
     http::StatusCode,
 };
 use bytes::Bytes;
+use ledger_limits::{KeyedPermit, Limit, MemoryLease, Permit, network_of};
 use std::{
+    net::IpAddr,
+    ops::Deref,
     pin::Pin,
     rc::Rc,
     sync::Arc,
@@ -23,22 +30,27 @@ use std::{
 /// throughout, fits.
 pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
-/// Where one asks whether the node is well, which has places of its own.
+/// Path of the health check, which has a limit of its own.
 const HEALTH_PATH: &str = "/v1/-/healthy";
 
-/// What the body of a request takes of the memory of bodies, if it takes any; an extension of its response.
-pub(crate) struct HeldByBody(pub Arc<Share>);
+/// The memory of a request body, if it holds any; an extension of its response.
+pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 
-/// Lets the answer of a request go, or answers 503.
+/// Attaches the permits of a request and the memory of its response to the body of the response.
+/// Responds with 503 if the budget of responses has no capacity for it.
 ///
-/// Places and memory go with the body of the answer, which is whole in memory until the client has taken
-/// it: they are given back when the last of it went to the connection, or the client has gone.
-pub(crate) fn hold(state: &ApiState, response: ServiceResponse, places: Places) -> ServiceResponse {
+/// The whole body stays in memory until the client has read it. Permits and memory are released
+/// when the connection took the last bytes, or when the client disconnects.
+pub(crate) fn attach_permits(
+    state: &ApiState,
+    response: ServiceResponse,
+    permits: Permits,
+) -> ServiceResponse {
     match memory(state, &response) {
         Ok(memory) => response.map_body(|_, body| {
             BoxBody::new(InFlightBody {
                 body,
-                _places: places,
+                _permits: permits,
                 _memory: memory,
             })
         }),
@@ -46,18 +58,40 @@ pub(crate) fn hold(state: &ApiState, response: ServiceResponse, places: Places) 
     }
 }
 
-/// Where a request counts as in flight.
-pub(crate) struct Places {
-    _of_connection: Option<ConnectionPlace>,
-    _of_address: Option<AddressPlace>,
-    _of_all: Place,
+/// The permits of one request in flight.
+pub(crate) struct Permits {
+    _of_connection: Option<ConnectionPermit>,
+    _of_address: Option<KeyedPermit<IpAddr>>,
+    _of_all: Permit<StateLimit>,
 }
 
-/// Lets a request in.
+/// A limit of the state. It holds the state of its thread, so that threads do not contend for the
+/// reference count of the limit.
+struct StateLimit {
+    state: Rc<ApiState>,
+    limit: fn(&ApiState) -> &Limit,
+}
+
+impl Deref for StateLimit {
+    type Target = Limit;
+
+    fn deref(&self) -> &Limit {
+        (self.limit)(&self.state)
+    }
+}
+
+/// Acquires the permits of a request: of its connection, of its address and of all requests. A
+/// health check has a limit of its own.
 ///
 /// # Errors
-/// 414, or 503 where a place is missing.
-pub(crate) fn places(state: &Rc<ApiState>, request: &ServiceRequest) -> Result<Places, Problem> {
+///
+/// Returns [`Problem::UriTooLong`] (414) if path and query are longer than
+/// [`PATH_AND_QUERY_BYTES_MAX`]. Returns [`Problem::TooManyOnConnection`],
+/// [`Problem::TooManyOfAddress`] or [`Problem::TooManyInFlight`] (503) if a limit is reached.
+pub(crate) fn acquire_permits(
+    state: &Rc<ApiState>,
+    request: &ServiceRequest,
+) -> Result<Permits, Problem> {
     let length = request
         .uri()
         .path_and_query()
@@ -68,44 +102,53 @@ pub(crate) fn places(state: &Rc<ApiState>, request: &ServiceRequest) -> Result<P
         });
     }
     let config = state.config();
-    let full = || Problem::TooManyInFlight(config.max_in_flight);
+    let of_all = |limit| {
+        let state = Rc::clone(state);
+        Permit::try_acquire(StateLimit { state, limit })
+            .ok_or(Problem::TooManyInFlight(config.max_in_flight))
+    };
     if request.path() == HEALTH_PATH {
-        return Ok(Places {
+        return Ok(Permits {
             _of_connection: None,
             _of_address: None,
-            _of_all: Place::take(state, ApiState::health_checks).ok_or_else(full)?,
+            _of_all: of_all(ApiState::health_checks)?,
         });
     }
-    let limit = config.max_streams_per_connection;
-    let of_connection = ConnectionPlace::take(request.request(), limit)
-        .ok_or(Problem::TooManyOnConnection(limit))?;
-    let limit = config.max_in_flight_per_address;
-    let of_address = match request.peer_addr() {
-        Some(peer) => Some(
-            state
-                .admit_of(peer.ip())
-                .ok_or(Problem::TooManyOfAddress(limit))?,
-        ),
-        None => None,
-    };
-    Ok(Places {
-        _of_connection: Some(of_connection),
-        _of_address: of_address,
-        _of_all: Place::take(state, ApiState::in_flight).ok_or_else(full)?,
+    let of_connection =
+        connection::acquire_permit(request.request(), config.max_streams_per_connection)?;
+    let of_address = request.peer_addr().map(|peer| {
+        let permit = state
+            .in_flight_of_addresses()
+            .try_acquire(network_of(peer.ip()));
+        permit.ok_or(Problem::TooManyOfAddress(config.max_in_flight_per_address))
+    });
+    Ok(Permits {
+        _of_connection: of_connection,
+        _of_address: of_address.transpose()?,
+        _of_all: of_all(ApiState::in_flight)?,
     })
 }
 
-/// What an answer counts as while it waits for its client.
-struct Memory {
-    _of_answers: Share,
-    _of_bodies: Option<Arc<Share>>,
+/// Memory that a response holds until its client has read it.
+struct ResponseMemory {
+    _of_answers: MemoryLease,
+    _of_bodies: Option<Arc<MemoryLease>>,
 }
 
-/// What was taken, once it is said, cannot be taken back: the answer to a submission shows what came in its
-/// body, and counts as that. Errors have a few hundred bytes, and what all clients get from the same memory counts
-/// for none of them.
-fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memory, Problem> {
-    let of_answers = state.answers().share();
+/// Leases the memory of a response.
+///
+/// An accepted submission cannot be rejected any more: its response repeats the body of the
+/// request, whose lease it keeps instead. Errors have a few hundred bytes and lease nothing, and
+/// neither does a body that all clients share.
+///
+/// # Errors
+///
+/// Returns [`Problem::AnswersFull`] if the budget has no capacity.
+fn memory(
+    state: &ApiState,
+    response: &ServiceResponse<BoxBody>,
+) -> Result<ResponseMemory, Problem> {
+    let of_answers = state.answers().lease();
     let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
     let size_bytes = match response.response().body().size() {
@@ -114,27 +157,27 @@ fn memory(state: &ApiState, response: &ServiceResponse<BoxBody>) -> Result<Memor
         }
         _ => 0,
     };
-    if !of_answers.grow(size_bytes) {
+    if !of_answers.try_grow(size_bytes) {
         let limit_bytes = state.answers().limit_bytes();
         return Err(Problem::AnswersFull { limit_bytes });
     }
     let of_bodies = response
         .response()
         .extensions()
-        .get::<HeldByBody>()
-        .map(|held| Arc::clone(&held.0));
-    Ok(Memory {
+        .get::<BodyLease>()
+        .map(|lease| Arc::clone(&lease.0));
+    Ok(ResponseMemory {
         _of_answers: of_answers,
         _of_bodies: of_bodies.filter(|_| !counts),
     })
 }
 
-/// The body of an answer, and the places and memory of its request. It never offers its bytes without itself
-/// ([`MessageBody::try_into_bytes`]), as the places would then be free before they are sent.
+/// The body of a response, with the permits and memory of its request. It has no
+/// [`MessageBody::try_into_bytes`], which would release them before the bytes are sent.
 struct InFlightBody {
     body: BoxBody,
-    _places: Places,
-    _memory: Memory,
+    _permits: Permits,
+    _memory: ResponseMemory,
 }
 
 impl MessageBody for InFlightBody {

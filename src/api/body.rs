@@ -1,7 +1,6 @@
 //! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
 
 use crate::{
-    budget::{Budget, Share},
     decimal::Decimal,
     error::Problem,
     format::essence,
@@ -18,28 +17,35 @@ use actix_web::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
+use ledger_limits::{MemoryBudget, MemoryLease};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// How long a body may take to arrive, in seconds. It holds a place among the requests in flight for
-/// as long; at this time the largest body that is allowed by default comes at 2.2 Mbit/s.
+/// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
+/// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
 const BODY_TIMEOUT_SECS: u64 = 30;
 
-/// Reads a body of up to `limit_bytes` whose type is one of `media_types`, and tells which. What is held of it
-/// is taken from the `budget` into `share`.
+/// Reads a body of up to `limit_bytes` whose media type is one of `media_types`. Returns the index
+/// of the type and the body. The bytes that are held are added to `lease`, which is one of
+/// `budget`.
 ///
 /// # Errors
-/// 411 when the request says neither how long its body is nor that it is chunked; 415 when its type
-/// is not among `media_types` or it is compressed; 413 when the body is too large, at once where its length is declared,
-/// else as soon as the limit is passed; 503 when the bodies of other requests leave no room for it, at once where
-/// its length is declared; 408 when it does not arrive in time; 400 when the connection ends before the body
-/// does.
+///
+/// Returns the problem with one of these statuses:
+/// * 411 if the request neither declares the length of its body nor is chunked;
+/// * 415 if the media type is not one of `media_types`, or the body is encoded;
+/// * 413 if the body is larger than `limit_bytes`: immediately if the length is declared, otherwise
+///   when the limit is passed;
+/// * 503 if the bodies of other requests leave no room in the budget, with the same timing;
+/// * 408 if the body does not arrive in time;
+/// * 400 if the connection ends before the body does.
 pub(crate) async fn read(
     request: &HttpRequest,
     payload: &mut Payload,
     limit_bytes: usize,
     media_types: &[&str],
-    (budget, share): (&Budget, &Share),
+    budget: &MemoryBudget,
+    lease: &MemoryLease,
 ) -> Result<(usize, Bytes), Problem> {
     let declared_bytes = declared_length(request)?;
     if declared_bytes.is_some_and(|declared| declared > limit_bytes as u64) {
@@ -48,12 +54,12 @@ pub(crate) async fn read(
     let which = media_type(request, media_types)?;
     refuse_encodings(request)?;
     let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
-    if !budget.has_room(declared_bytes) {
+    if !budget.has_capacity(declared_bytes) {
         return Err(full(budget));
     }
     let body = timeout(
         Duration::from_secs(BODY_TIMEOUT_SECS),
-        collect(payload, limit_bytes, (budget, share)),
+        collect(payload, limit_bytes, budget, lease),
     )
     .await;
     let timeout_secs = BODY_TIMEOUT_SECS;
@@ -66,8 +72,8 @@ pub(crate) async fn read(
 /// Reads a JSON body.
 ///
 /// # Errors
-/// 413 when it holds so many values that reading them would take too much memory; 400 when it is no JSON or
-/// no `T`.
+/// 413 when it holds so many values that reading them would take too much memory; 400 when it is no
+/// JSON or no `T`.
 pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     if memory_bytes(body) > MEMORY_BYTES_MAX {
         return Err(Problem::BodyTooManyValues {
@@ -79,7 +85,7 @@ pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem>
 }
 
 /// There is no room for a body.
-pub(crate) fn full(budget: &Budget) -> Problem {
+pub(crate) fn full(budget: &MemoryBudget) -> Problem {
     Problem::BodiesFull {
         limit_bytes: budget.limit_bytes(),
     }
@@ -88,7 +94,8 @@ pub(crate) fn full(budget: &Budget) -> Problem {
 async fn collect(
     payload: &mut Payload,
     limit_bytes: usize,
-    (budget, share): (&Budget, &Share),
+    budget: &MemoryBudget,
+    lease: &MemoryLease,
 ) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
@@ -97,7 +104,7 @@ async fn collect(
         if chunk.len() > limit_bytes - body.len() {
             return Err(Problem::BodyTooLarge { limit_bytes });
         }
-        if !share.grow(chunk.len()) {
+        if !lease.try_grow(chunk.len()) {
             return Err(full(budget));
         }
         body.extend_from_slice(&chunk);
@@ -165,13 +172,14 @@ mod tests {
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
-        let budget = Budget::new(LIMIT);
-        read_stream_with(stream, (&budget, &budget.share())).await
+        let budget = MemoryBudget::new(LIMIT);
+        read_stream_with(stream, &budget, &budget.lease()).await
     }
 
     async fn read_stream_with<S>(
         stream: S,
-        memory: (&Budget, &Share),
+        budget: &MemoryBudget,
+        lease: &MemoryLease,
     ) -> Result<(usize, Bytes), Problem>
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
@@ -183,7 +191,8 @@ mod tests {
         let mut payload = Payload::Stream {
             payload: Box::pin(stream) as BoxedStream,
         };
-        read(&request, &mut payload, LIMIT, &["a/a", "b/b"], memory).await
+        let media_types = ["a/a", "b/b"];
+        read(&request, &mut payload, LIMIT, &media_types, budget, lease).await
     }
 
     fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {
@@ -209,39 +218,35 @@ mod tests {
 
     #[actix_web::test]
     async fn charges_every_chunk_to_the_budget_when_it_arrives() {
-        let budget = Budget::new(LIMIT);
-        let share = budget.share();
+        let budget = MemoryBudget::new(LIMIT);
+        let lease = budget.lease();
         let lengths = [1, 4, 2, 3];
         let (observed, charged_bytes) = (budget.clone(), Rc::new(RefCell::new(Vec::new())));
         let seen = Rc::clone(&charged_bytes);
         let observing =
-            chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.taken_bytes()));
-        let (_, body) = read_stream_with(observing, (&budget, &share))
-            .await
-            .unwrap();
+            chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.held_bytes()));
+        let (_, body) = read_stream_with(observing, &budget, &lease).await.unwrap();
         assert_eq!(body.len(), LIMIT);
         assert_eq!(*charged_bytes.borrow(), [0, 1, 5, 7], "before each chunk");
-        assert_eq!((budget.taken_bytes(), share.bytes()), (LIMIT, LIMIT));
-        drop(share);
-        assert_eq!(budget.taken_bytes(), 0);
+        assert_eq!((budget.held_bytes(), lease.bytes()), (LIMIT, LIMIT));
+        drop(lease);
+        assert_eq!(budget.held_bytes(), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn rejects_a_chunk_that_the_budget_has_no_room_for() {
         for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
-            let budget = Budget::new(LIMIT);
-            let (other, share) = (budget.share(), budget.share());
-            assert!(other.grow(LIMIT - 6));
+            let budget = MemoryBudget::new(LIMIT);
+            let (other, lease) = (budget.lease(), budget.lease());
+            assert!(other.try_grow(LIMIT - 6));
             let unread = chunks(lengths).chain(stream::pending());
-            let problem = read_stream_with(unread, (&budget, &share))
-                .await
-                .unwrap_err();
+            let problem = read_stream_with(unread, &budget, &lease).await.unwrap_err();
             assert!(
                 matches!(problem, Problem::BodiesFull { limit_bytes: LIMIT }),
                 "{lengths:?}: {problem}"
             );
-            drop(share);
-            assert_eq!(budget.taken_bytes(), other.bytes(), "{lengths:?}");
+            drop(lease);
+            assert_eq!(budget.held_bytes(), other.bytes(), "{lengths:?}");
         }
     }
 

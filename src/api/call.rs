@@ -3,7 +3,6 @@
 use crate::{
     answer::Answer,
     body,
-    budget::Share,
     decimal::Decimal,
     error::{ApiError, Problem},
     format::{Format, JSON},
@@ -16,6 +15,7 @@ use actix_web::{HttpRequest, dev::Payload};
 use bytes::Bytes;
 use ledger::{Chain, LedgerInfo};
 use ledger_actors::NodeHandle;
+use ledger_limits::MemoryLease;
 use ledger_store::{Snapshot, StoreError};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, rc::Rc, str::FromStr, sync::Arc};
@@ -41,8 +41,8 @@ pub(crate) struct Call {
     pub format: Format,
     pub request: HttpRequest,
     pub payload: Payload,
-    /// What its body takes of the memory of bodies, for as long as anything is kept that was made of it.
-    pub held: Arc<Share>,
+    /// Memory of its body, held for as long as anything that was parsed from it.
+    pub body_lease: Arc<MemoryLease>,
 }
 
 impl Call {
@@ -106,7 +106,7 @@ impl Call {
     pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
         let (_, body) = self.body(&[JSON]).await?;
         let bodies = self.state.bodies();
-        if !self.held.grow(body.len()) {
+        if !self.body_lease.try_grow(body.len()) {
             return Err(body::full(bodies));
         }
         body::parse_json(&body)
@@ -126,13 +126,13 @@ impl Call {
         media_types: &[&str],
     ) -> Result<(usize, Bytes), Problem> {
         let limit_bytes = limit_bytes.min(self.state.config().max_body_bytes);
-        let memory = (self.state.bodies(), &*self.held);
         body::read(
             &self.request,
             &mut self.payload,
             limit_bytes,
             media_types,
-            memory,
+            self.state.bodies(),
+            &self.body_lease,
         )
         .await
     }
@@ -144,10 +144,10 @@ impl Call {
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
     {
-        // The question waits on even where its client leaves, with what the body was made into.
-        let held = Arc::clone(&self.held);
+        // The question outlives a client that disconnects, and holds what was parsed from the body.
+        let body_lease = Arc::clone(&self.body_lease);
         let question = move |snapshot: &Snapshot| {
-            let _held = held;
+            let _body_lease = body_lease;
             question(snapshot)
         };
         found_at(self.node().read(question).await?)

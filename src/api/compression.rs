@@ -1,9 +1,9 @@
 //! Compression of responses, where the client accepts it and it pays.
 //!
-//! A body is whole in memory, so it is compressed in one piece, on a renderer thread of the node if it is
-//! large. The middleware of actix-web would hold the state of a compressor, up to some megabytes, for every
-//! response that is being sent. Here a bounded number of compressors exists at a time, and a response that
-//! finds none is sent uncompressed.
+//! A body is whole in memory, so it is compressed in one piece, on a renderer thread of the node if
+//! it is large. The middleware of actix-web would hold the state of a compressor, up to some
+//! megabytes, for every response that is being sent. Here a bounded number of compressors exists at
+//! a time, and a response that finds none is sent uncompressed.
 //!
 //! Measured on one core of the machine of `benches/README.md`:
 //!
@@ -28,42 +28,27 @@ use actix_web::{
     },
 };
 use bytes::Bytes;
+use ledger_limits::Permit;
 use std::{
     io::{self, Write as _},
     sync::Arc,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The smallest body that is compressed. Above it are pages, modules and the like, of which a third or less
-/// remains. Below it is what clients wait for while they submit: one transaction fits into a few packets
-/// anyway, and compressing it would cost as much as the rest of its request or more.
+/// The smallest body that is compressed. Above it are pages, modules and the like, of which a third
+/// or less remains. Below it is what clients wait for while they submit: one transaction fits into
+/// a few packets anyway, and compressing it would cost as much as the rest of its request or more.
 const BYTES_MIN: usize = 8 * 1024;
 
-/// Largest body, in bytes, that an HTTP worker compresses itself. A larger one would delay its other requests
-/// for longer than the way to a renderer thread and back takes.
+/// Largest body, in bytes, that an HTTP worker compresses itself. A larger one would delay its
+/// other requests for longer than the way to a renderer thread and back takes.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1024;
 
-/// Maximum number of compressors at a time. Each holds up to about 4 MB beside its input and output.
-const AT_ONCE_MAX: usize = 8;
+/// Maximum number of responses that are compressed at a time. Each holds up to about 4 MB beside
+/// its input and output.
+pub(crate) const AT_ONCE_MAX: usize = 8;
 
-/// Limits how many responses are compressed at a time.
-#[derive(Debug)]
-pub(crate) struct Compressors(Arc<Semaphore>);
-
-impl Default for Compressors {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE_MAX)))
-    }
-}
-
-impl Compressors {
-    /// Acquires the permit of one compressor, or returns `None` if none is left.
-    fn acquire(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0).try_acquire_owned().ok()
-    }
-}
-
-/// How an answer is compressed. Those that cost less go before others that the client likes as much.
+/// How an answer is compressed. Those that cost less go before others that the client likes as
+/// much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Zstd,
@@ -91,8 +76,9 @@ impl Coding {
         }
     }
 
-    /// The coding that the client likes best; `None` where it takes none, or likes the plain body better. A
-    /// client that refuses everything that there is gets the plain body too (RFC 9110, 12.5.3).
+    /// The coding that the client likes best; `None` where it takes none, or likes the plain body
+    /// better. A client that refuses everything that there is gets the plain body too (RFC 9110,
+    /// 12.5.3).
     fn negotiated(accepted: &AcceptEncoding) -> Option<Self> {
         let weight = |encoding: &Encoding| {
             let named =
@@ -121,8 +107,8 @@ impl Coding {
         best.filter(|_| best_weight >= plain)
     }
 
-    /// The body in this coding, at the fastest level: the better ones take two to ten times as long for a few
-    /// per cent.
+    /// The body in this coding, at the fastest level: the better ones take two to ten times as long
+    /// for a few per cent.
     fn encode(self, body: &[u8]) -> io::Result<Vec<u8>> {
         const ZSTD_LEVEL: i32 = 1;
         const BROTLI_LEVEL: u32 = 1;
@@ -188,8 +174,8 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
     ServiceResponse::new(request, response.set_body(BoxBody::new(body)))
 }
 
-/// Whether the answer is of a size and a kind that compressing is good for. What answers a submission is 202
-/// or 206 and never is.
+/// Whether the answer is of a size and a kind that compressing is good for. What answers a
+/// submission is 202 or 206 and never is.
 fn pays(response: &ServiceResponse) -> bool {
     let headers = response.headers();
     let is_image = headers
@@ -201,9 +187,10 @@ fn pays(response: &ServiceResponse) -> bool {
         && matches!(response.response().body().size(), BodySize::Sized(bytes) if bytes >= BYTES_MIN as u64)
 }
 
-/// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being compressed.
+/// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being
+/// compressed.
 async fn compressed(state: &ApiState, coding: Coding, body: Bytes) -> Option<Vec<u8>> {
-    let permit = state.compressors().acquire()?;
+    let permit = Permit::try_acquire(Arc::clone(state.compressors()))?;
     let is_large = body.len() > IN_PLACE_BYTES_MAX;
     let compress = move || {
         let _permit = permit;
@@ -308,16 +295,5 @@ mod tests {
             })
             .collect();
         assert_eq!(smaller(Coding::Zstd, &noise), None);
-    }
-
-    #[test]
-    fn refuses_more_compressors_than_there_are_until_one_is_dropped() {
-        let compressors = Compressors::default();
-        let mut permits: Vec<_> = (0..AT_ONCE_MAX)
-            .map(|_| compressors.acquire().unwrap())
-            .collect();
-        assert!(compressors.acquire().is_none());
-        permits.pop();
-        assert!(compressors.acquire().is_some());
     }
 }

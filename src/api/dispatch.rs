@@ -4,7 +4,7 @@
 //! handler with a regular expression for each path, took as long as a small answer itself.
 
 use crate::{
-    admission::{self, HeldByBody},
+    admission::{self, BodyLease},
     call::Call,
     compression,
     cors::cors,
@@ -168,14 +168,14 @@ impl Dispatch {
 
     /// Serves a request that takes a place.
     async fn serve(&self, request: ServiceRequest, target: Target) -> Served {
-        let places = match admission::places(&self.state, &request) {
-            Ok(places) => places,
+        let permits = match admission::acquire_permits(&self.state, &request) {
+            Ok(permits) => permits,
             Err(refused) => return Ok(request.into_response(refused.response())),
         };
         let answered = self.answer(request, target).await;
         let answered = compression::compress(&self.state, answered).await;
-        // Last: a request keeps its places until its answer was sent in whatever form.
-        Ok(admission::hold(&self.state, answered, places))
+        // Last: a request holds its permits until its response is sent, in whatever form.
+        Ok(admission::attach_permits(&self.state, answered, permits))
     }
 
     async fn answer(&self, request: ServiceRequest, target: Target) -> ServiceResponse {
@@ -200,7 +200,7 @@ impl Dispatch {
             format: Format::from_accept(request.headers()),
             request: request.clone(),
             payload,
-            held: Arc::new(self.state.bodies().share()),
+            body_lease: Arc::new(self.state.bodies().lease()),
         };
         ServiceResponse::new(request, respond(call, route.handler()).await)
     }
@@ -210,11 +210,11 @@ impl Dispatch {
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
 async fn respond(call: Call, handler: &Handler) -> HttpResponse {
     let (state, operation) = (Rc::clone(&call.state), Rc::clone(&call.operation));
-    let held = Arc::clone(&call.held);
+    let body_lease = Arc::clone(&call.body_lease);
     match handled(call, handler).await {
         Ok(mut response) => {
-            if held.bytes() > 0 {
-                response.extensions_mut().insert(HeldByBody(held));
+            if body_lease.bytes() > 0 {
+                response.extensions_mut().insert(BodyLease(body_lease));
             }
             debug_assert!(
                 operation.declares_success(response.status()),

@@ -7,8 +7,8 @@ use crate::error::{ApiError, Problem};
 use bytes::Bytes;
 use ledger::ExecutedTransaction;
 use ledger_actors::NodeHandle;
+use ledger_limits::{Limit, Permit};
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many large answers are read and written at once; more are refused with 503. Each may hold
 /// [`VALUE_BYTES_MAX`] and about four times as much of JSON, so all of them hold some 320 MiB.
@@ -17,8 +17,8 @@ const AT_ONCE_MAX: usize = 8;
 /// About how many bytes of JSON stand for one that was read.
 const JSON_FACTOR: usize = 4;
 
-/// An answer of several transactions ends with the one that brings what was read to this many bytes.
-/// As JSON it is about four times as much, which is what one request may cost in memory.
+/// An answer of several transactions ends with the one that brings what was read to this many
+/// bytes. As JSON it is about four times as much, which is what one request may cost in memory.
 pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What holds more than this many bytes makes a large answer: as JSON it takes some milliseconds to
@@ -26,74 +26,72 @@ pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// need not.
 const LARGE_BYTES_MIN: usize = 256 * 1024;
 
-/// The places of large answers that are being made.
+/// The limit on large responses that are rendered at a time. Clones share the limit.
 #[derive(Clone, Debug)]
-pub(crate) struct LargeAnswers(Arc<Semaphore>);
+pub(crate) struct LargeResponses(Arc<Limit>);
 
-impl Default for LargeAnswers {
+impl Default for LargeResponses {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE_MAX)))
+        Self(Arc::new(Limit::new(AT_ONCE_MAX)))
     }
 }
 
-impl LargeAnswers {
-    /// Takes a place.
+impl LargeResponses {
+    /// Acquires a permit.
     ///
     /// # Errors
-    /// 503 when all are taken.
-    pub fn place(&self) -> Result<LargeAnswerPlace, Problem> {
-        let place = Arc::clone(&self.0).try_acquire_owned();
-        place
-            .map(|permit| LargeAnswerPlace { _permit: permit })
-            .map_err(|_| Problem::TooManyLargeAnswers(AT_ONCE_MAX))
+    ///
+    /// Returns [`Problem::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire(&self) -> Result<LargeResponsePermit, Problem> {
+        Permit::try_acquire(Arc::clone(&self.0)).ok_or(Problem::TooManyLargeAnswers(AT_ONCE_MAX))
     }
 
-    /// A place for showing what holds so many bytes, or `None` where that is not large.
+    /// Acquires a permit to render content of this many bytes. Returns `None` if the content is not
+    /// large.
     ///
     /// # Errors
-    /// 503 when all are taken.
-    pub fn place_for(&self, size_bytes: usize) -> Result<Option<LargeAnswerPlace>, Problem> {
+    ///
+    /// Returns [`Problem::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire_for(&self, size_bytes: usize) -> Result<Option<LargeResponsePermit>, Problem> {
         if size_bytes <= LARGE_BYTES_MIN {
             return Ok(None);
         }
-        self.place().map(Some)
+        self.acquire().map(Some)
     }
 }
 
-/// Renders a response: on this thread, or on a renderer thread of the node if it has a place.
+/// Renders a response: on this thread, or on a renderer thread of the node if it has a permit.
 ///
 /// # Errors
 ///
-/// Returns the error of `make`, [`Problem::Overloaded`] if too much work waits for the renderer threads,
-/// and [`Problem::Stopping`] if the node is stopping.
+/// Returns the error of `make`, [`Problem::Overloaded`] if too much work waits for the renderer
+/// threads, and [`Problem::Stopping`] if the node is stopping.
 pub(crate) async fn render<T: Send + 'static>(
     node: &NodeHandle,
-    place: Option<LargeAnswerPlace>,
+    permit: Option<LargeResponsePermit>,
     make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let Some(place) = place else {
+    let Some(permit) = permit else {
         return make();
     };
     let rendered = node.render(move || {
-        let _place = place;
+        let _permit = permit;
         make()
     });
     rendered.await?
 }
 
-/// The place of one large answer, given back when dropped. It goes wherever the work goes, which a
-/// client that leaves does not end.
-#[derive(Debug)]
-pub(crate) struct LargeAnswerPlace {
-    _permit: OwnedSemaphorePermit,
-}
+/// The permit of one large response. It moves with the work, which continues if the client
+/// disconnects.
+pub(crate) type LargeResponsePermit = Permit<Arc<Limit>>;
 
 /// About how many bytes the JSON takes of what holds so many.
 pub(crate) fn json_bytes(size_bytes: usize) -> usize {
     size_bytes.saturating_mul(JSON_FACTOR)
 }
 
-/// About how many bytes a transaction holds: its arguments, what it put out, and a constant for the rest.
+/// About how many bytes a transaction holds: its arguments, what it put out, and a constant for the
+/// rest.
 pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
     const FIXED: usize = 512;
     let arguments = executed
@@ -109,15 +107,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_more_places_than_there_are_until_one_is_dropped() {
-        let answers = LargeAnswers::default();
-        let mut places: Vec<_> = (0..AT_ONCE_MAX).map(|_| answers.place().unwrap()).collect();
-        let full = answers.place();
+    fn rejects_large_responses_above_the_limit_until_one_is_done() {
+        let responses = LargeResponses::default();
+        let mut permits: Vec<_> = (0..AT_ONCE_MAX)
+            .map(|_| responses.acquire().unwrap())
+            .collect();
+        let full = responses.acquire();
         assert!(matches!(
             full,
             Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))
         ));
-        places.pop();
-        answers.place().unwrap();
+        permits.pop();
+        responses.acquire().unwrap();
     }
 }

@@ -23,11 +23,9 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
-mod addresses;
 mod admission;
 mod answer;
 mod body;
-mod budget;
 mod call;
 mod compression;
 mod connection;
@@ -46,7 +44,6 @@ mod media_types;
 mod meter;
 mod openapi;
 mod params;
-mod places;
 mod resource;
 mod routes;
 mod state;
@@ -56,7 +53,6 @@ mod trace;
 mod vary;
 mod wire;
 
-pub use addresses::{AddressPlace, Addresses};
 pub use connection::Connection;
 pub use cors::{ForPages, cors};
 pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};

@@ -1,25 +1,23 @@
 //! What every handler shares: the node, the limits, and the names that follow from the vendor word.
 
 use crate::{
-    addresses::{AddressPlace, Addresses},
-    budget::Budget,
-    compression::Compressors,
+    compression,
     error::Problem,
     headers::LedgerHeaders,
     kept::{KeptAnswers, KeptAnswersStatus},
-    large::LargeAnswers,
+    large::LargeResponses,
     media_types::MediaTypes,
     meter::{RouteMeters, RouteStatus},
     openapi::WrittenDocument,
-    places::Places,
     routes,
     switches::{Switch, SwitchChange, SwitchSettings, Switches},
 };
 use ledger_actors::NodeHandle;
+use ledger_limits::{KeyedLimit, Limit, MemoryBudget};
 use std::{net::IpAddr, sync::Arc};
 
-/// How many questions whether the node is well are answered at once, beside the requests in flight: whoever
-/// spreads requests over nodes must hear that this one is well also while it is full.
+/// Maximum number of health checks in flight. They do not count as requests in flight, because a
+/// load balancer must learn that a node at its limit is healthy.
 const HEALTH_CHECKS_MAX: usize = 64;
 
 /// The limits and switches of the interface; keys `api.*` of the configuration.
@@ -27,10 +25,11 @@ const HEALTH_CHECKS_MAX: usize = 64;
 pub struct ApiConfig {
     /// The largest body of a request, in bytes; above it the answer is 413.
     pub max_body_bytes: usize,
-    /// How much memory the bodies of all requests may take, in bytes; above it the answer is 503. A single
-    /// body is always taken.
+    /// How much memory the bodies of all requests may take, in bytes; above it the answer is 503. A
+    /// single body is always taken.
     pub bodies_bytes_max: usize,
-    /// How much memory answers may take that their clients have not read, in bytes; above it the answer is
+    /// How much memory answers may take that their clients have not read, in bytes; above it the
+    /// answer is
     /// 503. A single answer is always given.
     pub answers_bytes_max: usize,
     /// How much memory answers may take that are kept for who asks next, in bytes; 0 keeps none.
@@ -65,13 +64,12 @@ impl Default for ApiConfig {
     }
 }
 
-/// What every handler shares. Cheap to clone; clones share the places of requests in flight and of
-/// large answers.
+/// The state that all handlers share. Clones share all limits.
 #[derive(Clone, Debug)]
 pub struct ApiState {
     node: NodeHandle,
-    bodies: Budget,
-    answers: Budget,
+    bodies: MemoryBudget,
+    answers: MemoryBudget,
     shared: Arc<Shared>,
 }
 
@@ -83,33 +81,33 @@ struct Shared {
     media_types: MediaTypes,
     document: WrittenDocument,
     routes: Arc<RouteMeters>,
-    in_flight: Places,
-    in_flight_of_addresses: Arc<Addresses>,
-    health_checks: Places,
+    in_flight: Limit,
+    in_flight_of_addresses: Arc<KeyedLimit<IpAddr>>,
+    health_checks: Limit,
     kept: KeptAnswers,
-    large_answers: LargeAnswers,
-    compressors: Compressors,
+    large_responses: LargeResponses,
+    compressors: Arc<Limit>,
 }
 
 impl ApiState {
     /// The shared parts of an interface to `node`.
     pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
         let vendor = node.chain().vendor();
-        let bodies = Budget::new(config.bodies_bytes_max);
-        let answers = Budget::new(config.answers_bytes_max);
+        let bodies = MemoryBudget::new(config.bodies_bytes_max);
+        let answers = MemoryBudget::new(config.answers_bytes_max);
         let shared = Shared {
             headers: LedgerHeaders::new(vendor),
             media_types: MediaTypes::new(vendor),
             document: WrittenDocument::default(),
             routes: Arc::new(RouteMeters::new(&routes::table())),
-            in_flight: Places::new(config.max_in_flight),
-            in_flight_of_addresses: Arc::new(Addresses::new(config.max_in_flight_per_address)),
-            health_checks: Places::new(HEALTH_CHECKS_MAX),
+            in_flight: Limit::new(config.max_in_flight),
+            in_flight_of_addresses: Arc::new(KeyedLimit::new(config.max_in_flight_per_address)),
+            health_checks: Limit::new(HEALTH_CHECKS_MAX),
             switches: Switches::new(config.switches),
             kept: KeptAnswers::new(config.kept_answers_bytes_max),
             config,
-            large_answers: LargeAnswers::default(),
-            compressors: Compressors::default(),
+            large_responses: LargeResponses::default(),
+            compressors: Arc::new(Limit::new(compression::AT_ONCE_MAX)),
         };
         Self {
             node,
@@ -119,8 +117,8 @@ impl ApiState {
         }
     }
 
-    /// For the requests of one thread, and what has to run on that thread for as long as there are any; see
-    /// [`NodeHandle::for_thread`].
+    /// For the requests of one thread, and what has to run on that thread for as long as there are
+    /// any; see [`NodeHandle::for_thread`].
     pub(crate) fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (node, telling) = self.node.for_thread();
         let state = Self {
@@ -155,8 +153,8 @@ impl ApiState {
         self.shared.switches.settings()
     }
 
-    /// Turns parts of the interface on and off, with effect on requests that begin from now on. The next
-    /// start begins with the configured switches again.
+    /// Turns parts of the interface on and off, with effect on requests that begin from now on. The
+    /// next start begins with the configured switches again.
     pub fn change_switches(&self, change: &SwitchChange) {
         self.shared.switches.change(change);
     }
@@ -188,13 +186,13 @@ impl ApiState {
         &self.shared.media_types.view_function
     }
 
-    /// The memory of bodies.
-    pub(crate) fn bodies(&self) -> &Budget {
+    /// Returns the memory budget of request bodies.
+    pub(crate) fn bodies(&self) -> &MemoryBudget {
         &self.bodies
     }
 
-    /// The memory of answers that their clients have not read.
-    pub(crate) fn answers(&self) -> &Budget {
+    /// Returns the memory budget of responses that their clients have not read.
+    pub(crate) fn answers(&self) -> &MemoryBudget {
         &self.answers
     }
 
@@ -208,28 +206,28 @@ impl ApiState {
         self.shared.kept.counts()
     }
 
-    /// The places of answers that are large.
-    pub(crate) fn large_answers(&self) -> &LargeAnswers {
-        &self.shared.large_answers
+    /// Returns the limit on large responses.
+    pub(crate) fn large_responses(&self) -> &LargeResponses {
+        &self.shared.large_responses
     }
 
-    /// The places of compressors of answers.
-    pub(crate) fn compressors(&self) -> &Compressors {
+    /// Returns the limit on responses that are compressed at a time.
+    pub(crate) fn compressors(&self) -> &Arc<Limit> {
         &self.shared.compressors
     }
 
-    /// The places of requests in flight.
-    pub(crate) fn in_flight(&self) -> &Places {
+    /// Returns the limit on requests in flight.
+    pub(crate) fn in_flight(&self) -> &Limit {
         &self.shared.in_flight
     }
 
-    /// Takes a place among the requests of this address, or `None` where all are taken.
-    pub(crate) fn admit_of(&self, address: IpAddr) -> Option<AddressPlace> {
-        self.shared.in_flight_of_addresses.place(address)
+    /// Returns the limit on requests in flight of each client address.
+    pub(crate) fn in_flight_of_addresses(&self) -> &Arc<KeyedLimit<IpAddr>> {
+        &self.shared.in_flight_of_addresses
     }
 
-    /// The places of questions whether the node is well.
-    pub(crate) fn health_checks(&self) -> &Places {
+    /// Returns the limit on health checks in flight.
+    pub(crate) fn health_checks(&self) -> &Limit {
         &self.shared.health_checks
     }
 }

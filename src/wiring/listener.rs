@@ -4,7 +4,7 @@ use super::net::{ConnectionOptions, Counts, PipelineOptions, pipeline};
 use crate::{commands::Failure, config::API_WORKERS_MAX};
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
-use ledger_api::Addresses;
+use ledger_limits::KeyedLimit;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -77,7 +77,7 @@ impl Listener {
             // Signals are the node's: they stop listeners and actors in order.
             .disable_signals();
         let pipeline_options = PipelineOptions {
-            addresses: Arc::new(Addresses::new(options.max_connections_per_address)),
+            addresses: Arc::new(KeyedLimit::new(options.max_connections_per_address)),
             counts: Arc::clone(&options.counts),
             connection: options.connection.clone(),
             stopping: server.graceful_shutdown_signal(),

@@ -8,7 +8,7 @@ use crate::{
     format::Format,
     json::BlockJson,
     kept::Subject,
-    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX},
+    large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     tables::TableTypes,
     wire::{ListBcs, block_bytes},
 };
@@ -26,7 +26,7 @@ struct Found {
     /// How many bytes the rows of the transactions have.
     read_bytes: usize,
     /// Taken where that is large.
-    place: Option<LargeAnswerPlace>,
+    permit: Option<LargeResponsePermit>,
 }
 
 /// The transactions of a block, as far as the form of the answer needs them.
@@ -45,7 +45,7 @@ impl Found {
             block,
             transactions: None,
             read_bytes: 0,
-            place: None,
+            permit: None,
         }
     }
 
@@ -62,9 +62,9 @@ impl Found {
             let rows = rows?;
             self.read_bytes += rows.size_bytes();
             transactions.push(&reader.chain, snapshot, &rows)?;
-            if self.place.is_none() {
-                match reader.places.place_for(self.read_bytes) {
-                    Ok(place) => self.place = place,
+            if self.permit.is_none() {
+                match reader.large_responses.acquire_for(self.read_bytes) {
+                    Ok(permit) => self.permit = permit,
                     Err(problem) => return Ok(Err(problem)),
                 }
             }
@@ -113,7 +113,7 @@ impl Transactions {
 struct Reader {
     chain: Chain,
     format: Format,
-    places: LargeAnswers,
+    large_responses: LargeResponses,
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
@@ -159,7 +159,7 @@ where
     let reader = Reader {
         chain: chain.clone(),
         format: call.format(),
-        places: call.state.large_answers().clone(),
+        large_responses: call.state.large_responses().clone(),
     };
     let question = move |snapshot: &Snapshot| {
         let mut found = match find(snapshot)? {
@@ -176,9 +176,9 @@ where
         true => call.read(question).await?,
         false => call.read_few(question).await?,
     };
-    let place = found.place.take();
+    let permit = found.permit.take();
     let first_version = found.block.first_version;
-    let answer = large::render(call.node(), place, move || {
+    let answer = large::render(call.node(), permit, move || {
         render(&chain, format, ledger_info, &found)
     })
     .await?;

@@ -82,9 +82,9 @@ pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
 
 async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<Answer, ApiError> {
     let size_bytes = found.size_bytes();
-    let place = call.state.large_answers().place_for(size_bytes)?;
+    let permit = call.state.large_responses().acquire_for(size_bytes)?;
     let chain = call.chain().clone();
-    large::render(call.node(), place, move || match found {
+    large::render(call.node(), permit, move || match found {
         Found::Json(events) => {
             let views = VersionedEventJson::all(&chain, &events);
             Answer::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))

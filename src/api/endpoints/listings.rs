@@ -10,7 +10,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::{CommittedJson, TransactionJson},
-    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX, size_bytes},
+    large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX, size_bytes},
     tables::TableTypes,
     wire::OnChainBcs,
 };
@@ -114,7 +114,7 @@ struct Listing {
     /// About how many bytes they hold.
     read_bytes: usize,
     /// Taken where that is large.
-    place: Option<LargeAnswerPlace>,
+    permit: Option<LargeResponsePermit>,
 }
 
 /// A transaction with the time of its block, in microseconds since the Unix epoch.
@@ -129,10 +129,10 @@ impl Listing {
             transactions,
             tables,
             read_bytes,
-            place,
+            permit,
         } = self;
         let (chain, format) = (call.chain().clone(), call.format());
-        large::render(call.node(), place, move || match format {
+        large::render(call.node(), permit, move || match format {
             Format::Json => {
                 let committed = transactions.iter().map(|listed| CommittedJson {
                     version: listed.stored.version,
@@ -158,7 +158,7 @@ impl Listing {
 struct Reader {
     chain: Chain,
     format: Format,
-    places: LargeAnswers,
+    large_responses: LargeResponses,
 }
 
 impl Reader {
@@ -166,7 +166,7 @@ impl Reader {
         Self {
             chain: call.chain().clone(),
             format: call.format(),
-            places: call.state.large_answers().clone(),
+            large_responses: call.state.large_responses().clone(),
         }
     }
 
@@ -182,7 +182,7 @@ impl Reader {
             transactions: Vec::new(),
             tables: TableTypes::default(),
             read_bytes: 0,
-            place: None,
+            permit: None,
         };
         // Neighbours are mostly of one block.
         let mut last_block: Option<BlockInfo> = None;
@@ -213,9 +213,9 @@ impl Reader {
                 stored,
                 timestamp_usecs: block.header.timestamp_usecs,
             });
-            if listing.place.is_none() {
-                match self.places.place_for(listing.read_bytes) {
-                    Ok(place) => listing.place = place,
+            if listing.permit.is_none() {
+                match self.large_responses.acquire_for(listing.read_bytes) {
+                    Ok(permit) => listing.permit = permit,
                     Err(problem) => return Ok(Err(problem)),
                 }
             }

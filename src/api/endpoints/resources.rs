@@ -7,7 +7,7 @@ use crate::{
     error::{ApiError, Problem},
     format::Format,
     json::{HexBytes, ResourceJson},
-    large::{self, LargeAnswerPlace, LargeAnswers, VALUE_BYTES_MAX},
+    large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     resource::{Resource, resources_of},
 };
 use ledger::{AccountAddress, StructTag};
@@ -35,7 +35,7 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
     let start: Option<Cursor> = call.query("start")?;
     let limit = call.limit(PAGE)?;
-    let places = call.state.large_answers().clone();
+    let large_responses = call.state.large_responses().clone();
     let (ledger_info, page) = call
         .read_state(move |snapshot, version| {
             let asked = Asked {
@@ -44,16 +44,16 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
                 start,
                 limit,
             };
-            asked.read(snapshot, &places)
+            asked.read(snapshot, &large_responses)
         })
         .await?;
     let Page {
         resources,
         next,
-        place,
+        permit,
     } = page;
     let (chain, format) = (call.chain().clone(), call.format());
-    let answer = large::render(call.node(), place, move || match format {
+    let answer = large::render(call.node(), permit, move || match format {
         Format::Json => {
             let views = resources.into_iter();
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
@@ -82,14 +82,14 @@ struct Asked {
 struct Page {
     resources: Vec<Resource>,
     next: Option<Cursor>,
-    place: Option<LargeAnswerPlace>,
+    permit: Option<LargeResponsePermit>,
 }
 
 impl Asked {
     fn read(
         &self,
         snapshot: &Snapshot,
-        places: &LargeAnswers,
+        large_responses: &LargeResponses,
     ) -> Result<Result<Page, Problem>, StoreError> {
         let mut from = None;
         if let Some(start) = &self.start {
@@ -124,9 +124,9 @@ impl Asked {
                 }
                 read_bytes += RESOURCE_FIXED_BYTES + value.len();
                 page.resources.push((tag, value));
-                if page.place.is_none() {
-                    match places.place_for(read_bytes) {
-                        Ok(place) => page.place = place,
+                if page.permit.is_none() {
+                    match large_responses.acquire_for(read_bytes) {
+                        Ok(permit) => page.permit = permit,
                         Err(problem) => return Ok(Err(problem)),
                     }
                 }
@@ -236,7 +236,7 @@ mod tests {
                 limit: PAGE.max,
             };
             let page = asked
-                .read(&snapshot, &LargeAnswers::default())
+                .read(&snapshot, &LargeResponses::default())
                 .unwrap()
                 .unwrap();
             pages += 1;

@@ -35,12 +35,12 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
     let (ledger_info, simulated) = call
         .read(move |snapshot| run(&chain, snapshot, &estimates, now_usecs, signed).map(Ok))
         .await?;
-    let place = call
+    let permit = call
         .state
-        .large_answers()
-        .place_for(size_bytes(&simulated.executed))?;
+        .large_responses()
+        .acquire_for(size_bytes(&simulated.executed))?;
     let (chain, format) = (call.chain().clone(), call.format());
-    large::render(call.node(), place, move || {
+    large::render(call.node(), permit, move || {
         render(&chain, format, ledger_info, &simulated)
     })
     .await

@@ -60,9 +60,9 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
     if format == Format::Bcs {
         return Answer::bcs(ledger_info, &StateValue::V0(&bytes));
     }
-    let place = call.state.large_answers().place_for(bytes.len())?;
+    let permit = call.state.large_responses().acquire_for(bytes.len())?;
     let chain = call.chain().clone();
-    large::render(call.node(), place, move || {
+    large::render(call.node(), permit, move || {
         let shown = match value_type {
             Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
             None => ValueJson::Hex(bytes),

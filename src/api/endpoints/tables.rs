@@ -117,9 +117,9 @@ async fn render(
     if call.format() == Format::Bcs {
         return Ok(Answer::bytes(ledger_info, Format::Bcs, bytes));
     }
-    let place = call.state.large_answers().place_for(bytes.len())?;
+    let permit = call.state.large_responses().acquire_for(bytes.len())?;
     let chain = call.chain().clone();
-    large::render(call.node(), place, move || {
+    large::render(call.node(), permit, move || {
         let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
         Answer::json(ledger_info, &value)
     })

@@ -166,9 +166,9 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
     match found {
         Found::Json(shown) => {
             let size_bytes = size_bytes(&shown.transaction);
-            let place = call.state.large_answers().place_for(size_bytes)?;
+            let permit = call.state.large_responses().acquire_for(size_bytes)?;
             let chain = call.chain().clone();
-            large::render(call.node(), place, move || {
+            large::render(call.node(), permit, move || {
                 shown.answer(&chain, ledger_info, size_bytes)
             })
             .await
@@ -182,8 +182,8 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
                     size_bytes(&transaction)
                 }
             };
-            let place = call.state.large_answers().place_for(size_bytes)?;
-            large::render(call.node(), place, move || {
+            let permit = call.state.large_responses().acquire_for(size_bytes)?;
+            large::render(call.node(), permit, move || {
                 answer_bcs(ledger_info, &committed, size_bytes)
             })
             .await

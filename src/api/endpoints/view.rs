@@ -36,9 +36,9 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
         })
         .await?;
     let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
-    let place = call.state.large_answers().place_for(size_bytes)?;
+    let permit = call.state.large_responses().acquire_for(size_bytes)?;
     let (chain, format) = (call.chain().clone(), call.format());
-    large::render(call.node(), place, move || {
+    large::render(call.node(), permit, move || {
         render(&chain, format, ledger_info, &viewed)
     })
     .await

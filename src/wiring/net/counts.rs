@@ -1,16 +1,17 @@
 //! What listeners refused and cut, to be shown to the operator.
 
+use ledger_limits::Limit;
 use serde::Serialize;
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 /// The counters of one listener, shared by its threads.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Connections that are open.
-    pub open: AtomicUsize,
+    /// Counts open connections.
+    pub open: Limit,
     /// Connections that were closed at once, as their address had too many.
     pub refused_of_address: AtomicU64,
     /// TLS handshakes that failed or took too long.
@@ -58,7 +59,7 @@ impl Counts {
     fn read(&self, listener: &'static str) -> ConnectionCounts {
         ConnectionCounts {
             listener,
-            open: self.open.load(Relaxed),
+            open: self.open.held(),
             refused_of_address: self.refused_of_address.load(Relaxed),
             failed_handshakes: self.failed_handshakes.load(Relaxed),
             cut_unread: self.cut_unread.load(Relaxed),

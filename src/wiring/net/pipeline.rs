@@ -17,12 +17,12 @@ use actix_web::{
     dev::{AppConfig, ServiceResponse},
     web::ServiceConfig,
 };
-use ledger_api::Addresses;
+use ledger_limits::{KeyedLimit, Permit, network_of};
 use rustls::ServerConfig;
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     rc::Rc,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::Arc,
     time::Duration,
 };
 use tokio::{
@@ -57,7 +57,7 @@ pub struct ConnectionOptions {
 #[derive(Clone)]
 pub struct PipelineOptions {
     /// The connections of each address.
-    pub addresses: Arc<Addresses>,
+    pub addresses: Arc<KeyedLimit<IpAddr>>,
     /// What is refused and cut.
     pub counts: Arc<Counts>,
     /// How each is served.
@@ -136,17 +136,17 @@ where
         let Ok(peer) = tcp.peer_addr() else {
             return;
         };
-        let Some(_place) = self.options.addresses.place(peer.ip()) else {
+        let Some(_permit) = self.options.addresses.try_acquire(network_of(peer.ip())) else {
             count(&counts.refused_of_address);
             let _ = tcp.set_zero_linger();
             return;
         };
-        counts.open.fetch_add(1, Relaxed);
-        self.serve_placed(tcp, peer).await;
-        counts.open.fetch_sub(1, Relaxed);
+        // A task that is dropped releases the permit too.
+        let _open = Permit::try_acquire(&counts.open);
+        self.serve_admitted(tcp, peer).await;
     }
 
-    async fn serve_placed(&self, tcp: TcpStream, peer: SocketAddr) {
+    async fn serve_admitted(&self, tcp: TcpStream, peer: SocketAddr) {
         // It only makes answers later where it fails.
         let _ = tcp.set_nodelay(true);
         let options = &self.options;

@@ -1,0 +1,136 @@
+//! Counting permits.
+
+use std::{
+    ops::Deref,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// A limit on the number of [`Permit`]s that are held at once.
+///
+/// Its counts order no other memory, so they are relaxed.
+#[derive(Debug)]
+pub struct Limit {
+    max: AtomicUsize,
+    held: AtomicUsize,
+}
+
+impl Limit {
+    /// Creates a limit of `max` permits, none of which is held.
+    pub const fn new(max: usize) -> Self {
+        Self {
+            max: AtomicUsize::new(max),
+            held: AtomicUsize::new(0),
+        }
+    }
+
+    /// Creates a limit that only counts.
+    pub const fn unlimited() -> Self {
+        Self::new(usize::MAX)
+    }
+
+    /// Returns the maximum number of permits.
+    pub fn max(&self) -> usize {
+        self.max.load(Relaxed)
+    }
+
+    /// Changes the maximum number of permits. Permits that are held beyond it stay valid.
+    pub fn set_max(&self, max: usize) {
+        self.max.store(max, Relaxed);
+    }
+
+    /// Returns the number of permits that are held.
+    pub fn held(&self) -> usize {
+        self.held.load(Relaxed)
+    }
+
+    /// Counts one more permit. Returns the number held with it, or `None` if the limit is reached.
+    fn increment(&self) -> Option<usize> {
+        let max = self.max();
+        let one_more = |held| (held < max).then_some(held + 1);
+        let before = self.held.fetch_update(Relaxed, Relaxed, one_more);
+        before.ok().map(|before| before + 1)
+    }
+}
+
+impl Default for Limit {
+    /// Creates a limit that only counts, as [`Limit::unlimited`] does.
+    fn default() -> Self {
+        Self::unlimited()
+    }
+}
+
+/// One permit of a [`Limit`], released when it is dropped.
+///
+/// `H` is the handle that leads to the limit, such as `Arc<Limit>` or `&Limit`. A handle with a
+/// reference count per thread spares threads the contention for a shared count.
+#[derive(Debug)]
+pub struct Permit<H: Deref<Target = Limit>> {
+    handle: H,
+}
+
+impl<H: Deref<Target = Limit>> Permit<H> {
+    /// Acquires a permit, or returns `None` if the limit is reached.
+    pub fn try_acquire(handle: H) -> Option<Self> {
+        Self::try_acquire_counted(handle).map(|(permit, _)| permit)
+    }
+
+    /// Acquires a permit and returns it with the number of permits held at that moment, itself
+    /// included. Returns `None` if the limit is reached.
+    pub fn try_acquire_counted(handle: H) -> Option<(Self, usize)> {
+        let held = handle.increment()?;
+        Some((Self { handle }, held))
+    }
+}
+
+impl<H: Deref<Target = Limit>> Drop for Permit<H> {
+    fn drop(&mut self) {
+        self.handle.held.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{sync::Arc, thread};
+
+    #[test]
+    fn grants_permits_up_to_the_maximum_and_again_after_a_release() {
+        let limit = Limit::new(2);
+        let first = Permit::try_acquire(&limit).unwrap();
+        let (_second, held) = Permit::try_acquire_counted(&limit).unwrap();
+        assert_eq!(held, 2);
+        assert!(Permit::try_acquire(&limit).is_none());
+        assert_eq!(limit.held(), 2, "a rejected caller holds nothing");
+        drop(first);
+        assert!(Permit::try_acquire(&limit).is_some());
+    }
+
+    #[test]
+    fn keeps_held_permits_when_the_maximum_is_lowered() {
+        let limit = Limit::new(3);
+        let permits = [(); 3].map(|()| Permit::try_acquire(&limit).unwrap());
+        limit.set_max(1);
+        assert_eq!((limit.max(), limit.held()), (1, 3));
+        assert!(Permit::try_acquire(&limit).is_none());
+        drop(permits);
+        assert!(Permit::try_acquire(&limit).is_some());
+    }
+
+    #[test]
+    fn never_grants_more_than_the_maximum_to_concurrent_threads() {
+        let limit = Arc::new(Limit::new(3));
+        let threads = [(); 4].map(|()| {
+            let limit = Arc::clone(&limit);
+            thread::spawn(move || {
+                let held = (0..10_000).filter_map(|_| {
+                    Permit::try_acquire_counted(Arc::clone(&limit)).map(|(_, held)| held)
+                });
+                held.max().unwrap()
+            })
+        });
+        for thread in threads {
+            assert!(thread.join().unwrap() <= 3);
+        }
+        assert_eq!(limit.held(), 0);
+    }
+}
