@@ -11,35 +11,15 @@ use crate::{
     SubmitError,
     testing::{Draft, block, chain, draft, leaving_out, orderless},
 };
+use fastrand::Rng;
 use ledger::{ReplayProtector::SequenceNumber, ValidationStatus};
 use std::collections::{HashSet, VecDeque};
-
-/// A fixed sequence of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn one_in(&mut self, odds: u64) -> bool {
-        self.below(odds) == 0
-    }
-
-    fn size(&mut self, bound: u64) -> usize {
-        usize::try_from(self.below(bound)).expect("a small number")
-    }
-}
 
 /// How often each kind of thing happened.
 pub(super) type Counts = BTreeMap<String, usize>;
 
 pub(super) struct History<'a> {
-    random: Random,
+    random: Rng,
     pool: Pool,
     model: Model,
     /// Executed on the ledger.
@@ -53,26 +33,27 @@ pub(super) struct History<'a> {
     counts: &'a mut Counts,
 }
 
-fn limits(random: &mut Random) -> MempoolConfig {
+/// Returns random limits of a pool.
+fn limits(random: &mut Rng) -> MempoolConfig {
     let size = draft(1, 0).checked().size_bytes();
-    // In each case one limit of the pool, or none, is met more often than the accounts' own.
-    let (transactions, bytes) = match random.below(3) {
-        0 => (1 + random.size(24), usize::MAX),
-        1 => (1_000, size * (2 + random.size(24))),
+    // Either limit of the pool, or neither, is reached more often than those of the accounts.
+    let (transactions, bytes) = match random.u8(..3) {
+        0 => (random.usize(1..=24), usize::MAX),
+        1 => (1_000, size * random.usize(2..26)),
         _ => (1_000, usize::MAX),
     };
     MempoolConfig {
         capacity_transactions: transactions,
         capacity_bytes: bytes,
-        capacity_per_account: 1 + random.size(7),
-        capacity_per_account_orderless: 1 + random.size(7),
-        ttl_secs: 10 + random.below(40),
+        capacity_per_account: random.usize(1..=7),
+        capacity_per_account_orderless: random.usize(1..=7),
+        ttl_secs: random.u64(10..50),
     }
 }
 
 impl<'a> History<'a> {
     pub(super) fn new(seed: u64, counts: &'a mut Counts) -> Self {
-        let mut random = Random(seed);
+        let mut random = Rng::with_seed(seed);
         let limits = limits(&mut random);
         Self {
             random,
@@ -93,7 +74,7 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn step(&mut self) {
-        match self.random.below(100) {
+        match self.random.u8(..100) {
             0..60 => {
                 let transaction = self.draft().checked();
                 self.submit(&transaction);
@@ -102,7 +83,7 @@ impl<'a> History<'a> {
             75..90 => self.commit_next(),
             90..92 => self.commit_foreign(),
             92..99 => {
-                self.now_secs += self.random.below(8);
+                self.now_secs += self.random.u64(..8);
                 self.pool.expire(self.now_secs);
                 self.model.expire(self.now_secs);
             }
@@ -113,32 +94,32 @@ impl<'a> History<'a> {
 
     /// Few senders, numbers, prices and contents, so that they often meet.
     fn draft(&mut self) -> Draft {
-        let sender = 1 + self.random.below(5);
+        let sender = self.random.u64(1..=5);
         let random = &mut self.random;
         let number = self.model.number(AccountAddress::from_low_u64(sender));
-        let mut draft = if random.one_in(2) {
-            if random.one_in(20) {
+        let mut draft = if random.bool() {
+            if random.u8(..20) == 0 {
                 self.nonce_base += 1;
             }
             Draft {
-                number: random.below(2),
-                ..orderless(sender, self.nonce_base + random.below(8))
+                number: random.u64(..2),
+                ..orderless(sender, self.nonce_base + random.u64(..8))
             }
-        } else if random.one_in(20) {
+        } else if random.u8(..20) == 0 {
             draft(sender, number.saturating_sub(1))
         } else {
-            draft(sender, number + random.below(7))
+            draft(sender, number + random.u64(..7))
         };
-        draft.price = 100 * (1 + random.below(3));
-        draft.expiration_secs = self.now_secs / 16 * 16 + 16 + 16 * random.below(4);
-        if random.one_in(40) {
+        draft.price = 100 * random.u64(1..=3);
+        draft.expiration_secs = self.now_secs / 16 * 16 + 16 + 16 * random.u64(..4);
+        if random.u8(..40) == 0 {
             draft.expiration_secs = self.now_secs;
         }
-        draft.signature = u8::try_from(random.below(3)).expect("a small number");
-        if random.one_in(8) {
-            draft.argument = vec![1; random.size(400)];
+        draft.signature = random.u8(..3);
+        if random.u8(..8) == 0 {
+            draft.argument = vec![1; random.usize(..400)];
         }
-        if random.one_in(10) {
+        if random.u8(..10) == 0 {
             draft.max_gas = 2_000;
         }
         draft
@@ -175,9 +156,9 @@ impl<'a> History<'a> {
 
     fn take(&mut self) {
         let limits = BatchLimits {
-            transactions_max: 1 + self.random.size(8),
-            bytes_max: if self.random.one_in(2) {
-                self.random.size(1_000)
+            transactions_max: self.random.usize(1..=8),
+            bytes_max: if self.random.bool() {
+                self.random.usize(..1_000)
             } else {
                 usize::MAX
             },
@@ -216,7 +197,7 @@ impl<'a> History<'a> {
                 Err(ValidationStatus::SequenceNumberTooOld)
             }
             Nonce(_) if self.used.contains(&place) => Err(ValidationStatus::NonceAlreadyUsed),
-            _ if self.random.one_in(12) => Err(ValidationStatus::InvalidAuthKey),
+            _ if self.random.u8(..12) == 0 => Err(ValidationStatus::InvalidAuthKey),
             protector => {
                 match protector {
                     Nonce(_) => drop(self.used.insert(place)),
@@ -230,8 +211,8 @@ impl<'a> History<'a> {
 
     /// The oldest block becomes durable; after so many executed ones it is full.
     fn commit_next(&mut self) {
-        let room = if self.random.one_in(2) {
-            self.random.size(6)
+        let room = if self.random.bool() {
+            self.random.usize(..6)
         } else {
             usize::MAX
         };
@@ -311,7 +292,7 @@ impl<'a> History<'a> {
     /// was saved.
     fn restart(&mut self) {
         let saved = saved::encode(&chain(), &self.pool.contents()).unwrap();
-        while let Some(batch) = self.blocks.pop_front().filter(|_| !self.random.one_in(3)) {
+        while let Some(batch) = self.blocks.pop_front().filter(|_| self.random.u8(..3) > 0) {
             for transaction in batch {
                 let _ = self.execute(&transaction);
             }

@@ -4,7 +4,8 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::kit::{MemoryChain, START_SECS, random::Random};
+use crate::kit::{MemoryChain, START_SECS};
+use fastrand::Rng;
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts,
     Transaction, WriteOp, execute::execute_block,
@@ -39,32 +40,32 @@ fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
 
 fn random_transaction(
     chain: &MemoryChain,
-    random: &mut Random,
+    random: &mut Rng,
     next: &mut HashMap<usize, u64>,
     faults: bool,
 ) -> CheckedTransaction {
     let accounts = Genesis::development_accounts();
-    let from = random.below(accounts.len() as u64) as usize;
-    let to = match random.below(4) {
-        0 => AccountAddress::from_low_u64(0x1000 + random.below(50)),
-        _ => accounts[random.below(accounts.len() as u64) as usize].address,
+    let from = random.usize(..accounts.len());
+    let to = match random.u8(..4) {
+        0 => AccountAddress::from_low_u64(0x1000 + random.u64(..50)),
+        _ => accounts[random.usize(..accounts.len())].address,
     };
-    let amount = match random.below(20) {
+    let amount = match random.u8(..20) {
         0 => u64::MAX,
         1 => 0,
-        _ => random.below(Genesis::DEVELOPMENT_BALANCE / 50),
+        _ => random.u64(..Genesis::DEVELOPMENT_BALANCE / 50),
     };
     let mut raw = chain.raw(&accounts[from].private_key, chain.transfer(to, amount));
     let number = next.entry(from).or_insert(raw.sequence_number);
     raw.sequence_number = *number;
     *number += 1;
-    match random.below(25) {
+    match random.u8(..25) {
         0..=3 if !faults => {}
         0 => raw.chain_id = 77,
-        1 => raw.max_gas_amount = 40 + random.below(40),
+        1 => raw.max_gas_amount = random.u64(40..80),
         2 => raw.expiration_timestamp_secs = START_SECS,
-        3 => raw.sequence_number = raw.sequence_number.saturating_sub(1 + random.below(2)),
-        4 => raw.gas_unit_price = 1 + random.below(100),
+        3 => raw.sequence_number = raw.sequence_number.saturating_sub(random.u64(1..=2)),
+        4 => raw.gas_unit_price = random.u64(1..=100),
         _ => {}
     }
     chain.sign(&accounts[from].private_key, raw)
@@ -111,11 +112,11 @@ fn run(seed: u64, blocks: u64) -> MemoryChain {
 
 /// `faults`: whether some transactions are such that the prologue refuses them.
 fn run_with(seed: u64, blocks: u64, faults: bool) -> MemoryChain {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let mut chain = MemoryChain::development();
     for _ in 0..blocks {
         let mut next = HashMap::new();
-        let count = 1 + random.below(20);
+        let count = random.u8(1..=20);
         let transactions = (0..count)
             .map(|_| random_transaction(&chain, &mut random, &mut next, faults))
             .collect();

@@ -1,6 +1,7 @@
 //! Room on the ledger: what it costs, what is given back, and where it is free.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, random::Random};
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
+use fastrand::Rng;
 use ledger::{
     ExecutedTransaction, Genesis, Parameters, StateKey, ValidationStatus, Vendor,
     crypto::Ed25519PrivateKey,
@@ -139,7 +140,7 @@ const EXACT_PRICE: u64 = 1;
 fn prices(seed: u64, fee: u64) -> Vec<u64> {
     const RANDOM: usize = 40;
     let price_max = Parameters::default().gas_unit_price_max;
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let edges = [
         1,
         2,
@@ -154,8 +155,8 @@ fn prices(seed: u64, fee: u64) -> Vec<u64> {
         price_max,
     ];
     let of_any_magnitude = std::iter::repeat_with(|| {
-        let bound = 10u64.saturating_pow(1 + random.below(10) as u32);
-        1 + random.below(bound.min(price_max))
+        let bound = 10u64.saturating_pow(random.u32(1..=10));
+        random.u64(1..=bound.min(price_max))
     });
     edges
         .into_iter()

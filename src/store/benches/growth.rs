@@ -12,6 +12,7 @@
 #[path = "../tests/kit.rs"]
 mod kit;
 
+use fastrand::Rng;
 use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
 use ledger::{EventKey, ExecutedBlock, HashValue, WriteOp};
 use ledger_store::{Snapshot, Store, StoreError, StoreOptions, Take};
@@ -58,18 +59,6 @@ impl Arguments {
     }
 }
 
-/// A fixed sequence of numbers below a bound.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-}
-
 /// What was committed, to be looked up again.
 struct Sample {
     hashes: Vec<HashValue>,
@@ -90,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut store = Store::open(&path, &OPTIONS)?;
     store.initialize(&genesis(), &maker.first_block(BTreeMap::new()))?;
     let (mut writer, reader) = store.split();
-    let mut random = Random(42);
+    let mut random = Rng::with_seed(42);
     let mut sample = Sample { hashes: Vec::new() };
     let commits = arguments.total.div_ceil(arguments.per_commit);
     let fifth = commits.div_ceil(5);
@@ -99,9 +88,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut latencies = Vec::new();
     for commit in 1..=commits {
         let specs = (0..arguments.per_commit).map(|_| {
-            let mut below = |bound| random.below(bound);
-            let (sender, recipient) = (below(arguments.accounts), below(arguments.accounts));
-            transfer(sender, recipient, &mut below)
+            let sender = random.u64(..arguments.accounts);
+            let recipient = random.u64(..arguments.accounts);
+            transfer(sender, recipient, &mut random)
         });
         let mut specs: Vec<_> = specs.collect();
         let many = (commit - 1) * MANY_SLOTS / commits..commit * MANY_SLOTS / commits;
@@ -172,13 +161,13 @@ fn bytes_on_disk(path: &Path) -> std::io::Result<u64> {
 
 fn look_up(
     snapshot: &Snapshot,
-    random: &mut Random,
+    random: &mut Rng,
     arguments: &Arguments,
     sample: &Sample,
 ) -> Result<(), StoreError> {
     let info = *snapshot.ledger_info();
     let versions = info.version - info.oldest_version + 1;
-    let mut time = |name: &str, question: &mut dyn FnMut(&mut Random) -> Result<(), StoreError>| {
+    let mut time = |name: &str, question: &mut dyn FnMut(&mut Rng) -> Result<(), StoreError>| {
         let started = Instant::now();
         for _ in 0..LOOKUPS {
             question(random)?;
@@ -190,46 +179,46 @@ fn look_up(
     let accounts = arguments.accounts;
     let event_stream = |number: u64| -> EventKey { stream(number, 3) };
     time("transaction by version", &mut |random| {
-        let version = info.oldest_version + random.below(versions);
+        let version = info.oldest_version + random.u64(..versions);
         snapshot.transaction(version).map(|found| {
             black_box(found);
         })
     })?;
     time("version by hash, of a sample", &mut |random| {
-        let hash = &sample.hashes[random.below(sample.hashes.len() as u64) as usize];
+        let hash = &sample.hashes[random.usize(..sample.hashes.len())];
         snapshot.version_by_hash(hash).map(|found| {
             black_box(found);
         })
     })?;
     time("version by hash, unknown", &mut |random| {
-        let hash = HashValue::sha3_of(&[&random.below(u64::MAX).to_le_bytes()]);
+        let hash = HashValue::sha3_of(&[&random.u64(..).to_le_bytes()]);
         snapshot.version_by_hash(&hash).map(|found| {
             black_box(found);
         })
     })?;
     time("newest state", &mut |random| {
-        let key = resource_key(random.below(accounts), 0);
+        let key = resource_key(random.u64(..accounts), 0);
         snapshot.state_value(&key, info.version).map(|found| {
             black_box(found);
         })
     })?;
     time("state at a random version", &mut |random| {
         let (key, version) = (
-            resource_key(random.below(accounts), 0),
-            info.oldest_version + random.below(versions),
+            resource_key(random.u64(..accounts), 0),
+            info.oldest_version + random.u64(..versions),
         );
         snapshot.state_value(&key, version).map(|found| {
             black_box(found);
         })
     })?;
     time("unknown state key", &mut |random| {
-        let key = state_key(u64::MAX - random.below(accounts));
+        let key = state_key(u64::MAX - random.u64(..accounts));
         snapshot.state_value(&key, info.version).map(|found| {
             black_box(found);
         })
     })?;
     time("the two slots of an account", &mut |random| {
-        let account = address(random.below(accounts));
+        let account = address(random.u64(..accounts));
         snapshot.slots(&account, info.version, None).map(|slots| {
             black_box(slots.count());
         })
@@ -237,8 +226,8 @@ fn look_up(
     time(
         "the two slots of an account at a random version",
         &mut |random| {
-            let account = address(random.below(accounts));
-            let version = info.oldest_version + random.below(versions);
+            let account = address(random.u64(..accounts));
+            let version = info.oldest_version + random.u64(..versions);
             snapshot.slots(&account, version, None).map(|slots| {
                 black_box(slots.count());
             })
@@ -247,8 +236,8 @@ fn look_up(
     time(
         "newest 100 summaries of an account until a version",
         &mut |random| {
-            let account = address(random.below(accounts));
-            let end = info.oldest_version + random.below(versions);
+            let account = address(random.u64(..accounts));
+            let end = info.oldest_version + random.u64(..versions);
             let found = snapshot.transaction_summaries(&account, 0..=end, Take::Newest, 100)?;
             black_box(found);
             Ok(())
@@ -257,8 +246,8 @@ fn look_up(
     time(
         "100 summaries of an account from a version",
         &mut |random| {
-            let account = address(random.below(accounts));
-            let start = info.oldest_version + random.below(versions);
+            let account = address(random.u64(..accounts));
+            let start = info.oldest_version + random.u64(..versions);
             let found =
                 snapshot.transaction_summaries(&account, start..=u64::MAX, Take::Oldest, 100)?;
             black_box(found);
@@ -266,13 +255,13 @@ fn look_up(
         },
     )?;
     time("block of a version", &mut |random| {
-        let version = info.oldest_version + random.below(versions);
+        let version = info.oldest_version + random.u64(..versions);
         snapshot.block_of_version(version).map(|found| {
             black_box(found);
         })
     })?;
     time("newest 25 transactions of an account", &mut |random| {
-        let found = snapshot.account_transactions(&address(random.below(accounts)), None, 25)?;
+        let found = snapshot.account_transactions(&address(random.u64(..accounts)), None, 25)?;
         black_box(found);
         Ok(())
     })?;
@@ -280,13 +269,13 @@ fn look_up(
         "25 transactions of an account from number 2",
         &mut |random| {
             let found =
-                snapshot.account_transactions(&address(random.below(accounts)), Some(2), 25)?;
+                snapshot.account_transactions(&address(random.u64(..accounts)), Some(2), 25)?;
             black_box(found);
             Ok(())
         },
     )?;
     time("newest 25 events of a stream", &mut |random| {
-        let found = snapshot.events(&event_stream(random.below(accounts)), None, 25)?;
+        let found = snapshot.events(&event_stream(random.u64(..accounts)), None, 25)?;
         black_box(found);
         Ok(())
     })

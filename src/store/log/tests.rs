@@ -7,8 +7,8 @@ use super::{
 use crate::{
     StoreError, Syncs,
     testing::disk::{Disk, Fault},
-    tests::Random,
 };
+use fastrand::Rng;
 use proptest::{prelude::*, test_runner::TestCaseError};
 use redb::StorageBackend as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
@@ -89,11 +89,8 @@ struct Torn {
 impl Torn {
     fn check(&self, seed: u64) {
         for try_number in 0..8 {
-            let mut random = Random::new(seed.wrapping_mul(8) + try_number);
-            let disk = Disk::new(
-                self.disk
-                    .torn(&mut |bound| random.below(bound as u64) as usize),
-            );
+            let mut random = Rng::with_seed(seed.wrapping_mul(8) + try_number);
+            let disk = Disk::new(self.disk.torn(&mut |bound| random.usize(..bound)));
             let found = found(&disk, 2);
             let has_next = found.len() > self.before.len();
             let next = has_next.then(|| self.next.clone());
@@ -201,8 +198,8 @@ proptest! {
 
 /// Returns content without a pattern, so that no two parts of it are alike.
 fn random_content(seed: u64, bytes: usize) -> Vec<u8> {
-    let mut random = Random::new(seed);
-    (0..bytes).map(|_| random.below(256) as u8).collect()
+    let mut random = Rng::with_seed(seed);
+    (0..bytes).map(|_| random.u8(..)).collect()
 }
 
 /// Lengths of contents beside powers of two, up to what a block of some thousand transactions takes.

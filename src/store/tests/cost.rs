@@ -6,7 +6,6 @@
 #![expect(clippy::print_stdout, reason = "the counts are the figures of a run")]
 
 use super::{
-    Random,
     kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
     with_pace,
 };
@@ -15,6 +14,7 @@ use crate::{
     index::merge::Pace,
     testing::disk::{Disk, Traffic},
 };
+use fastrand::Rng;
 use ledger::{ExecutedBlock, HashValue};
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
@@ -109,7 +109,7 @@ struct Ledger {
     writer: StoreWriter,
     reader: StoreReader,
     maker: Maker,
-    random: Random,
+    random: Rng,
     accounts: u64,
     /// Number of versions that pruning keeps; without it nothing is pruned.
     window_versions: Option<u64>,
@@ -132,7 +132,7 @@ impl Ledger {
             writer,
             reader,
             maker,
-            random: Random::new(42),
+            random: Rng::with_seed(42),
             accounts,
             window_versions,
             transfers: 0,
@@ -140,11 +140,12 @@ impl Ledger {
     }
 
     fn next_block(&mut self) -> (Vec<Spec>, Arc<ExecutedBlock>) {
-        let mut below = |bound| self.random.below(bound);
+        let random = &mut self.random;
         let specs: Vec<Spec> = (0..TRANSFERS_PER_BLOCK)
             .map(|_| {
-                let (sender, recipient) = (below(self.accounts), below(self.accounts));
-                transfer(sender, recipient, &mut below)
+                let sender = random.u64(..self.accounts);
+                let recipient = random.u64(..self.accounts);
+                transfer(sender, recipient, random)
             })
             .collect();
         self.transfers += TRANSFERS_PER_BLOCK;

@@ -2,21 +2,17 @@
 //! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
 //! (`testing/disk.rs`).
 
-use super::{
-    FAST, OPTIONS,
-    kit::genesis,
-    with_pace,
-    workload::{Random, Workload},
-};
+use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
 use crate::{
     Store, StoreError,
     testing::disk::{Disk, Fault, Image},
 };
+use fastrand::Rng;
 
-/// What was synced and any part of the rest; the seed chooses how much of it arrived.
+/// Returns the synced content and a random part of the writes since, which the seed chooses.
 fn torn(disk: &Disk, seed: u64) -> Image {
-    let mut random = Random::new(seed);
-    disk.torn(&mut |n| random.below(n as u64) as usize)
+    let mut random = Rng::with_seed(seed);
+    disk.torn(&mut |bound| random.usize(..bound))
 }
 
 /// A disk that stops working after so many writes and syncs.

@@ -1,12 +1,9 @@
 //! Bytes of the file that are not what was written: whatever they are, a start refuses the file or every
 //! answer is right.
 
-use super::{
-    OPTIONS,
-    kit::genesis,
-    workload::{Random, Workload},
-};
+use super::{OPTIONS, kit::genesis, workload::Workload};
 use crate::{Snapshot, Store, StoreError};
+use fastrand::Rng;
 use std::{fs, ops::Range, path::Path};
 
 /// How many files are damaged.
@@ -73,17 +70,12 @@ fn damage_at_any_place_is_refused_or_changes_no_answer() {
     let used = whole.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let mut refused = 0;
     for seed in 0..CASES {
-        let mut random = Random::new(seed + 1);
+        let mut random = Rng::with_seed(seed + 1);
         let mut file = whole.clone();
-        for _ in 0..=random.below(8) {
+        for _ in 0..=random.u8(..8) {
             // One in four in the first page, where the roots are.
-            let end = if random.below(4) == 0 {
-                320
-            } else {
-                used as u64
-            };
-            let place = random.below(end) as usize;
-            file[place] ^= 1 << random.below(8);
+            let end = if random.u8(..4) == 0 { 320 } else { used };
+            file[random.usize(..end)] ^= 1 << random.u8(..8);
         }
         match open_file(&file) {
             Ok(answers) => assert!(answers == right, "seed {seed}: a wrong answer"),
@@ -100,9 +92,9 @@ fn damage_at_any_place_is_refused_or_changes_no_answer() {
 fn a_file_cut_anywhere_is_refused_or_changes_no_answer() {
     let whole = ledger(&mut Workload::new(2));
     let right = open_file(&whole).unwrap();
-    let mut random = Random::new(3);
+    let mut random = Rng::with_seed(3);
     for _ in 0..CASES / 4 {
-        let length = random.below(whole.len() as u64) as usize;
+        let length = random.usize(..whole.len());
         if let Ok(answers) = open_file(&whole[..length]) {
             assert!(answers == right, "a wrong answer after a cut to {length}");
         }

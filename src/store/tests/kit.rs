@@ -1,5 +1,6 @@
 //! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
 
+use fastrand::Rng;
 use ledger::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
     EntryFunction, EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis,
@@ -33,15 +34,15 @@ pub const VALUE_BYTES: usize = 96;
 
 /// Returns a made-up transfer: an event of a stream of both accounts, and three writes.
 ///
-/// `random_below` returns a number below its argument, of which the written values are made.
-pub fn transfer(sender: u64, recipient: u64, random_below: &mut impl FnMut(u64) -> u64) -> Spec {
+/// The written values are random.
+pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
     let keys = [
         resource_key(sender, 0),
         resource_key(recipient, 0),
         resource_key(sender, 1),
     ];
     let writes = keys.map(|key| {
-        let value = vec![random_below(256) as u8; VALUE_BYTES];
+        let value = vec![random.u8(..); VALUE_BYTES];
         (key, WriteOp::Put(value.into()))
     });
     Spec {

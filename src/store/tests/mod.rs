@@ -12,7 +12,6 @@ mod slots;
 mod workload;
 
 use crate::{Store, StoreOptions, index::merge::Pace};
-pub(crate) use workload::Random;
 
 /// Little memory for pages, so that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {

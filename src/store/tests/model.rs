@@ -76,7 +76,7 @@ fn run(seed: u64, steps: &[Step]) {
                 (writer, reader) = open(directory.path());
             }
             Step::CheckOlder => {
-                let height = oldest + workload.below(newest + 1 - oldest);
+                let height = workload.random.u64(oldest..=newest);
                 let head = workload.info(height, 0);
                 let snapshot = reader.snapshot_at(&head).unwrap();
                 workload

@@ -2,6 +2,7 @@
 
 use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{FoundByHash, Snapshot, StoreError, Take, TransactionSummary};
+use fastrand::Rng;
 use ledger::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
 };
@@ -22,29 +23,11 @@ fn key(number: u64) -> StateKey {
     }
 }
 
-/// Random numbers from a seed (xorshift): the same on every machine and release.
-#[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-}
-
 /// All blocks of a chain, and the naive answers to every question about them.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
     maker: Maker,
-    random: Random,
+    pub(super) random: Rng,
     pub(super) blocks: Vec<Arc<ExecutedBlock>>,
 }
 
@@ -57,7 +40,7 @@ impl Workload {
         let first = maker.first_block(writes.collect());
         Self {
             maker,
-            random: Random::new(seed),
+            random: Rng::with_seed(seed),
             blocks: vec![Arc::new(first)],
         }
     }
@@ -65,7 +48,7 @@ impl Workload {
     /// Adds `count` blocks and gives them.
     pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
         for _ in 0..count {
-            let specs = (0..self.random.below(5)).map(|_| self.spec()).collect();
+            let specs = (0..self.random.u8(..5)).map(|_| self.spec()).collect();
             self.blocks.push(Arc::new(self.maker.block(specs)));
         }
         self.blocks[self.blocks.len() - count as usize..].to_vec()
@@ -81,29 +64,24 @@ impl Workload {
 
     fn spec(&mut self) -> Spec {
         let random = &mut self.random;
-        let streams = (0..random.below(4)).map(|_| stream(random.below(ACCOUNTS), random.below(2)));
+        let streams = (0..random.u8(..4)).map(|_| stream(random.u64(..ACCOUNTS), random.u64(..2)));
         let streams = streams.collect();
-        let writes = (0..random.below(4)).map(|_| {
-            let key = key(random.below(KEYS));
-            let operation = match random.below(4) {
+        let writes = (0..random.u8(..4)).map(|_| {
+            let key = key(random.u64(..KEYS));
+            let operation = match random.u8(..4) {
                 0 => WriteOp::Delete,
-                _ => WriteOp::Put(vec![random.below(256) as u8; random.below(40) as usize].into()),
+                _ => WriteOp::Put(vec![random.u8(..); random.usize(..40)].into()),
             };
             (key, operation)
         });
         let writes = writes.collect();
         Spec {
-            sender: random.below(ACCOUNTS),
-            is_orderless: random.below(3) == 0,
+            sender: random.u64(..ACCOUNTS),
+            is_orderless: random.u8(..3) == 0,
             streams,
-            module_event: random.below(3) == 0,
+            module_event: random.u8(..3) == 0,
             writes,
         }
-    }
-
-    /// A number below `bound`.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        self.random.below(bound)
     }
 
     /// The facts at the end of block `height`, with everything since `oldest_height` in the window.

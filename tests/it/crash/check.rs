@@ -3,18 +3,18 @@
 
 use super::{
     load::{CLIENTS, payer},
-    plan::Random,
     told::{Committed, Ends, News, number},
 };
 use crate::kit::{Account, Client};
+use fastrand::Rng;
 use ledger::{AccountAddress, Genesis, Parameters, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 const COIN: &str = "0x1::node_coin::NodeCoin";
-/// How many commitments of the past are looked at again.
-const SAMPLE: u64 = 20;
+/// Maximum number of earlier commitments that a check looks up again.
+const SAMPLE: usize = 20;
 
 /// What is known of a ledger since it began.
 #[derive(Debug, Default)]
@@ -50,9 +50,9 @@ impl History {
 
     /// What clients were told since the last start is there, and a sample of what they were told before.
     async fn check_committed(&mut self, node: &Client, new: Vec<Committed>, sample_seed: u64) {
-        let mut random = Random::new(sample_seed);
-        let old = self.committed.len() as u64;
-        let sample = (0..SAMPLE.min(old)).map(|_| self.committed[random.within(0..old) as usize]);
+        let mut random = Rng::with_seed(sample_seed);
+        let old = self.committed.len();
+        let sample = (0..SAMPLE.min(old)).map(|_| self.committed[random.usize(..old)]);
         let looked_at: Vec<_> = sample.chain(new.iter().copied()).collect();
         self.committed.extend(new);
         for Committed { hash, version } in looked_at {

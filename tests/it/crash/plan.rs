@@ -1,5 +1,6 @@
 //! Which cycle ends a node when, drawn from a seed.
 
+use fastrand::Rng;
 use std::{ops::Range, time::Duration};
 
 /// When in its life a node is ended.
@@ -51,39 +52,19 @@ pub struct Cycle {
 /// Milliseconds of load before a node is ended.
 const LOAD_MS: Range<u64> = 20..250;
 
-/// Numbers that follow from a seed.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number of `range`, which is not empty. SplitMix64.
-    pub fn within(&mut self, range: Range<u64>) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        range.start + (mixed ^ (mixed >> 31)) % (range.end - range.start)
-    }
-}
-
-/// The cycles of a seed; the first ones are the same however many are asked for.
+/// Returns the first `cycles` cycles of a seed. A longer plan of the same seed begins with them.
 pub fn plan(seed: u64, cycles: usize) -> Vec<Cycle> {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let mut plan = Vec::new();
     while plan.len() < cycles {
         let mut round = ROUND;
-        for at in (1..round.len()).rev() {
-            round.swap(at, random.within(0..at as u64 + 1) as usize);
-        }
+        random.shuffle(&mut round);
         plan.extend(round.map(|phase| Cycle {
             phase,
-            prunes: random.within(0..2) == 0 || phase == Phase::Pruning,
-            moment: random.within(0..1000),
-            load: Duration::from_millis(random.within(LOAD_MS)),
-            sample_seed: random.within(0..u64::MAX),
+            prunes: random.bool() || phase == Phase::Pruning,
+            moment: random.u64(..1000),
+            load: Duration::from_millis(random.u64(LOAD_MS)),
+            sample_seed: random.u64(..),
         }));
     }
     plan.truncate(cycles);

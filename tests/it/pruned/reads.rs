@@ -7,6 +7,7 @@ use super::{
     watch::{Told, Watch},
 };
 use crate::kit::Client;
+use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -19,43 +20,19 @@ const ACCOUNT: &str = "0x1::account::Account";
 /// The stream that has an event of every block, whose number is the height.
 const BLOCKS: &str = "/v1/accounts/0x1/events/0x1::block::BlockResource/new_block_events";
 
-/// The same numbers for the same seed (splitmix64).
-#[derive(Clone, Debug)]
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// A number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    /// A number of a window: mostly near its lower end, on both sides; else anywhere up to the newest.
-    fn around(&mut self, oldest: u64, newest: u64, reach: u64) -> u64 {
-        let number = match self.below(10) {
-            0 => self.below(newest + 1),
-            1 => oldest + self.below(newest - oldest + 1),
-            _ => (oldest + self.below(3 * reach + 1)).saturating_sub(reach),
-        };
-        number.min(newest)
-    }
-}
-
 /// A client that reads until the watch is over.
 #[derive(Debug)]
 pub struct Reader {
     pub node: Client,
     pub watch: Arc<Watch>,
-    pub numbers: Numbers,
+    pub random: Rng,
 }
 
 impl Reader {
     /// Reads until the watch is over, or no answer comes.
     pub async fn run(mut self) {
         while !self.watch.is_over() {
-            let read = match self.numbers.below(12) {
+            let read = match self.random.u8(..12) {
                 0 => self.block_by_height().await,
                 1 => self.block_by_version().await,
                 2 => self.by_version().await,
@@ -82,17 +59,19 @@ impl Reader {
     fn version(&mut self) -> u64 {
         let moment = self.watch.moment();
         let reach = self.watch.window / 8 + 1;
-        let version = self
-            .numbers
-            .around(moment.oldest_version, moment.version, reach);
+        let version = number_around_oldest(
+            &mut self.random,
+            moment.oldest_version,
+            moment.version,
+            reach,
+        );
         version / STRIDE * STRIDE
     }
 
     fn height(&mut self) -> u64 {
         let moment = self.watch.moment();
         let reach = (moment.height - moment.oldest_height) / 8 + 1;
-        self.numbers
-            .around(moment.oldest_height, moment.height, reach)
+        number_around_oldest(&mut self.random, moment.oldest_height, moment.height, reach)
     }
 
     /// A transfer of the payer, with its sequence number.
@@ -104,7 +83,8 @@ impl Reader {
             .transfers_from(oldest)
             .next()
             .map_or(newest, |(first, _)| first);
-        let number = self.numbers.around(first, newest, (newest - first) / 8 + 1);
+        let reach = (newest - first) / 8 + 1;
+        let number = number_around_oldest(&mut self.random, first, newest, reach);
         Some((number, known.transfers()[number as usize]))
     }
 
@@ -325,6 +305,17 @@ impl Reader {
             self.watch.known().learn_body(&told.path, &told.answer.text);
         }
     }
+}
+
+/// Returns a random number up to `newest`, in four of five cases from `oldest - reach` to
+/// `oldest + 2 * reach`.
+fn number_around_oldest(random: &mut Rng, oldest: u64, newest: u64, reach: u64) -> u64 {
+    let number = match random.u8(..10) {
+        0 => random.u64(..=newest),
+        1 => random.u64(oldest..=newest),
+        _ => (oldest + random.u64(..=3 * reach)).saturating_sub(reach),
+    };
+    number.min(newest)
 }
 
 /// A block is whole, adjoins its neighbours, and is where the headers have it.

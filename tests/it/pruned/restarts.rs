@@ -2,11 +2,12 @@
 
 use super::{
     load::{bench, pay, watch},
-    reads::{Numbers, Reader},
+    reads::Reader,
     under_load::check_window,
     watch::Watch,
 };
 use crate::kit::{Client, TestNode, until};
+use fastrand::Rng;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -15,12 +16,12 @@ const TRANSFERS: &str = "1000000";
 /// How often a node is ended and started again.
 const ENDS: u64 = 3;
 
-/// Readers and a payer, until the watch is over or the node gone.
+/// Starts readers and a payer, which end with the watch or the node.
 fn clients(node: &Client, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<()>> {
     let reader = |number: u64| Reader {
         node: node.clone(),
         watch: Arc::clone(watch),
-        numbers: Numbers(seed + number),
+        random: Rng::with_seed(seed + number),
     };
     let mut clients = vec![tokio::spawn(pay(node.clone(), Arc::clone(watch)))];
     clients.extend((0..3).map(|number| tokio::spawn(reader(number).run())));

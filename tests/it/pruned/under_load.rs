@@ -15,10 +15,11 @@ use super::{
     file::FileUsage,
     from_environment,
     load::{bench, pay, report, watch},
-    reads::{Numbers, Reader, check_block},
+    reads::{Reader, check_block},
     watch::Watch,
 };
 use crate::kit::{Client, TestNode, until};
+use fastrand::Rng;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// How many readers there are of all kinds.
@@ -81,7 +82,7 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
         let reader = Reader {
             node: node.client.clone(),
             watch: Arc::clone(&watch),
-            numbers: Numbers(seed + reader),
+            random: Rng::with_seed(seed + reader),
         };
         clients.push(tokio::spawn(reader.run()));
     }

@@ -8,10 +8,11 @@ mod writer;
 
 use crate::kit::{Client, Settings, TestApi, good, refused};
 use expected::Ledger;
+use fastrand::Rng;
 use listings::{account, of_account, places, summaries, transactions, withdrawals};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use walk::{Numbered, Random, newest_version, number, walk_cursors};
+use walk::{Numbered, generator, newest_version, number, walk_cursors};
 use writer::{MIXED, SEQUENTIAL, Writer};
 
 /// How often each listing is read.
@@ -26,7 +27,7 @@ async fn wait_for(client: &Client, version: u64) {
 #[actix_web::test]
 async fn numbered_listings_under_commits() {
     let api = TestApi::start(Settings::default()).await;
-    let mut random = Random::new(0x9a6e);
+    let mut random = generator(0x9a6e);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN).await;
     let mut listings = vec![
@@ -43,7 +44,7 @@ async fn numbered_listings_under_commits() {
             let from = if round == 0 {
                 0
             } else {
-                random.below(VERSIONS_MIN / 5)
+                random.u64(..VERSIONS_MIN / 5)
             };
             let walked = listing.walk(&api.client, from, &mut random).await;
             walks.push((place, from, walked));
@@ -63,16 +64,16 @@ async fn numbered_listings_under_commits() {
 #[actix_web::test]
 async fn summaries_back_from_a_version_under_commits() {
     let api = TestApi::start(Settings::default()).await;
-    let mut random = Random::new(0x5e7);
+    let mut random = generator(0x5e7);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN).await;
     let path = summaries(MIXED).path;
     let mut walks = Vec::new();
     for _ in 0..WALKS {
-        let end = random.below(VERSIONS_MIN);
+        let end = random.u64(..VERSIONS_MIN);
         let (mut back, mut next) = (Vec::new(), Some(end));
         while let Some(end) = next {
-            let limit = 1 + random.below(40);
+            let limit = random.u64(1..=40);
             let page = api
                 .client
                 .get(&format!("{path}?end_version={end}&limit={limit}"))
@@ -104,7 +105,7 @@ async fn summaries_back_from_a_version_under_commits() {
 #[actix_web::test]
 async fn blocks_hold_what_the_listing_has_under_commits() {
     let api = TestApi::start(Settings::default()).await;
-    let mut random = Random::new(0xb10c);
+    let mut random = generator(0xb10c);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN).await;
     let height = number(&good(&api.client.get("/v1").await), "block_height");
@@ -112,7 +113,7 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
     for _ in 0..WALKS * 4 {
         let path = format!(
             "/v1/blocks/by_height/{}?with_transactions=true",
-            random.below(height)
+            random.u64(..height)
         );
         let block = good(&api.client.get(&path).await);
         let (first, last) = (
@@ -136,11 +137,11 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
 #[actix_web::test]
 async fn listings_with_cursors_under_commits() {
     let api = TestApi::start(Settings::default()).await;
-    let mut random = Random::new(0xc0de);
+    let mut random = generator(0xc0de);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN).await;
     for _ in 0..WALKS {
-        let at = random.below(newest_version(&api.client).await);
+        let at = random.u64(..newest_version(&api.client).await);
         for path in [
             format!("{}/resources", account(MIXED)),
             "/v1/accounts/0x1/resources".to_owned(),
@@ -185,7 +186,7 @@ fn names(list: &[Value]) -> Vec<&Value> {
 async fn listings_while_pruning_runs() {
     const WINDOW: u64 = 150;
     let api = TestApi::start(Settings::with_window(WINDOW)).await;
-    let mut random = Random::new(0x9120);
+    let mut random = generator(0x9120);
     let writer = Writer::start(&api);
     wait_for(&api.client, VERSIONS_MIN + WINDOW).await;
     let mut listings = vec![
@@ -220,11 +221,11 @@ async fn listings_while_pruning_runs() {
     api.stop().await;
 }
 
-/// A number near the first one that is not pruned, on either side of it.
-async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Random) -> u64 {
+/// Returns a random number near the first one that is not pruned, on either side of it.
+async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Rng) -> u64 {
     let Some(member) = listing.number else {
         let (oldest, newest) = window(client).await;
-        return newest.saturating_sub(random.below(2 * (newest - oldest)));
+        return newest.saturating_sub(random.u64(..2 * (newest - oldest)));
     };
     let newest = good(&client.get(&format!("{}?limit=100", listing.path)).await);
     let newest = newest.as_array().unwrap();
@@ -232,7 +233,7 @@ async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Ran
         number(&newest[0], member),
         number(&newest[newest.len() - 1], member),
     );
-    last.saturating_sub(random.below(2 * (last - first)))
+    last.saturating_sub(random.u64(..2 * (last - first)))
 }
 
 /// Each thing is the one after the one before it.
@@ -266,10 +267,10 @@ fn assert_no_hole(listing: &Numbered, from: u64, all: &[Value]) {
     );
 }
 
-/// Reads resources at some version of the window: all that there are, or 410.
-async fn check_cursors(client: &Client, random: &mut Random) {
+/// Reads resources at a random version of the window: the response has all of them or is 410.
+async fn check_cursors(client: &Client, random: &mut Rng) {
     let (oldest, newest) = window(client).await;
-    let at = oldest + random.below(newest - oldest);
+    let at = random.u64(oldest..newest);
     let path = format!("{}/resources", account(SEQUENTIAL));
     let pinned = format!("{path}?ledger_version={at}");
     if let Some(paged) = walk_cursors(client, &pinned, random, 3).await {
@@ -278,12 +279,12 @@ async fn check_cursors(client: &Client, random: &mut Random) {
     }
 }
 
-/// Reads a block near the end of the window: all of it, or 410.
-async fn check_block(client: &Client, random: &mut Random) {
+/// Reads a random block near the lower end of the window: the response is complete or 410.
+async fn check_block(client: &Client, random: &mut Rng) {
     let (oldest, _) = window(client).await;
     let path = format!(
         "/v1/blocks/by_version/{}?with_transactions=true",
-        oldest + random.below(40)
+        random.u64(oldest..oldest + 40)
     );
     let block = client.get(&path).await;
     if block.status == 410 {

@@ -1,7 +1,5 @@
 //! A chain in memory: genesis, accounts with keys, and blocks executed one after the other.
 
-pub mod random;
-
 use bytes::Bytes;
 use ledger::{
     AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction,

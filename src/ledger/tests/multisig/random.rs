@@ -3,13 +3,11 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::{
-    kit::random::Random,
-    multisig::{
-        SUCCEEDED,
-        vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
-    },
+use crate::multisig::{
+    SUCCEEDED,
+    vault::{FUNDS, NOBODY, SUCCESS, Vault, bcs_of, key, stored_form},
 };
+use fastrand::Rng;
 
 /// Owners and others propose, vote, execute and drop at random: the account's coins leave it by
 /// executed payloads alone, each of which at least two of three owners approved.
@@ -17,16 +15,16 @@ use crate::{
 fn coins_leave_by_executed_payloads_alone() {
     const SEED: u64 = 0x6d75_6c74;
     println!("seed {SEED:#x}");
-    let mut random = Random(SEED);
+    let mut random = Rng::with_seed(SEED);
     let mut vault = Vault::requiring(2);
     let (mut holds, mut paid_out, mut failed) = (FUNDS, 0, 0);
     for _ in 0..400 {
-        let who = random.below(4) as usize;
-        let number = random.below(8) + 1;
+        let who = random.usize(..4);
+        let number = random.u64(1..=8);
         let account = bcs_of(&vault.address);
-        let amount = [1_000, 2_000, FUNDS * 2][random.below(3) as usize];
+        let amount = random.choice([1_000, 2_000, FUNDS * 2]).unwrap();
         let pay = vault.chain.transfer(NOBODY, amount);
-        let call = match random.below(7) {
+        let call = match random.u8(..7) {
             0 => vault.call(
                 "create_transaction",
                 vec![account, bcs_of(&stored_form(&pay))],
@@ -36,7 +34,7 @@ fn coins_leave_by_executed_payloads_alone() {
             3 => vault.call("execute_rejected_transaction", vec![account]),
             4 => vault.chain.transfer(vault.address, amount),
             _ => {
-                let payload = vault.payload((random.below(3) == 0).then_some(pay));
+                let payload = vault.payload((random.u8(..3) == 0).then_some(pay));
                 let Ok(executed) = vault.try_send(who, payload, 200_000) else {
                     assert_eq!(vault.holds(), holds);
                     continue;

@@ -1,9 +1,10 @@
 //! A chain on which random calls run: who there is, what they may call, and what is kept of it.
 
 use crate::{
-    kit::{MemoryChain, next_block, random::Random},
+    kit::{MemoryChain, next_block},
     programs::census::Census,
 };
+use fastrand::Rng;
 use ledger::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction, Genesis,
     OrderedBlock,
@@ -52,7 +53,7 @@ pub struct Form {
 /// A chain while random calls run on it.
 pub struct Program {
     pub chain: MemoryChain,
-    pub random: Random,
+    pub random: Rng,
     /// The multisig account of accounts 0, 1 and 2, of whom two must agree.
     pub multisig: AccountAddress,
     /// Secondary stores that were made, whether they are still there or not.
@@ -124,7 +125,7 @@ impl Program {
     pub fn new(seed: u64) -> Self {
         let mut program = Self {
             chain: MemoryChain::development(),
-            random: Random(seed),
+            random: Rng::with_seed(seed),
             multisig: AccountAddress::ZERO,
             stores: Vec::new(),
             generated: Vec::new(),
@@ -245,8 +246,8 @@ impl Program {
     pub fn run_in_any_form(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
         let random = &mut self.random;
         let form = Form {
-            fee_payer: (random.below(4) == 0).then(|| random.place(ACCOUNTS)),
-            nonce: (random.below(3) == 0).then(|| random.below(500)),
+            fee_payer: (random.u8(..4) == 0).then(|| random.usize(..ACCOUNTS)),
+            nonce: (random.u8(..3) == 0).then(|| random.u64(..500)),
         };
         self.run_as(sent, form)
     }
@@ -260,7 +261,7 @@ impl Program {
             payload: sent.payload,
             max_gas_amount: 200_000,
             // What was paid for room at one price is given back at the other.
-            gas_unit_price: GAS_UNIT_PRICES[self.random.place(GAS_UNIT_PRICES.len())],
+            gas_unit_price: self.random.choice(GAS_UNIT_PRICES).unwrap(),
             expiration_timestamp_secs: u64::MAX,
             chain_id: self.chain.chain.id(),
         };

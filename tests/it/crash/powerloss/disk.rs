@@ -1,7 +1,8 @@
 //! A file system of which is known what is durable: contents of files when they were synced, names when their
 //! directory was.
 
-use super::{super::plan::Random, recorder::Step};
+use super::recorder::Step;
+use fastrand::Rng;
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
@@ -64,18 +65,19 @@ impl Content {
         }
     }
 
-    /// Applies any part of a change.
-    fn apply_torn(&mut self, change: &Change, random: &mut Random, arrives_in_4: u64) {
+    /// Applies each sector of a write, or the whole of another change, with a probability of
+    /// `arrives_in_4` in 4.
+    fn apply_torn(&mut self, change: &Change, random: &mut Rng, arrives_in_4: u64) {
         if let Change::Write(offset, bytes) = change {
             for (number, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
-                if random.within(0..4) < arrives_in_4 {
+                if random.u64(..4) < arrives_in_4 {
                     self.apply(&Change::Write(
                         offset + number * SECTOR_BYTES,
                         sector.to_vec(),
                     ));
                 }
             }
-        } else if random.within(0..4) < arrives_in_4 {
+        } else if random.u64(..4) < arrives_in_4 {
             self.apply(change);
         }
     }
@@ -256,9 +258,9 @@ impl FileSystem {
         self.image(&mut |node| node.durable.clone())
     }
 
-    /// What is there when that and any part of the rest arrived.
-    pub fn torn(&self, random: &mut Random) -> Image {
-        let arrives_in_4 = random.within(1..5);
+    /// Returns the synced content with a random part of the later changes.
+    pub fn torn(&self, random: &mut Rng) -> Image {
+        let arrives_in_4 = random.u64(1..5);
         self.image(&mut |node| {
             let mut content = node.durable.clone();
             for change in &node.pending {

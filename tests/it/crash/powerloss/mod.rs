@@ -21,8 +21,8 @@ mod image;
 mod recorder;
 mod workload;
 
-use super::plan::Random;
 use disk::FileSystem;
+use fastrand::Rng;
 use image::Check;
 use recorder::{Recorder, Step};
 use workload::Life;
@@ -47,12 +47,12 @@ fn try_all(name: &str, lives: &[Life]) {
     drop(runtime);
     let record = recorder.steps();
     let mut files = FileSystem::default();
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let mut check = Check::new(promises);
     let mut syncs = 0;
     for (end, step) in record {
         let is_sync = matches!(step, Step::Synced { .. });
-        if is_sync || random.within(0..BETWEEN) == 0 {
+        if is_sync || random.u64(..BETWEEN) == 0 {
             // Before the sync is through: what is promised by now was durable without it.
             check.try_image(&files.synced());
             for _ in 0..torn {

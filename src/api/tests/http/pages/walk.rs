@@ -1,35 +1,24 @@
-//! Reads a listing page by page, each as long as chance has it.
+//! Reads a listing in pages of random lengths.
 
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
 use crate::kit::{Answer, Client, good, ledger_headers, refused};
+use fastrand::Rng;
 use serde_json::Value;
 
-/// The most things a page of transactions or events has.
+/// Maximum number of entries in a page of transactions or events.
 const PAGE_MAX: u64 = 100;
 
-/// Random numbers from a seed that is printed (xorshift).
-pub struct Random(u64);
+/// Prints a seed and creates a generator of random numbers from it.
+pub fn generator(seed: u64) -> Rng {
+    println!("seed {seed}");
+    Rng::with_seed(seed)
+}
 
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        println!("seed {seed}");
-        Self(seed)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-
-    /// How long a page may be; sometimes more than a page has.
-    fn limit(&mut self) -> u64 {
-        1 + self.below(PAGE_MAX * 5 / 4)
-    }
+/// Returns a random page limit. One in five exceeds [`PAGE_MAX`].
+fn page_limit(random: &mut Rng) -> u64 {
+    random.u64(1..=PAGE_MAX * 5 / 4)
 }
 
 /// A listing whose pages begin at a number.
@@ -66,8 +55,9 @@ pub async fn newest_version(client: &Client) -> u64 {
 }
 
 impl Numbered {
-    /// Reads from a number on until what is newer than the first page, while that is being committed.
-    pub async fn walk(&self, client: &Client, from: u64, random: &mut Random) -> Walked {
+    /// Reads pages of random lengths from the number `from` to the version that was the newest one
+    /// at the first page, while newer versions are committed.
+    pub async fn walk(&self, client: &Client, from: u64, random: &mut Rng) -> Walked {
         let (mut start, mut moment) = (from, None);
         let mut walked = Walked {
             version: 0,
@@ -75,7 +65,7 @@ impl Numbered {
             is_pruned: false,
         };
         loop {
-            let limit = random.limit();
+            let limit = page_limit(random);
             let path = format!("{}?{}={start}&limit={limit}", self.path, self.start);
             let answer = client.get(&path).await;
             walked.version = *moment.get_or_insert(version(&answer));
@@ -117,17 +107,17 @@ impl Numbered {
     }
 }
 
-/// Reads a listing with cursors to its end; `None` when a page was refused because its version was
-/// pruned.
+/// Reads a listing to its end by cursors, in pages of 1 to `limit_max` entries. Returns `None` if a
+/// page was refused because its version was pruned.
 pub async fn walk_cursors(
     client: &Client,
     path: &str,
-    random: &mut Random,
+    random: &mut Rng,
     limit_max: u64,
 ) -> Option<Vec<Value>> {
     let (mut all, mut start) = (Vec::new(), String::new());
     loop {
-        let limit = 1 + random.below(limit_max);
+        let limit = random.u64(1..=limit_max);
         let answer = client.get(&format!("{path}&limit={limit}{start}")).await;
         if answer.status == 410 {
             refused(&answer, (410, "version_pruned"), path);

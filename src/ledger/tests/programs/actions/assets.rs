@@ -1,6 +1,6 @@
 //! Calls that move coins and assets, and those by which managers make them.
 
-use super::{anyone, who};
+use super::{anyone, random_amount, who};
 use crate::programs::program::{
     NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
     primary_store, resource_account_of,
@@ -8,11 +8,15 @@ use crate::programs::program::{
 use ledger::{AccountAddress, transaction::TransactionPayload};
 
 pub(super) fn native(program: &mut Program) -> Option<Sent> {
-    let (number, to, amount) = (who(program), anyone(program), program.random.amount());
+    let (number, to, amount) = (
+        who(program),
+        anyone(program),
+        random_amount(&mut program.random),
+    );
     let also = anyone(program);
     let asset = AccountAddress::NATIVE_ASSET;
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.place(8) {
+    Some(match program.random.u8(..8) {
         0 => program.sent(number, "0x1::coin::transfer", &[NATIVE], args![to, amount]),
         1 => program.sent(
             number,
@@ -61,15 +65,15 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
         who(program),
         who(program),
         anyone(program),
-        program.random.amount(),
+        random_amount(&mut program.random),
     );
     let coin = coin_of(of);
     let coin = &[coin.as_str()];
-    Some(match program.random.place(9) {
+    Some(match program.random.u8(..9) {
         0 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
         1 => program.sent(of, "0x1::managed_coin::burn", coin, args![amount]),
         2 => program.sent(number, "0x1::managed_coin::mint", coin, args![to, amount]),
-        3 if program.random.place(3) == 0 => {
+        3 if program.random.u8(..3) == 0 => {
             program.sent(of, "0x1::managed_coin::freeze_coin_store", coin, args![to])
         }
         3 | 4 => program.sent(
@@ -78,7 +82,7 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
             coin,
             args![to],
         ),
-        5 if program.random.flag() => {
+        5 if program.random.bool() => {
             program.sent(number, "0x1::managed_coin::register", coin, args![])
         }
         5 => program.sent(number, "0x1::coin::register", coin, args![]),
@@ -94,10 +98,14 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
 
 /// A coin whose maker gives its powers up sooner or later: what there is of it still moves.
 pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
-    let (of, to, amount) = (who(program), anyone(program), program.random.amount());
+    let (of, to, amount) = (
+        who(program),
+        anyone(program),
+        random_amount(&mut program.random),
+    );
     let coin = given_up_coin_of(of);
     let coin = &[coin.as_str()];
-    Some(match program.random.place(4) {
+    Some(match program.random.u8(..4) {
         0 => program.sent(of, "0x1::managed_coin::destroy_caps", coin, args![]),
         1 => program.sent(of, "0x1::managed_coin::mint", coin, args![to, amount]),
         _ => program.sent(
@@ -117,10 +125,10 @@ pub(super) fn paired(program: &Program, of: usize) -> AccountAddress {
 
 pub(super) fn paired_asset(program: &mut Program) -> Option<Sent> {
     let (number, of, to) = (who(program), who(program), anyone(program));
-    let amount = program.random.amount();
+    let amount = random_amount(&mut program.random);
     let asset = paired(program, of);
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.place(3) {
+    Some(match program.random.u8(..3) {
         0 => program.sent(
             number,
             "0x1::primary_fungible_store::transfer",
@@ -144,10 +152,10 @@ pub(super) fn paired_asset(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn managed_asset(program: &mut Program) -> Option<Sent> {
     let (number, of, from, to) = (who(program), who(program), anyone(program), anyone(program));
-    let amount = program.random.amount();
+    let amount = random_amount(&mut program.random);
     let asset = asset_of(of);
     let metadata = "0x1::fungible_asset::Metadata";
-    Some(match program.random.place(12) {
+    Some(match program.random.u8(..12) {
         0 | 1 => program.sent(
             of,
             "0x1::managed_fungible_asset::mint",
@@ -207,27 +215,27 @@ pub(super) fn managed_asset(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn stores(program: &mut Program) -> Option<Sent> {
     let (number, of) = (who(program), who(program));
-    let amount = program.random.amount() % 1_000;
+    let amount = random_amount(&mut program.random) % 1_000;
     let store_type = "0x1::fungible_asset::FungibleStore";
-    if program.stores.is_empty() || program.random.place(5) == 0 {
+    if program.stores.is_empty() || program.random.u8(..5) == 0 {
         let create = "0x1::managed_fungible_asset::create_store";
         return Some(program.sent(number, create, &[], args![asset_of(of)]));
     }
     // One of the newest two, so that stores that are taken from are ones that got something.
     let newest = program.stores.len() - 1;
-    let store = program.stores[newest.saturating_sub(program.random.place(2))];
+    let store = program.stores[newest.saturating_sub(program.random.usize(..2))];
     let primary = primary_store(account(number), asset_of(of));
     let with_minimum = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
-    if program.random.place(6) == 0 {
+    if program.random.u8(..6) == 0 {
         let arguments = args![primary, store, amount, amount];
         return Some(program.sent(number, with_minimum, &[store_type], arguments));
     }
-    let transfer = if program.random.flag() {
+    let transfer = if program.random.bool() {
         "0x1::fungible_asset::transfer"
     } else {
         "0x1::dispatchable_fungible_asset::transfer"
     };
-    Some(match program.random.place(8) {
+    Some(match program.random.u8(..8) {
         0 => program.sent(
             number,
             "0x1::managed_fungible_asset::remove_store",

@@ -10,6 +10,7 @@ use multisig::{changes, creations, proposals};
 use others::{accounts, descriptions, escrow, exchange, objects, registry, resource_accounts};
 
 use crate::programs::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
+use fastrand::Rng;
 use ledger::AccountAddress;
 
 /// What an action makes: a call, or nothing where there is nothing to call it on.
@@ -38,7 +39,7 @@ const ACTIONS: &[(usize, Action)] = &[
 /// The next call of a program.
 pub fn next(program: &mut Program) -> Option<Sent> {
     let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
-    let mut place = program.random.place(all);
+    let mut place = program.random.usize(..all);
     for (weight, action) in ACTIONS {
         if place < *weight {
             return action(program);
@@ -48,14 +49,27 @@ pub fn next(program: &mut Program) -> Option<Sent> {
     None
 }
 
+/// Returns the number of a random development account.
 fn who(program: &mut Program) -> usize {
-    program.random.place(ACCOUNTS)
+    program.random.usize(..ACCOUNTS)
 }
 
-/// Anyone who can get something and give it on: accounts, objects, resource accounts, the multisig account.
+/// Returns a random amount, mostly a small one, with 0 and edges of 64 bits among them.
+fn random_amount(random: &mut Rng) -> u64 {
+    match random.u8(..16) {
+        0 => 0,
+        1 => u64::MAX,
+        2 => u64::MAX - 1_000,
+        3 => 1 << 63,
+        _ => random.u64(..1_000_000),
+    }
+}
+
+/// Returns the address of a random owner that can receive and send: an account, an object, a
+/// resource account or the multisig account.
 fn anyone(program: &mut Program) -> AccountAddress {
     let number = who(program);
-    match program.random.place(8) {
+    match program.random.u8(..8) {
         0 => object_of(number),
         1 => resource_account_of(number),
         2 => program.multisig,

@@ -1,6 +1,6 @@
 //! Calls of multisig accounts: what the owners of the common one propose, decide and change, and new ones.
 
-use super::{anyone, who};
+use super::{anyone, random_amount, who};
 use crate::programs::program::{ACCOUNTS, Program, Sent, account, args};
 use ledger::{AccountAddress, EntryFunction, transaction::MultisigPayload};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const OWNERS: [usize; 3] = [0, 1, 2];
 pub(super) fn creations(program: &mut Program) -> Option<Sent> {
     let (number, other) = (who(program), account(who(program)));
     let owners = vec![other];
-    Some(match program.random.place(3) {
+    Some(match program.random.u8(..3) {
         0 => program.sent(
             number,
             "0x1::multisig_account::create",
@@ -58,7 +58,7 @@ pub(super) fn changes(program: &mut Program) -> Option<Sent> {
         let drop = "0x1::multisig_account::execute_rejected_transactions";
         program.must(0, drop, &[], args![multisig, next - 1]);
     }
-    let proposer = OWNERS[program.random.place(OWNERS.len())];
+    let proposer = program.random.choice(OWNERS).unwrap();
     let payload = MultisigPayload::EntryFunction(change(program));
     let create = "0x1::multisig_account::create_transaction";
     let payload = bcs::to_bytes(&payload).unwrap();
@@ -73,8 +73,8 @@ pub(super) fn changes(program: &mut Program) -> Option<Sent> {
 fn change(program: &mut Program) -> EntryFunction {
     let new = AccountAddress::from_low_u64(0x7_0000 + program.chain.tip.height);
     let gone = other_owner(program);
-    let required = 1 + program.random.place(2) as u64;
-    let (name, args) = match program.random.place(10) {
+    let required = program.random.u64(1..=2);
+    let (name, args) = match program.random.u8(..10) {
         0 => ("add_owner", args![new]),
         1 => ("add_owners", args![vec![new]]),
         2 => (
@@ -115,11 +115,12 @@ pub(super) fn proposals(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let multisig = program.multisig;
     let next = number_of(program, "last_resolved_sequence_number") + 1;
-    Some(match program.random.place(11) {
+    Some(match program.random.u8(..11) {
         7 => {
-            let vote = ["vote_transaction", "vote_transanction"][program.random.place(2)];
+            let votes = ["vote_transaction", "vote_transanction"];
+            let vote = program.random.choice(votes).unwrap();
             let vote = format!("0x1::multisig_account::{vote}");
-            let approved = program.random.flag();
+            let approved = program.random.bool();
             program.sent(number, &vote, &[], args![multisig, next, approved])
         }
         8 => program.sent(
@@ -146,7 +147,7 @@ pub(super) fn proposals(program: &mut Program) -> Option<Sent> {
             args![multisig, vec![7u8; 32]],
         ),
         0 | 1 => {
-            let (to, amount) = (anyone(program), program.random.amount());
+            let (to, amount) = (anyone(program), random_amount(&mut program.random));
             let call = program.call("0x1::node_account::transfer", &[], args![to, amount]);
             let payload = MultisigPayload::EntryFunction(call);
             let payload = bcs::to_bytes(&payload).unwrap();

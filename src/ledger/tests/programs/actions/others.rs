@@ -1,6 +1,6 @@
 //! Calls that do with objects, escrows, records and accounts what their users do.
 
-use super::who;
+use super::{random_amount, who};
 use crate::programs::program::{
     NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, resource_account_of,
 };
@@ -10,9 +10,9 @@ use ledger::{AccountAddress, Genesis, transaction::TransactionPayload};
 /// what its objects hold, which is its makers' doing.
 pub(super) fn objects(program: &mut Program) -> Option<Sent> {
     let (number, of, other) = (who(program), who(program), who(program));
-    let (object, flag) = (object_of(of), program.random.flag());
+    let (object, flag) = (object_of(of), program.random.bool());
     let core = "0x1::object::ObjectCore";
-    Some(match program.random.place(9) {
+    Some(match program.random.u8(..9) {
         0 => program.sent(
             number,
             "0x1::object::burn",
@@ -45,9 +45,9 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
         ),
         5 => program.sent(number, "0x1::managed_object::create_sticky", &[], args![]),
         6 => {
-            let place = program.random.place(program.generated.len());
+            let generated = *program.random.choice(&program.generated)?;
             let delete = "0x1::managed_object::delete";
-            program.sent(number, delete, &[], args![program.generated[place]])
+            program.sent(number, delete, &[], args![generated])
         }
         7 => program.sent(
             number,
@@ -68,7 +68,7 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
 pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let none = None::<String>;
-    Some(match program.random.place(4) {
+    Some(match program.random.u8(..4) {
         0 => program.sent(
             number,
             "0x1::managed_object::set_untransferable",
@@ -99,11 +99,11 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
         coin_of(0)
     };
     let coin = &[coin.as_str()];
-    let number_of_escrow = program.random.place(3) as u64;
-    let amount = program.random.amount();
+    let number_of_escrow = program.random.u64(..3);
+    let amount = random_amount(&mut program.random);
     let now_secs = program.chain.tip.timestamp_usecs / 1_000_000;
-    let deadline_secs = now_secs + program.random.place(40) as u64;
-    Some(match program.random.place(4) {
+    let deadline_secs = now_secs + program.random.u64(..40);
+    Some(match program.random.u8(..4) {
         0 => program.sent(number, "0x1::escrow::cancel", coin, args![number_of_escrow]),
         1 => program.sent(
             number,
@@ -123,9 +123,12 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
 /// Two give one another coins or assets; now and then someone would do so with itself, which is refused.
 pub(super) fn exchange(program: &mut Program) -> Option<Sent> {
     let (first, second, of) = (who(program), who(program), who(program));
-    let (one, other) = (program.random.amount(), program.random.amount());
+    let (one, other) = (
+        random_amount(&mut program.random),
+        random_amount(&mut program.random),
+    );
     let both = [first, second];
-    Some(if program.random.flag() {
+    Some(if program.random.bool() {
         let coin = coin_of(of);
         let exchange = "0x1::exchange::exchange_coins";
         program.sent_together(both, exchange, &[&coin, NATIVE], args![one, other])
@@ -139,18 +142,18 @@ pub(super) fn exchange(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn registry(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let name = format!("n{}", program.random.place(4));
-    Some(if program.random.place(3) == 0 {
+    let name = format!("n{}", program.random.u8(..4));
+    Some(if program.random.u8(..3) == 0 {
         program.sent(number, "0x1::registry::remove", &[], args![name])
     } else {
-        let content = vec![1u8; program.random.place(300)];
+        let content = vec![1u8; program.random.usize(..300)];
         program.sent(number, "0x1::registry::set", &[], args![name, content])
     })
 }
 
 pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let seed = vec![program.random.place(3) as u8];
+    let seed = vec![program.random.u8(..3)];
     let no_key = Vec::<u8>::new();
     Some(program.sent(
         number,
@@ -162,11 +165,11 @@ pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
     let number = who(program);
-    let key = AccountAddress::from_low_u64(0x1000 + program.random.place(20) as u64);
-    Some(match program.random.place(4) {
+    let key = AccountAddress::from_low_u64(0x1000 + program.random.u64(..20));
+    Some(match program.random.u8(..4) {
         0 => program.sent(number, "0x1::node_account::create_account", &[], args![key]),
         1 => {
-            let allow = program.random.flag();
+            let allow = program.random.bool();
             let set = "0x1::node_account::set_allow_direct_coin_transfers";
             program.sent(number, set, &[], args![allow])
         }
@@ -179,7 +182,7 @@ pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
 /// key of its creator stays its key.
 fn revocation(program: &mut Program, number: usize) -> Sent {
     let resource_account = resource_account_of(number);
-    let (revoke, args) = if program.random.flag() {
+    let (revoke, args) = if program.random.bool() {
         ("0x1::account::revoke_any_signer_capability", args![])
     } else {
         (
@@ -202,7 +205,7 @@ fn rotation(program: &mut Program, number: usize) -> Sent {
         .private_key
         .public_key();
     let hash = key.authentication_key().as_bytes().to_vec();
-    match program.random.place(3) {
+    match program.random.u8(..3) {
         0 => program.sent(
             number,
             "0x1::account::rotate_authentication_key_call",
