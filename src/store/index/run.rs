@@ -3,7 +3,7 @@
 
 use super::{
     entry::Kind,
-    filter::{FilterWriter, Segment, filter_of},
+    filter::{self, FilterWriter, Segment, filter_of},
     recent::between,
 };
 use crate::{StoreError, schema::RunTable};
@@ -67,9 +67,11 @@ pub(crate) struct Appended {
 impl Appended {
     /// Writes the filter of the entries.
     pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
-        for (first, blocks) in &self.filter {
+        for (first, row) in &self.filter {
             let key = key(filter_of(self.run), first);
-            table.insert(key.as_slice(), blocks.as_slice())?;
+            let replaced = table.get(key.as_slice())?.map(|row| row.value().to_vec());
+            let row = filter::replacing(row, replaced.as_deref());
+            table.insert(key.as_slice(), row.as_slice())?;
         }
         Ok(())
     }
