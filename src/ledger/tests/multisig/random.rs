@@ -23,7 +23,13 @@ fn coins_leave_by_executed_payloads_alone() {
         let number = random.u64(1..=8);
         let account = bcs_of(&vault.address);
         let amount = random.choice([1_000, 2_000, FUNDS * 2]).unwrap();
-        let pay = vault.chain.transfer(NOBODY, amount);
+        // A payload that pays more than there is fails.
+        let paid = if random.u8(..4) == 0 {
+            u64::MAX
+        } else {
+            amount
+        };
+        let pay = vault.chain.transfer(NOBODY, paid);
         let call = match random.u8(..7) {
             0 => vault.call(
                 "create_transaction",
