@@ -8,4 +8,5 @@ mod speccheck;
 mod unsupported;
 mod webauthn;
 mod wycheproof;
+mod zebra;
 mod zip215;

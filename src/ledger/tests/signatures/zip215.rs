@@ -28,8 +28,8 @@ const NOT_REDUCED: [&str; 4] = [
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-/// Every encoding with whether it is reduced.
-fn encodings() -> Vec<([u8; 32], bool)> {
+/// Returns every encoding, with whether it is reduced.
+pub(super) fn encodings() -> Vec<([u8; 32], bool)> {
     let reduced = REDUCED.map(|digits| (bytes(digits), true));
     let not_reduced = NOT_REDUCED.map(|digits| (bytes(digits), false));
     reduced.into_iter().chain(not_reduced).collect()
