@@ -6,7 +6,6 @@
 //! | every setting, and how its value is decided | `config/` |
 //! | how the crates are put together into a node | `wiring/` |
 //! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `guard/` |
-//! | a client of a node | `client/`, `signing.rs` |
 //! | signals, the limit on open files | `signals.rs`, `open_files.rs` |
 //! | the log | `telemetry.rs`, `log_queue.rs` |
 
@@ -17,7 +16,6 @@
 )]
 
 mod admin;
-mod client;
 mod commands;
 mod config;
 mod faucet;
@@ -26,7 +24,6 @@ mod log_queue;
 mod open_files;
 mod output;
 mod signals;
-mod signing;
 mod telemetry;
 mod wiring;
 

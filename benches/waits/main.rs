@@ -30,9 +30,6 @@ mod requests;
     reason = "shared with the bench, which looks at versions as well"
 )]
 mod seen;
-#[path = "../../src/signing.rs"]
-#[allow(dead_code, reason = "shared with the node, which reads keys as well")]
-mod signing;
 mod waits;
 
 use clap::{Parser, ValueEnum};

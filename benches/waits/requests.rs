@@ -1,7 +1,7 @@
 //! What is asked, as bytes on the wire: transfers of one account to another, and waits for them.
 
-use crate::signing::{self, ChainIdentity, Signer, Terms};
 use ledger::{AccountAddress, HashValue, ReplayProtector, Vendor, crypto::Ed25519PrivateKey};
+use ledger_client::signer::{self, ChainIdentity, Signer, Terms};
 use std::time::Duration;
 
 /// The chain that a node makes by itself.
@@ -75,10 +75,10 @@ impl Requests {
         let terms = Terms {
             max_gas_amount: MAX_GAS_AMOUNT,
             gas_unit_price: GAS_UNIT_PRICE,
-            expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+            expiration_timestamp_secs: signer::unix_secs_after(EXPIRES_AFTER),
         };
         let vendor = &self.chain.vendor;
-        let call = signing::transfer(vendor, self.recipient, 1);
+        let call = signer::transfer(vendor, self.recipient, 1);
         let protector = ReplayProtector::SequenceNumber(sequence_number);
         let signed = self.sender.sign(&self.chain, protector, call, terms);
         let body = bcs::to_bytes(&signed).expect("a transaction has a BCS form");

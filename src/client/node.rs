@@ -1,7 +1,7 @@
 //! A node, as its clients see it.
 
 use super::{ClientError, base_url, error::success, http_client};
-use crate::signing::ChainIdentity;
+use crate::signer::ChainIdentity;
 use ledger::{AccountAddress, HashValue, SignedTransaction, Vendor};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};

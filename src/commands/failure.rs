@@ -1,6 +1,7 @@
 //! Failures of commands, with their exit codes (docs/interface.md#rule-25).
 
-use crate::{client::ClientError, config::ConfigError, telemetry};
+use crate::{config::ConfigError, telemetry};
+use ledger_client::ClientError;
 use std::{error::Error, fmt::Display, io, process::ExitCode};
 
 /// What stopped a command.

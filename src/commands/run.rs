@@ -6,7 +6,6 @@ use crate::{
     guard::configured_token,
     output,
     signals::{StopSignals, log_hangups},
-    signing::private_key_text,
     telemetry,
     wiring::{
         OpenLedger, ServeError, Service, configured_genesis, configured_tls, open_ledger,
@@ -14,6 +13,7 @@ use crate::{
     },
 };
 use ledger::Genesis;
+use ledger_client::signer::private_key_text;
 
 /// Runs a node until a signal stops it; a second signal ends it at once.
 ///

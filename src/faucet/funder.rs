@@ -1,12 +1,12 @@
 //! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
 
 use super::FaucetError;
-use crate::signing::{self, ChainIdentity, Signer, Terms};
 use ledger::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, ReplayProtector,
     ValidationStatus,
 };
 use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
+use ledger_client::signer::{self, ChainIdentity, Signer, Terms};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -157,8 +157,8 @@ impl Funder {
 
     fn call(&self, transfers: &[Transfer]) -> EntryFunction {
         match transfers {
-            [(to, amount)] => signing::transfer(&self.chain.vendor, *to, *amount),
-            several => signing::batch_transfer(&self.chain.vendor, several),
+            [(to, amount)] => signer::transfer(&self.chain.vendor, *to, *amount),
+            several => signer::batch_transfer(&self.chain.vendor, several),
         }
     }
 

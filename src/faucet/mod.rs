@@ -15,12 +15,12 @@ pub use routes::configure;
 use crate::{
     config::FaucetSettings,
     guard::{Pages, Visitors},
-    signing::Signer,
 };
 use answer::FaucetError;
 use funder::{Funded, Funder, Request};
 use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
 use ledger_actors::NodeHandle;
+use ledger_client::signer::Signer;
 use tokio::sync::{mpsc, oneshot};
 
 /// What a request gets that names no amount: the reference's, a thousand coins.

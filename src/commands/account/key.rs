@@ -4,9 +4,9 @@ use super::terminal::HiddenTerminal;
 use crate::{
     commands::Failure,
     guard::{SecretFileError, read_secret, read_secret_file},
-    signing,
 };
 use ledger::crypto::Ed25519PrivateKey;
+use ledger_client::signer;
 use std::{
     fs::OpenOptions,
     io::{self, Write as _},
@@ -32,7 +32,7 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
             "--key takes the name of a key file, or {STDIN} for standard input; {reason}"
         ))
     };
-    if signing::parse_private_key(source).is_some() {
+    if signer::parse_private_key(source).is_some() {
         return Err(problem(
             "as an argument every user of this machine can see the key, and the shell may have saved it",
         ));
@@ -44,7 +44,7 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
     };
     let text = text
         .map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
-    signing::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
+    signer::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
 }
 
 fn read_standard_input() -> Result<Zeroizing<String>, SecretFileError> {
@@ -64,6 +64,6 @@ pub fn write(path: &Path, key: &Ed25519PrivateKey) -> io::Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    writeln!(file, "{}", *signing::private_key_text(key))?;
+    writeln!(file, "{}", *signer::private_key_text(key))?;
     file.sync_all()
 }

@@ -6,12 +6,10 @@ mod terminal;
 mod transfer;
 
 use super::Failure;
-use crate::{
-    client::{FaucetClient, NodeClient},
-    output,
-};
+use crate::output;
 use clap::Subcommand;
 use ledger::AccountAddress;
+use ledger_client::{FaucetClient, NodeClient};
 
 /// Where a node listens by default.
 const URL: &str = "http://127.0.0.1:8080";

@@ -1,11 +1,9 @@
 //! `account new`: a key from the system's randomness.
 
 use super::{Failure, key};
-use crate::{
-    output,
-    signing::{Signer, private_key_text},
-};
+use crate::output;
 use ledger::crypto::Ed25519PrivateKey;
+use ledger_client::signer::{Signer, private_key_text};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 

@@ -1,13 +1,13 @@
 //! `account transfer`: asks the node what it needs to know, signs, submits and waits.
 
 use super::{Failure, URL, key};
-use crate::{
-    client::NodeClient,
-    output,
-    signing::{self, Signer, Terms},
-};
+use crate::output;
 use ledger::{AccountAddress, ReplayProtector};
 use ledger_api::submission_json;
+use ledger_client::{
+    NodeClient,
+    signer::{self, Signer, Terms},
+};
 use std::time::Duration;
 
 /// The options of `account transfer`.
@@ -62,11 +62,11 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     let terms = Terms {
         max_gas_amount: arguments.max_gas_amount,
         gas_unit_price,
-        expiration_timestamp_secs: signing::unix_secs_after(Duration::from_secs(
+        expiration_timestamp_secs: signer::unix_secs_after(Duration::from_secs(
             arguments.expires_after,
         )),
     };
-    let call = signing::transfer(&chain.vendor, arguments.to, arguments.amount);
+    let call = signer::transfer(&chain.vendor, arguments.to, arguments.amount);
     let signed = signer.sign(&chain, protector, call, terms);
     if arguments.print {
         return Ok(output::line(&submission_json(&chain.to_chain(), &signed))?);

@@ -2,14 +2,14 @@
 //! it pays a banker, who pays everyone by batch transfers.
 
 use super::{form::Transfer, plan::Plan, random};
-use crate::{
-    client::{FaucetClient, NodeClient},
-    commands::Failure,
-    signing::{self, Signer, Terms},
-};
+use crate::commands::Failure;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
+use ledger_client::{
+    FaucetClient, NodeClient,
+    signer::{self, Signer, Terms},
+};
 use std::{collections::VecDeque, time::Duration};
 
 /// How many accounts one batch transfer funds: each takes about 10,000 gas units for its room, of
@@ -169,11 +169,11 @@ impl<'a> Banker<'a> {
         let mut hashes = Vec::with_capacity(BATCHES_PENDING);
         for addresses in group.chunks(FUNDED_PER_BATCH) {
             let transfers: Vec<_> = addresses.iter().map(|address| (*address, grant)).collect();
-            let call = signing::batch_transfer(&self.plan.chain.vendor, &transfers);
+            let call = signer::batch_transfer(&self.plan.chain.vendor, &transfers);
             let terms = Terms {
                 max_gas_amount: BATCH_GAS,
                 gas_unit_price: self.gas_unit_price(),
-                expiration_timestamp_secs: signing::unix_secs_after(EXPIRES_AFTER),
+                expiration_timestamp_secs: signer::unix_secs_after(EXPIRES_AFTER),
             };
             let protector = ReplayProtector::SequenceNumber(sequence_number);
             let signed = self.signer.sign(&self.plan.chain, protector, call, terms);

@@ -1,12 +1,12 @@
 //! Requests as bytes on the wire, and transfers in the two forms of a submission.
 
 use super::{Format, accounts::BenchAccount, plan::Plan, target::Target};
-use crate::{
-    client::submission_media_type,
-    signing::{self, Terms},
-};
 use ledger::{Chain, HashValue, ReplayProtector, SignedTransaction};
 use ledger_api::submission_json;
+use ledger_client::{
+    signer::{self, Terms},
+    submission_media_type,
+};
 use std::{io::Write as _, time::Duration};
 
 /// Media types of answers.
@@ -80,9 +80,9 @@ impl Form {
         let terms = Terms {
             max_gas_amount: MAX_GAS_AMOUNT,
             gas_unit_price: plan.gas_unit_price,
-            expiration_timestamp_secs: signing::unix_secs_after(expires_after),
+            expiration_timestamp_secs: signer::unix_secs_after(expires_after),
         };
-        let call = signing::transfer(&plan.chain.vendor, account.pays, AMOUNT);
+        let call = signer::transfer(&plan.chain.vendor, account.pays, AMOUNT);
         let signed = account.signer.sign(&plan.chain, protector, call, terms);
         Transfer {
             protector,
@@ -138,7 +138,7 @@ mod tests {
         let form = Form::new(&plan, &Target::parse("http://127.0.0.1:1").unwrap());
         let protector = ReplayProtector::SequenceNumber(0);
         let account = BenchAccount {
-            signer: signing::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
+            signer: signer::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
             next: protector,
             pays: AccountAddress::ONE,
             signed: VecDeque::new(),

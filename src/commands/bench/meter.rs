@@ -2,8 +2,8 @@
 //! epilogue), so versions and heights together tell how many user transactions are committed.
 
 use super::{load::Load, process::Usage, progress};
-use crate::client::{ClientError, LedgerState, NodeClient};
 use indicatif::ProgressBar;
+use ledger_client::{ClientError, LedgerState, NodeClient};
 use std::{
     sync::Arc,
     time::{Duration, Instant},

@@ -31,11 +31,12 @@ mod waiting;
 mod worker;
 
 use super::Failure;
-use crate::{client::NodeClient, output};
+use crate::output;
 use accounts::fund;
 use descriptors::allow_connections;
 use driver::Driver;
 use form::Form;
+use ledger_client::NodeClient;
 use load::Load;
 use meter::Meter;
 use plan::Plan;

@@ -1,7 +1,7 @@
 //! What a run is to do, decided before it begins.
 
 use super::{Arguments, Format, Mode, form::MAX_GAS_AMOUNT};
-use crate::signing::ChainIdentity;
+use ledger_client::signer::ChainIdentity;
 use std::time::Duration;
 
 /// How long a run lasts that is bounded neither by time nor by transfers.

@@ -17,7 +17,7 @@ fn funded(transfers: &[Transfer]) -> Funded {
         expiration_timestamp_secs: u64::MAX,
     };
     let number = ReplayProtector::SequenceNumber(transfers.len() as u64);
-    let call = signing::batch_transfer(&chain.vendor, transfers);
+    let call = signer::batch_transfer(&chain.vendor, transfers);
     let signed = signer.sign(&chain, number, call, terms);
     Funded {
         transaction: Arc::new(CheckedTransaction::check(signed, &chain.to_chain()).unwrap()),

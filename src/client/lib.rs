@@ -1,8 +1,21 @@
-//! A client of a node and of its faucet over HTTP: what `account` and the set-up of `bench` use.
+//! Clients of a ledger node: keys and signatures, the REST interface, the faucet.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | keys, and transactions that are built and signed | `signer` |
+//! | the REST interface and the faucet over HTTP | `node`, `faucet` |
+//! | errors | `error` |
+
+// A node's response must not end the process: a panic means a broken invariant, and names it.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
 
 mod error;
 mod faucet;
 mod node;
+pub mod signer;
 
 pub use error::ClientError;
 pub use faucet::FaucetClient;
