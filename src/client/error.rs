@@ -1,57 +1,57 @@
-//! What can go wrong between a client and a node, in words that its user can act on.
+//! Errors of the clients, worded for the user of a command.
 
 use ledger::HashValue;
-use serde::Deserialize;
 
-/// A request that did not lead to the answer asked for.
+/// An error of a request to a node or a faucet.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address of the service cannot be used.
+    /// The URL is not a usable address of a service. No request was sent.
     #[error("{url:?} is no address of a service: {reason}")]
-    BadUrl {
-        /// As given.
+    InvalidUrl {
+        /// The URL as the caller passed it.
         url: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Nobody answers there.
-    #[error("no answer from {url}: {}", causes(source))]
-    NoAnswer {
-        /// What was asked.
+    /// No complete response was received. The service may have executed the request.
+    #[error("no answer from {url}: {}", with_causes(source))]
+    NoResponse {
+        /// The requested URL.
         url: String,
-        /// Why.
+        /// The error of the HTTP client.
         source: reqwest::Error,
     },
-    /// The node refuses.
+    /// The service responded with an error status.
     #[error("{url} answered {status}: {message}")]
-    Refused {
-        /// What was asked.
+    Rejected {
+        /// The requested URL.
         url: String,
         /// The HTTP status.
         status: u16,
-        /// What the node said.
+        /// The message of the error body, or the start of a body in another form.
         message: String,
     },
-    /// The answer has not the form of the interface.
+    /// The response is a success, but not in the form of the interface.
     #[error("{url} answered something unexpected: {reason}")]
-    Unexpected {
-        /// What was asked.
+    UnexpectedResponse {
+        /// The requested URL.
         url: String,
-        /// What is wrong with it.
+        /// The part that is not as expected.
         reason: String,
     },
-    /// The transaction expired or left the pool.
+    /// The transaction expired or was removed from the mempool, and was not committed.
     #[error("transaction {hash} was not committed: {reason}")]
     NotCommitted {
-        /// Its hash.
+        /// The hash of the transaction.
         hash: HashValue,
-        /// What the node said last.
+        /// The message of the node's last response.
         reason: String,
     },
 }
 
-/// The whole chain of causes: the outermost alone says little about a connection.
-fn causes(error: &reqwest::Error) -> String {
+/// Formats an error with its chain of causes, because the outermost error of a connection names
+/// only the URL.
+fn with_causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
@@ -59,35 +59,4 @@ fn causes(error: &reqwest::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-/// The part of an error body that people read.
-#[derive(Deserialize)]
-struct ErrorMessage {
-    message: String,
-    error_code: String,
-}
-
-/// How much of a body that is no error body is shown, in characters.
-const SHOWN_MAX: usize = 300;
-
-/// Gives the answer back if it is a success, else the error that its body tells.
-pub async fn success(
-    url: &str,
-    response: reqwest::Response,
-) -> Result<reqwest::Response, ClientError> {
-    let status = response.status();
-    if status.is_success() {
-        return Ok(response);
-    }
-    let body = response.text().await.unwrap_or_default();
-    let message = match serde_json::from_str::<ErrorMessage>(&body) {
-        Ok(error) => format!("{} ({})", error.message, error.error_code),
-        Err(_) => body.chars().take(SHOWN_MAX).collect(),
-    };
-    Err(ClientError::Refused {
-        url: url.to_owned(),
-        status: status.as_u16(),
-        message,
-    })
 }

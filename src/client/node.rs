@@ -1,109 +1,125 @@
-//! A node, as its clients see it.
+//! A client of the REST interface of a node.
 
-use super::{ClientError, base_url, error::success, http_client};
-use crate::signer::ChainIdentity;
+use crate::{
+    ClientError,
+    http::{base_url, check_status, http_client, no_response},
+    signer::ChainIdentity,
+};
 use ledger::{AccountAddress, HashValue, SignedTransaction, Vendor};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{
+    Response,
+    header::{CONTENT_TYPE, HeaderMap},
+};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use std::time::Duration;
 
-/// The pause between two long polls of one wait; the reference's own interval.
-const PAUSE_BETWEEN_POLLS: Duration = Duration::from_millis(20);
+/// Pause between two long polls of one wait, the interval of the reference node.
+const POLL_PAUSE: Duration = Duration::from_millis(20);
 
-/// A connection to a node.
+/// A client of one node. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct NodeClient {
     http: reqwest::Client,
-    base: String,
+    /// The URL of the interface, with `/v1` and without a trailing slash.
+    base_url: String,
 }
 
-/// The newest state of the ledger, and whose it is.
+/// The latest committed state of a ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerState {
-    /// What its transactions are signed for.
+    /// The chain that transactions of this ledger are signed for.
     pub chain: ChainIdentity,
-    /// The newest version.
+    /// The latest version.
     pub version: u64,
-    /// The newest block's height.
+    /// The height of the latest block.
     pub block_height: u64,
 }
 
-/// What is known of an account.
+/// The state of an account.
 #[derive(Debug, Clone, Deserialize)]
 pub struct AccountState {
-    /// The number of its next transaction.
-    #[serde(deserialize_with = "number_in_text")]
+    /// The sequence number of the account's next transaction.
+    #[serde(deserialize_with = "decimal_text")]
     pub sequence_number: u64,
-    /// Which key signs for it.
+    /// The authentication key of the account, in hex.
     pub authentication_key: String,
 }
 
-/// A committed transaction.
+/// The outcome of a committed transaction.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Committed {
-    /// Where it stands on the ledger.
-    #[serde(deserialize_with = "number_in_text")]
+pub struct CommittedTransaction {
+    /// The version of the transaction.
+    #[serde(deserialize_with = "decimal_text")]
     pub version: u64,
-    /// Whether it did what it says.
+    /// Whether the execution succeeded. The fee is charged in either case.
     pub success: bool,
-    /// In words.
+    /// The status of the execution, in words.
     pub vm_status: String,
-    /// In gas units.
-    #[serde(deserialize_with = "number_in_text")]
+    /// Gas units that the transaction used.
+    #[serde(deserialize_with = "decimal_text")]
     pub gas_used: u64,
 }
 
+/// The fields of `/v1` that a [`LedgerState`] is made of.
 #[derive(Deserialize)]
 struct LedgerBody {
     chain_id: u8,
-    #[serde(deserialize_with = "number_in_text")]
+    #[serde(deserialize_with = "decimal_text")]
     ledger_version: u64,
-    #[serde(deserialize_with = "number_in_text")]
+    #[serde(deserialize_with = "decimal_text")]
     block_height: u64,
 }
 
+/// The body of `/v1/estimate_gas_price`.
 #[derive(Deserialize)]
 struct GasEstimate {
     gas_estimate: u64,
 }
 
+/// The field of an accepted submission that identifies the transaction.
 #[derive(Deserialize)]
-struct Submitted {
+struct AcceptedSubmission {
     hash: String,
 }
 
-fn number_in_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+/// Deserializes a 64-bit number that JSON holds as decimal text.
+fn decimal_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     String::deserialize(deserializer)?
         .parse()
         .map_err(serde::de::Error::custom)
 }
 
 impl NodeClient {
-    /// The node at `http://HOST:PORT`; a `/v1` behind it is taken as well.
+    /// Creates a client of the node at `url`, which may end with `/v1`, without connecting to it.
     ///
     /// # Errors
-    /// When `url` is no such address.
+    /// Returns [`ClientError::InvalidUrl`] if `url` is not of the form `http://HOST:PORT`.
     pub fn new(url: &str) -> Result<Self, ClientError> {
         let base = base_url(url)?;
         let base = base.strip_suffix("/v1").unwrap_or(&base);
         Ok(Self {
             http: http_client()?,
-            base: format!("{base}/v1"),
+            base_url: format!("{base}/v1"),
         })
     }
 
-    /// The newest state of the ledger; the vendor word is in the names of the answer's headers.
+    /// Returns the latest committed state of the ledger.
+    ///
+    /// The vendor word of the chain is read from the names of the response headers.
     ///
     /// # Errors
-    /// When the node does not answer, or not as a node does.
+    /// Returns [`ClientError::NoResponse`] if the node does not respond, [`ClientError::Rejected`]
+    /// if it responds with an error status, and [`ClientError::UnexpectedResponse`] if the response
+    /// is not one of a node.
     pub async fn ledger(&self) -> Result<LedgerState, ClientError> {
-        let url = self.base.clone();
+        let url = self.base_url.clone();
         let response = self.get(&url).await?;
-        let vendor = vendor_of(response.headers()).ok_or_else(|| ClientError::Unexpected {
-            url: url.clone(),
-            reason: "no header X-{VENDOR}-CHAIN-ID; is this a node?".to_owned(),
-        })?;
-        let body: LedgerBody = read(&url, response).await?;
+        let vendor =
+            vendor_of(response.headers()).ok_or_else(|| ClientError::UnexpectedResponse {
+                url: url.clone(),
+                reason: "no header X-{VENDOR}-CHAIN-ID; is this a node?".to_owned(),
+            })?;
+        let body: LedgerBody = read_json(&url, response).await?;
         Ok(LedgerState {
             chain: ChainIdentity {
                 id: body.chain_id,
@@ -114,45 +130,47 @@ impl NodeClient {
         })
     }
 
-    /// The gas unit price that the node suggests.
+    /// Returns the gas unit price that the node recommends, in the coin's smallest unit.
     ///
     /// # Errors
-    /// As [`NodeClient::ledger`].
+    /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn gas_unit_price(&self) -> Result<u64, ClientError> {
-        let url = format!("{}/estimate_gas_price", self.base);
-        let estimate: GasEstimate = read(&url, self.get(&url).await?).await?;
+        let url = format!("{}/estimate_gas_price", self.base_url);
+        let estimate: GasEstimate = read_json(&url, self.get(&url).await?).await?;
         Ok(estimate.gas_estimate)
     }
 
-    /// What is known of an account.
+    /// Returns the state of an account.
     ///
     /// # Errors
-    /// As [`NodeClient::ledger`], and when there is no such account.
+    /// Returns [`ClientError::Rejected`] if the account does not exist, and otherwise the same
+    /// errors as [`NodeClient::ledger`].
     pub async fn account(&self, address: &AccountAddress) -> Result<AccountState, ClientError> {
-        let url = format!("{}/accounts/{address}", self.base);
-        read(&url, self.get(&url).await?).await
+        let url = format!("{}/accounts/{address}", self.base_url);
+        read_json(&url, self.get(&url).await?).await
     }
 
-    /// What an account holds of the chain's coin, in its smallest unit.
+    /// Returns the balance of an account in the chain's coin, in its smallest unit.
     ///
     /// # Errors
-    /// As [`NodeClient::ledger`].
+    /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn balance(&self, address: &AccountAddress) -> Result<u64, ClientError> {
         let coin = AccountAddress::NATIVE_ASSET;
-        let url = format!("{}/accounts/{address}/balance/{coin}", self.base);
-        read(&url, self.get(&url).await?).await
+        let url = format!("{}/accounts/{address}/balance/{coin}", self.base_url);
+        read_json(&url, self.get(&url).await?).await
     }
 
-    /// Submits a transaction.
+    /// Submits a transaction of a chain with the word `vendor`, and returns its hash.
     ///
     /// # Errors
-    /// When the node does not answer or refuses it.
+    /// Returns [`ClientError::Rejected`] if the node rejects the transaction. After
+    /// [`ClientError::NoResponse`] and [`ClientError::UnexpectedResponse`] it may be pending.
     pub async fn submit(
         &self,
         vendor: &Vendor,
         transaction: &SignedTransaction,
     ) -> Result<HashValue, ClientError> {
-        let url = format!("{}/transactions", self.base);
+        let url = format!("{}/transactions", self.base_url);
         let response = self
             .http
             .post(&url)
@@ -160,28 +178,31 @@ impl NodeClient {
             .body(bcs::to_bytes(transaction).expect("a transaction has a BCS form"))
             .send()
             .await
-            .map_err(|source| no_answer(&url, source))?;
-        let submitted: Submitted = read(&url, success(&url, response).await?).await?;
-        submitted
+            .map_err(|source| no_response(&url, source))?;
+        let accepted: AcceptedSubmission =
+            read_json(&url, check_status(&url, response).await?).await?;
+        accepted
             .hash
             .parse()
-            .map_err(|error| ClientError::Unexpected {
+            .map_err(|error| ClientError::UnexpectedResponse {
                 url,
-                reason: format!("hash {:?}: {error}", submitted.hash),
+                reason: format!("hash {:?}: {error}", accepted.hash),
             })
     }
 
-    /// Waits by long polls until the transaction is committed, or has left the pool: at its expiry
-    /// at the latest, so this ends.
+    /// Waits by long polls until the transaction is committed.
+    ///
+    /// The wait ends when the transaction expires at the latest, because the mempool removes it.
     ///
     /// # Errors
-    /// When it left, or the node does not answer.
-    pub async fn wait(&self, hash: &HashValue) -> Result<Committed, ClientError> {
-        let url = format!("{}/transactions/wait_by_hash/{hash}", self.base);
+    /// Returns [`ClientError::NotCommitted`] if the transaction was removed from the mempool, and
+    /// otherwise the same errors as [`NodeClient::ledger`].
+    pub async fn wait(&self, hash: &HashValue) -> Result<CommittedTransaction, ClientError> {
+        let url = format!("{}/transactions/wait_by_hash/{hash}", self.base_url);
         loop {
             let body: serde_json::Value = match self.get(&url).await {
-                Ok(response) => read(&url, response).await?,
-                Err(ClientError::Refused {
+                Ok(response) => read_json(&url, response).await?,
+                Err(ClientError::Rejected {
                     status: 404,
                     message,
                     ..
@@ -194,56 +215,49 @@ impl NodeClient {
                 Err(error) => return Err(error),
             };
             if body["type"] != "pending_transaction" {
-                return serde_json::from_value(body).map_err(|error| ClientError::Unexpected {
-                    url,
-                    reason: error.to_string(),
+                return serde_json::from_value(body).map_err(|error| {
+                    ClientError::UnexpectedResponse {
+                        url,
+                        reason: error.to_string(),
+                    }
                 });
             }
-            // A node with too many waiters answers at once instead of waiting.
-            tokio::time::sleep(PAUSE_BETWEEN_POLLS).await;
+            // A node with too many waiting clients responds immediately instead of waiting.
+            tokio::time::sleep(POLL_PAUSE).await;
         }
     }
 
-    async fn get(&self, url: &str) -> Result<reqwest::Response, ClientError> {
+    async fn get(&self, url: &str) -> Result<Response, ClientError> {
         let response = self
             .http
             .get(url)
             .send()
             .await
-            .map_err(|source| no_answer(url, source))?;
-        success(url, response).await
+            .map_err(|source| no_response(url, source))?;
+        check_status(url, response).await
     }
 }
 
-/// The MIME type of a signed transaction in BCS.
+/// Returns the media type of a signed transaction in BCS.
 pub fn submission_media_type(vendor: &Vendor) -> String {
     format!("application/x.{}.signed_transaction+bcs", vendor.lower())
 }
 
-fn no_answer(url: &str, source: reqwest::Error) -> ClientError {
-    ClientError::NoAnswer {
-        url: url.to_owned(),
-        source,
-    }
-}
-
-async fn read<T: DeserializeOwned>(
-    url: &str,
-    response: reqwest::Response,
-) -> Result<T, ClientError> {
+/// Reads the JSON body of a response.
+async fn read_json<T: DeserializeOwned>(url: &str, response: Response) -> Result<T, ClientError> {
     response.json().await.map_err(|source| {
         if source.is_decode() {
-            ClientError::Unexpected {
+            ClientError::UnexpectedResponse {
                 url: url.to_owned(),
                 reason: source.to_string(),
             }
         } else {
-            no_answer(url, source)
+            no_response(url, source)
         }
     })
 }
 
-/// The word between `x-` and `-chain-id` in the name of a header.
+/// Returns the vendor word, which stands between `x-` and `-chain-id` in the name of a header.
 fn vendor_of(headers: &HeaderMap) -> Option<Vendor> {
     headers.keys().find_map(|name| {
         let word = name

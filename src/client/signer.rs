@@ -1,4 +1,4 @@
-//! Building and signing transfers: what the faucet, the `account` commands and the bench share.
+//! Keys in their text form, and transactions that are built and signed.
 
 use ledger::{
     AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction,
@@ -12,10 +12,10 @@ use ledger::{
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// The prefix of a private key in the textual form that the ecosystem's SDKs print and read.
+/// Prefix of a private key in the text form that the ecosystem's SDKs print and read.
 const TEXT_PREFIX: &str = "ed25519-priv-";
 
-/// What a signature is for: a chain's id and its vendor word.
+/// The values of a chain that a signature covers.
 #[derive(Debug, Clone)]
 pub struct ChainIdentity {
     /// The chain id.
@@ -25,8 +25,9 @@ pub struct ChainIdentity {
 }
 
 impl ChainIdentity {
-    /// The chain with the default parameters, which a client does not know and need not: names and
-    /// forms follow from the identity.
+    /// Returns this chain with default parameters.
+    ///
+    /// A client does not know the parameters. Names and encodings depend on the identity only.
     pub fn to_chain(&self) -> Chain {
         Chain::new(self.id, self.vendor.clone(), Parameters::default())
     }
@@ -41,37 +42,49 @@ impl From<&Chain> for ChainIdentity {
     }
 }
 
-/// An account that can sign.
+/// The private key of an account that was created from this key.
 #[derive(Debug, Clone)]
 pub struct Signer {
     key: Ed25519PrivateKey,
     address: AccountAddress,
 }
 
-/// Price, limit and expiry of a transaction.
+/// Gas limit, gas price and expiration of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
-    /// The most gas units it may use.
+    /// Maximum gas units that the transaction may use.
     pub max_gas_amount: u64,
-    /// What a gas unit costs, in the coin's smallest unit.
+    /// Price of a gas unit, in the coin's smallest unit.
     pub gas_unit_price: u64,
-    /// When it expires, in Unix seconds.
+    /// Unix time, in seconds, from which the transaction is no longer committed.
     pub expiration_timestamp_secs: u64,
 }
 
+/// One payment of a batch transfer.
+#[derive(Debug, Clone, Copy)]
+pub struct Payment {
+    /// The account that receives the amount.
+    pub recipient: AccountAddress,
+    /// The amount, in the coin's smallest unit.
+    pub amount: u64,
+}
+
 impl Signer {
-    /// The account that was made from `key`.
+    /// Creates a signer for the account whose address derives from `key`.
     pub fn new(key: Ed25519PrivateKey) -> Self {
         let address = key.public_key().account_address();
         Self { key, address }
     }
 
-    /// Its address.
+    /// Returns the address of the account.
     pub fn address(&self) -> AccountAddress {
         self.address
     }
 
-    /// Signs a call, in the wire form of what protects it from being replayed.
+    /// Signs a transaction that calls an entry function.
+    ///
+    /// A sequence number yields a transaction in the original payload form. A nonce yields an
+    /// orderless one.
     pub fn sign(
         &self,
         chain: &ChainIdentity,
@@ -103,6 +116,7 @@ impl Signer {
     }
 }
 
+/// Returns the payload of an orderless transaction.
 fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
     TransactionPayload::Payload(InnerPayload::V1 {
         executable: TransactionExecutable::EntryFunction(call),
@@ -113,7 +127,8 @@ fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
     })
 }
 
-/// `0x1::{vendor}_account::transfer`: pays `amount`, and makes the recipient's account if there is none.
+/// Returns the call of `0x1::{vendor}_account::transfer`, which pays `amount` of the coin, in its
+/// smallest unit, and creates the account of the recipient if there is none.
 pub fn transfer(vendor: &Vendor, to: AccountAddress, amount: u64) -> EntryFunction {
     account_call(
         vendor,
@@ -122,9 +137,11 @@ pub fn transfer(vendor: &Vendor, to: AccountAddress, amount: u64) -> EntryFuncti
     )
 }
 
-/// `0x1::{vendor}_account::batch_transfer`: several transfers, all or none.
-pub fn batch_transfer(vendor: &Vendor, transfers: &[(AccountAddress, u64)]) -> EntryFunction {
-    let (recipients, amounts): (Vec<_>, Vec<_>) = transfers.iter().copied().unzip();
+/// Returns the call of `0x1::{vendor}_account::batch_transfer`, which makes all of these payments
+/// or none.
+pub fn batch_transfer(vendor: &Vendor, payments: &[Payment]) -> EntryFunction {
+    let recipients: Vec<_> = payments.iter().map(|payment| payment.recipient).collect();
+    let amounts: Vec<_> = payments.iter().map(|payment| payment.amount).collect();
     account_call(
         vendor,
         "batch_transfer",
@@ -132,6 +149,7 @@ pub fn batch_transfer(vendor: &Vendor, transfers: &[(AccountAddress, u64)]) -> E
     )
 }
 
+/// Returns the call of a function of the module `0x1::{vendor}_account`.
 fn account_call(
     vendor: &Vendor,
     function: &str,
@@ -159,7 +177,7 @@ fn account_call(
     }
 }
 
-/// The Unix time, in seconds, that lies `after` from now.
+/// Returns the Unix time, in seconds, of the instant `after` from now.
 pub fn unix_secs_after(after: Duration) -> u64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -167,7 +185,9 @@ pub fn unix_secs_after(after: Duration) -> u64 {
     now.saturating_add(after).as_secs()
 }
 
-/// Reads a private key: 64 hex digits, with or without `0x`, with or without the prefix of the SDKs.
+/// Parses a private key: 64 hex digits, with or without `0x` and the prefix of the SDKs.
+///
+/// Returns `None` if the text is in another form.
 pub fn parse_private_key(text: &str) -> Option<Ed25519PrivateKey> {
     let text = text.trim();
     let text = text.strip_prefix(TEXT_PREFIX).unwrap_or(text);
@@ -177,13 +197,15 @@ pub fn parse_private_key(text: &str) -> Option<Ed25519PrivateKey> {
     Some(Ed25519PrivateKey::from_seed(&seed))
 }
 
-/// The printed form of a private key: `0x` and 64 hex digits. The memory is cleared when it is dropped.
+/// Returns a private key as `0x` and 64 hex digits.
+///
+/// The memory of the text is zeroed when the text is dropped.
 pub fn private_key_text(key: &Ed25519PrivateKey) -> Zeroizing<String> {
     let seed = Zeroizing::new(key.seed());
     let mut digits = Zeroizing::new([0; 64]);
     let encoded = hex::encode_to_slice(seed.as_slice(), digits.as_mut_slice());
     encoded.expect("a seed has 32 bytes, each with two digits");
-    // As long as it gets, so that no copy is left where it had to grow.
+    // The capacity is exact, because a reallocation would leave a copy in memory.
     let mut text = Zeroizing::new(String::with_capacity(2 + digits.len()));
     text.push_str("0x");
     text.extend(digits.iter().copied().map(char::from));
@@ -196,7 +218,7 @@ mod tests {
     use ledger::CheckedTransaction;
 
     #[test]
-    fn a_key_reads_back_in_every_form() {
+    fn parses_a_key_in_every_text_form() {
         let key = Ed25519PrivateKey::from_seed(&[7; 32]);
         let text = private_key_text(&key);
         for form in [
@@ -207,13 +229,18 @@ mod tests {
             let read = parse_private_key(&form).map(|key| key.seed());
             assert_eq!(read, Some([7; 32]), "{form}");
         }
+    }
+
+    #[test]
+    fn rejects_keys_of_other_lengths() {
+        let text = private_key_text(&Ed25519PrivateKey::from_seed(&[7; 32]));
         for form in ["", "0x", "0x07", "ed25519-priv-", &format!("{}00", *text)] {
             assert!(parse_private_key(form).is_none(), "{form}");
         }
     }
 
     #[test]
-    fn a_signed_transfer_passes_the_ledgers_own_check() {
+    fn signs_transfers_that_the_ledger_accepts() {
         let vendor = Vendor::default();
         let chain = ChainIdentity {
             id: 4,

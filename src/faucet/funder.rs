@@ -6,7 +6,7 @@ use ledger::{
     ValidationStatus,
 };
 use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
-use ledger_client::signer::{self, ChainIdentity, Signer, Terms};
+use ledger_client::signer::{self, ChainIdentity, Payment, Signer, Terms};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -44,9 +44,6 @@ pub struct Funded {
     pub transaction: Arc<CheckedTransaction>,
 }
 
-/// Whom to pay, and how much.
-type Transfer = (AccountAddress, u64);
-
 /// The owner of the key.
 #[derive(Debug)]
 pub struct Funder {
@@ -83,18 +80,18 @@ impl Funder {
             // Who has gone away is not funded.
             batch.retain(|request: &Request| !request.reply.is_closed());
             if !batch.is_empty() {
-                serve(std::mem::take(&mut batch), async |transfers| {
-                    self.pay(transfers).await
+                serve(std::mem::take(&mut batch), async |payments| {
+                    self.pay(payments).await
                 })
                 .await;
             }
         }
     }
 
-    async fn pay(&self, transfers: &[Transfer]) -> Result<Funded, FaucetError> {
+    async fn pay(&self, payments: &[Payment]) -> Result<Funded, FaucetError> {
         let deadline = Instant::now() + EXPIRES_AFTER;
         loop {
-            match self.attempt(transfers).await? {
+            match self.attempt(payments).await? {
                 Attempt::Funded(funded) => return Ok(funded),
                 Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
                 Attempt::Overtaken(reason) if Instant::now() >= deadline => {
@@ -106,9 +103,9 @@ impl Funder {
         }
     }
 
-    async fn attempt(&self, transfers: &[Transfer]) -> Result<Attempt, FaucetError> {
+    async fn attempt(&self, payments: &[Payment]) -> Result<Attempt, FaucetError> {
         let sequence_number = self.sequence_number().await?;
-        let transaction = self.sign(sequence_number, self.call(transfers))?;
+        let transaction = self.sign(sequence_number, self.call(payments))?;
         let hash = transaction.hash();
         let accepted = match self.node.submit(transaction).await {
             Ok(accepted) => accepted,
@@ -155,9 +152,9 @@ impl Funder {
         Ok(facts.sequence_number)
     }
 
-    fn call(&self, transfers: &[Transfer]) -> EntryFunction {
-        match transfers {
-            [(to, amount)] => signer::transfer(&self.chain.vendor, *to, *amount),
+    fn call(&self, payments: &[Payment]) -> EntryFunction {
+        match payments {
+            [only] => signer::transfer(&self.chain.vendor, only.recipient, only.amount),
             several => signer::batch_transfer(&self.chain.vendor, several),
         }
     }
@@ -189,14 +186,17 @@ impl Funder {
 /// Pays for a batch with `pay`, which pays all that it is given or none, and answers each request. One recipient
 /// that cannot be paid must neither cost the others theirs nor one transaction for each of them: what
 /// failed is halved.
-async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Transfer]) -> Result<Funded, FaucetError>) {
+async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Payment]) -> Result<Funded, FaucetError>) {
     let mut parts = vec![batch];
     while let Some(mut part) = parts.pop() {
-        let transfers: Vec<_> = part
+        let payments: Vec<_> = part
             .iter()
-            .map(|request| (request.to, request.amount))
+            .map(|request| Payment {
+                recipient: request.to,
+                amount: request.amount,
+            })
             .collect();
-        let answer = pay(&transfers).await;
+        let answer = pay(&payments).await;
         if part.len() > 1 && matches!(answer, Err(FaucetError::Failed(_))) {
             parts.push(part.split_off(part.len() / 2));
             parts.push(part);

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
 use ledger_client::{
     FaucetClient, NodeClient,
-    signer::{self, Signer, Terms},
+    signer::{self, Payment, Signer, Terms},
 };
 use std::{collections::VecDeque, time::Duration};
 
@@ -168,8 +168,14 @@ impl<'a> Banker<'a> {
         let mut sequence_number = first_sequence_number;
         let mut hashes = Vec::with_capacity(BATCHES_PENDING);
         for addresses in group.chunks(FUNDED_PER_BATCH) {
-            let transfers: Vec<_> = addresses.iter().map(|address| (*address, grant)).collect();
-            let call = signer::batch_transfer(&self.plan.chain.vendor, &transfers);
+            let payments: Vec<_> = addresses
+                .iter()
+                .map(|address| Payment {
+                    recipient: *address,
+                    amount: grant,
+                })
+                .collect();
+            let call = signer::batch_transfer(&self.plan.chain.vendor, &payments);
             let terms = Terms {
                 max_gas_amount: BATCH_GAS,
                 gas_unit_price: self.gas_unit_price(),

@@ -5,7 +5,7 @@ use ledger::{Vendor, crypto::Ed25519PrivateKey};
 use std::cell::Cell;
 
 /// A transaction that says how many it paid.
-fn funded(transfers: &[Transfer]) -> Funded {
+fn funded(payments: &[Payment]) -> Funded {
     let chain = ChainIdentity {
         id: 4,
         vendor: Vendor::default(),
@@ -16,8 +16,8 @@ fn funded(transfers: &[Transfer]) -> Funded {
         gas_unit_price: GAS_UNIT_PRICE,
         expiration_timestamp_secs: u64::MAX,
     };
-    let number = ReplayProtector::SequenceNumber(transfers.len() as u64);
-    let call = signer::batch_transfer(&chain.vendor, transfers);
+    let number = ReplayProtector::SequenceNumber(payments.len() as u64);
+    let call = signer::batch_transfer(&chain.vendor, payments);
     let signed = signer.sign(&chain, number, call, terms);
     Funded {
         transaction: Arc::new(CheckedTransaction::check(signed, &chain.to_chain()).unwrap()),
@@ -36,11 +36,14 @@ async fn served(count: u64, unpayable: &[u64]) -> (Vec<u64>, usize) {
     }
     let attempts = Cell::new(0);
     let unpayable: Vec<_> = unpayable.iter().map(|number| to(*number)).collect();
-    serve(batch, async |transfers| {
+    serve(batch, async |payments| {
         attempts.set(attempts.get() + 1);
-        match transfers.iter().any(|(to, _)| unpayable.contains(to)) {
+        match payments
+            .iter()
+            .any(|payment| unpayable.contains(&payment.recipient))
+        {
             true => Err(FaucetError::Failed("it aborts".to_owned())),
-            false => Ok(funded(transfers)),
+            false => Ok(funded(payments)),
         }
     })
     .await;
