@@ -3,7 +3,7 @@
 use crate::{
     Arguments, Mode,
     connection::Connection,
-    process::Usage,
+    process_usage::Usage,
     report::{Measured, Report},
     rpc,
     tally::Tally,

@@ -5,17 +5,17 @@
 //! what was mined is read off the accounts' nonces; in mode `await` by `eth_sendRawTransactionSync`, which
 //! answers with the receipt: the peer's own long poll.
 
-#[path = "../../src/commands/bench/answer.rs"]
-#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
-mod answer;
 #[path = "../../src/commands/bench/connection.rs"]
 mod connection;
 mod load;
-#[path = "../../src/commands/bench/process.rs"]
-mod process;
+#[path = "../../src/commands/bench/process_usage.rs"]
+mod process_usage;
 #[path = "../../src/commands/bench/quantiles.rs"]
 mod quantiles;
 mod report;
+#[path = "../../src/commands/bench/response.rs"]
+#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
+mod response;
 mod rpc;
 #[path = "../../src/commands/bench/tally.rs"]
 #[allow(dead_code, reason = "shared with the bench, which counts more")]

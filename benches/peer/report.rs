@@ -1,6 +1,6 @@
 //! The report, with the names that `ledger-node bench` has for the same things.
 
-use crate::{process::Usage, quantiles::Quantiles, tally::Tally};
+use crate::{process_usage::Usage, quantiles::Quantiles, tally::Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,6 +1,6 @@
 //! Calls of JSON-RPC over HTTP.
 
-use crate::{answer::Answer, connection::Connection};
+use crate::{connection::Connection, response::Answer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -12,24 +12,24 @@
 //!
 //! A node must let one account have so many pending transactions, and take them in one block.
 
-#[path = "../../src/commands/bench/answer.rs"]
-#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
-mod answer;
 #[path = "../../src/commands/bench/connection.rs"]
 mod connection;
-#[path = "../../src/commands/bench/process.rs"]
+#[path = "../../src/commands/bench/process_usage.rs"]
 #[allow(
     dead_code,
     reason = "shared with the bench, which looks at the node's process as well"
 )]
-mod process;
+mod process_usage;
 mod requests;
-#[path = "../../src/commands/bench/seen.rs"]
+#[path = "../../src/commands/bench/response.rs"]
+#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
+mod response;
+#[path = "../../src/commands/bench/transaction_status.rs"]
 #[allow(
     dead_code,
     reason = "shared with the bench, which looks at versions as well"
 )]
-mod seen;
+mod transaction_status;
 mod waits;
 
 use clap::{Parser, ValueEnum};

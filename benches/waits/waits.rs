@@ -1,11 +1,11 @@
 //! Long polls, each on a connection of its own: parked, and read when all are answered at once.
 
 use crate::{
-    answer::{Answer, Head},
     connection::Connection,
-    process::Usage,
-    seen::Seen,
+    process_usage::Usage,
+    response::{Answer, Head},
     submit,
+    transaction_status::Seen,
 };
 use bytes::BytesMut;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection with one request at a time: prepared bytes in, an answer out, and nothing
 //! between, so that the node under test gets the processor.
 
-use super::answer::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
+use super::response::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
 use bytes::BytesMut;
 use rustix::io::Errno;
 use std::{

@@ -1,7 +1,7 @@
 //! Counting on the ledger: a block has its user transactions and two of its own (metadata and
 //! epilogue), so versions and heights together tell how many user transactions are committed.
 
-use super::{load::Load, process::Usage, progress};
+use super::{process_usage::Usage, progress, run::Load};
 use indicatif::ProgressBar;
 use ledger_client::{ClientError, LedgerState, NodeClient};
 use std::{

@@ -2,49 +2,49 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is to be done, and how far it is | `plan.rs`, `load.rs`, `progress.rs` |
-//! | accounts and how they are funded | `accounts.rs` |
-//! | transfers and requests as bytes, signed before or while running | `form.rs`, `prepared.rs` |
-//! | the threads, and what one connection does | `driver.rs`, `worker.rs`, `waiting.rs`, `descriptors.rs` |
-//! | a lean HTTP/1.1 connection | `target.rs`, `connection.rs`, `answer.rs` |
-//! | counting on the ledger, and what it costs | `meter.rs`, `process.rs` |
+//! | what is to be done, and how far it is | `plan.rs`, `run.rs`, `progress.rs` |
+//! | accounts and how they are funded | `funding.rs` |
+//! | transfers and requests as bytes, signed before or while running | `requests.rs`, `presign.rs` |
+//! | the threads, and what one connection does | `threads.rs`, `worker.rs`, `commit_wait.rs`, `descriptors.rs` |
+//! | a lean HTTP/1.1 connection | `target.rs`, `connection.rs`, `response.rs` |
+//! | counting on the ledger, and what it costs | `meter.rs`, `process_usage.rs` |
 //! | latencies and errors, and how they are printed | `tally.rs`, `quantiles.rs`, `report.rs` |
 
-mod accounts;
-mod answer;
+mod commit_wait;
 mod connection;
 mod descriptors;
-mod driver;
-mod form;
-mod load;
+mod funding;
 mod meter;
 mod plan;
-mod prepared;
-mod process;
+mod presign;
+mod process_usage;
 mod progress;
 mod quantiles;
 mod report;
-mod seen;
+mod requests;
+mod response;
+mod run;
 mod tally;
 mod target;
-mod waiting;
+mod threads;
+mod transaction_status;
 mod worker;
 
 use super::Failure;
 use crate::output;
-use accounts::fund;
 use descriptors::allow_connections;
-use driver::Driver;
-use form::Form;
+use funding::fund;
 use ledger_client::NodeClient;
-use load::Load;
 use meter::Meter;
 use plan::Plan;
-use prepared::sign_all;
-use process::NodeUsage;
+use presign::sign_all;
+use process_usage::NodeUsage;
 use report::Report;
+use requests::Form;
+use run::Load;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use target::Target;
+use threads::Driver;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Maximum length of ramp, warm-up and duration, and of the time between two transfers: 30 days. No sum of them
@@ -192,7 +192,7 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
     }
     let (connections, threads) = (arguments.connections.get(), arguments.threads.get());
     allow_connections(connections, threads.min(connections))?;
-    // The load has threads of its own (`driver.rs`).
+    // The load has threads of its own (`threads.rs`).
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

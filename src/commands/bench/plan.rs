@@ -1,6 +1,6 @@
 //! What a run is to do, decided before it begins.
 
-use super::{Arguments, Format, Mode, form::MAX_GAS_AMOUNT};
+use super::{Arguments, Format, Mode, requests::MAX_GAS_AMOUNT};
 use ledger_client::signer::ChainIdentity;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The progress bar of a run; shown on a terminal only.
 
-use super::{load::Load, plan::Plan};
+use super::{plan::Plan, run::Load};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 

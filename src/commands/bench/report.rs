@@ -1,7 +1,8 @@
 //! What a run measured, as text or JSON.
 
 use super::{
-    Format, Mode, load::Load, meter::History, process::Usage, quantiles::Quantiles, tally::Tally,
+    Format, Mode, meter::History, process_usage::Usage, quantiles::Quantiles, run::Load,
+    tally::Tally,
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};

@@ -2,12 +2,12 @@
 
 use super::{
     Mode,
-    accounts::BenchAccount,
-    answer::{Answer, NoAnswer},
     connection::{AskError, Connection},
-    form::Transfer,
-    load::{Due, Load},
-    prepared::After as _,
+    funding::BenchAccount,
+    presign::After as _,
+    requests::Transfer,
+    response::{Answer, NoAnswer},
+    run::{Due, Load},
     tally::Tally,
 };
 use http::StatusCode;

@@ -1,6 +1,6 @@
 //! Requests as bytes on the wire, and transfers in the two forms of a submission.
 
-use super::{Format, accounts::BenchAccount, plan::Plan, target::Target};
+use super::{Format, funding::BenchAccount, plan::Plan, target::Target};
 use ledger::{Chain, HashValue, ReplayProtector, SignedTransaction};
 use ledger_api::submission_json;
 use ledger_client::{

@@ -3,7 +3,7 @@
 //! that already has the transaction.
 
 use super::{
-    seen::Seen,
+    transaction_status::Seen,
     worker::{Worker, asks_to_come_again, error_code},
 };
 use http::StatusCode;

@@ -1,7 +1,7 @@
 //! Transfers that are signed before the load begins: signing costs as much as all else that a generator
 //! does, and would be taken from the node.
 
-use super::{accounts::BenchAccount, form::Form, plan::Plan};
+use super::{funding::BenchAccount, plan::Plan, requests::Form};
 use indicatif::{ProgressBar, ProgressStyle};
 use ledger::ReplayProtector;
 use std::{num::NonZero, thread};

@@ -1,6 +1,6 @@
 //! What the connections of a run share: when it began, how much of it is left, how much was taken.
 
-use super::{form::Form, plan::Plan, target::Target};
+use super::{plan::Plan, requests::Form, target::Target};
 use std::{
     sync::{
         OnceLock,

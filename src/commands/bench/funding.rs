@@ -1,7 +1,7 @@
 //! The sending accounts: derived from the seed, and funded through the faucet with one request:
 //! it pays a banker, who pays everyone by batch transfers.
 
-use super::{form::Transfer, plan::Plan, random};
+use super::{plan::Plan, random, requests::Transfer};
 use crate::commands::Failure;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,7 +1,7 @@
 //! The threads of a run. Each drives its share of the connections alone, so that nothing is handed from one
 //! thread to another while the load is on: a generator beside its node must leave it the processor.
 
-use super::{accounts::BenchAccount, load::Load, tally::Tally, worker::Worker};
+use super::{funding::BenchAccount, run::Load, tally::Tally, worker::Worker};
 use crate::commands::Failure;
 use std::{
     cell::RefCell,
