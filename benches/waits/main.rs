@@ -12,19 +12,19 @@
 //!
 //! A node must let one account have so many pending transactions, and take them in one block.
 
-#[path = "../../src/commands/bench/connection.rs"]
+#[path = "../../src/client/load/connection.rs"]
 mod connection;
-#[path = "../../src/commands/bench/process_usage.rs"]
+#[path = "../../src/client/load/process_usage.rs"]
 #[allow(
     dead_code,
     reason = "shared with the bench, which looks at the node's process as well"
 )]
 mod process_usage;
 mod requests;
-#[path = "../../src/commands/bench/response.rs"]
+#[path = "../../src/client/load/response.rs"]
 #[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
 mod response;
-#[path = "../../src/commands/bench/transaction_status.rs"]
+#[path = "../../src/client/load/transaction_status.rs"]
 #[allow(
     dead_code,
     reason = "shared with the bench, which looks at versions as well"

@@ -10,24 +10,39 @@
 //! | counting on the ledger, and what it costs | `meter.rs`, `process_usage.rs` |
 //! | latencies and errors, and how they are printed | `tally.rs`, `quantiles.rs`, `report.rs` |
 
+#[path = "../../client/load/commit_wait.rs"]
 mod commit_wait;
+#[path = "../../client/load/connection.rs"]
 mod connection;
 mod descriptors;
+#[path = "../../client/load/funding.rs"]
 mod funding;
+#[path = "../../client/load/meter.rs"]
 mod meter;
+#[path = "../../client/load/plan.rs"]
 mod plan;
+#[path = "../../client/load/presign.rs"]
 mod presign;
+#[path = "../../client/load/process_usage.rs"]
 mod process_usage;
 mod progress;
+#[path = "../../client/load/latency.rs"]
 mod quantiles;
 mod report;
+#[path = "../../client/load/requests.rs"]
 mod requests;
+#[path = "../../client/load/response.rs"]
 mod response;
+#[path = "../../client/load/run.rs"]
 mod run;
+#[path = "../../client/load/tally.rs"]
 mod tally;
 mod target;
+#[path = "../../client/load/threads.rs"]
 mod threads;
+#[path = "../../client/load/transaction_status.rs"]
 mod transaction_status;
+#[path = "../../client/load/worker.rs"]
 mod worker;
 
 use super::Failure;
