@@ -2,13 +2,11 @@
 
 use crate::{
     Arguments, Mode,
-    connection::Connection,
-    process_usage::Usage,
     report::{Measured, Report},
     rpc,
-    tally::Tally,
     transfer::Account,
 };
+use ledger_client::load::{Connection, ResourceUsage, Tally};
 use serde_json::{Value, json};
 use std::{
     cell::{Cell, RefCell},
@@ -88,13 +86,13 @@ async fn measure(
     let before = (
         Instant::now(),
         peer.mined().await?,
-        Usage::now(Some(arguments.pid)),
+        ResourceUsage::now(Some(arguments.pid)),
     );
     sleep_until(load.end.into()).await;
     let after = (
         Instant::now(),
         peer.mined().await?,
-        Usage::now(Some(arguments.pid)),
+        ResourceUsage::now(Some(arguments.pid)),
     );
     for connection in connections {
         connection.await.map_err(|error| error.to_string())?;
@@ -125,7 +123,7 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
         let Some(request) = requests.pop_front() else {
             return load.ran_out.set(true);
         };
-        let outcome = match connection.ask(&request).await {
+        let outcome = match connection.exchange(&request).await {
             Ok(answer) => rpc::outcome(&answer),
             Err(_) => None,
         };
@@ -138,11 +136,11 @@ impl Load {
         let mut tally = self.tally.borrow_mut();
         let measured = due >= self.measured_from;
         match outcome {
-            None => tally.error("no answer".to_owned()),
+            None => tally.count_error("no answer".to_owned()),
             Some(rpc::Outcome {
                 error: Some(fault), ..
             }) => {
-                tally.error(format!("{} {}", fault.code, fault.message));
+                tally.count_error(format!("{} {}", fault.code, fault.message));
             }
             Some(rpc::Outcome { result, .. }) => {
                 self.accepted.set(self.accepted.get() + 1);

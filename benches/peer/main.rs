@@ -5,21 +5,9 @@
 //! what was mined is read off the accounts' nonces; in mode `await` by `eth_sendRawTransactionSync`, which
 //! answers with the receipt: the peer's own long poll.
 
-#[path = "../../src/client/load/connection.rs"]
-mod connection;
 mod load;
-#[path = "../../src/client/load/process_usage.rs"]
-mod process_usage;
-#[path = "../../src/client/load/latency.rs"]
-mod quantiles;
 mod report;
-#[path = "../../src/client/load/response.rs"]
-#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
-mod response;
 mod rpc;
-#[path = "../../src/client/load/tally.rs"]
-#[allow(dead_code, reason = "shared with the bench, which counts more")]
-mod tally;
 mod transfer;
 
 use clap::Parser;

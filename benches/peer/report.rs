@@ -1,10 +1,10 @@
 //! The report, with the names that `ledger-node bench` has for the same things.
 
-use crate::{process_usage::Usage, quantiles::Quantiles, tally::Tally};
+use ledger_client::load::{LatencySummary, ResourceUsage, Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 
-/// See `src/commands/bench/report.rs`.
+/// The same limit as in the report of `ledger-node bench`.
 const BUSY_SHARE_MAX: f64 = 0.9;
 
 /// What was measured.
@@ -16,7 +16,7 @@ pub struct Measured {
     pub uncommitted: u64,
     /// Whether there were not enough signed transfers.
     pub ran_out: bool,
-    pub usage: [Usage; 2],
+    pub usage: [ResourceUsage; 2],
 }
 
 /// The report.
@@ -28,8 +28,8 @@ pub struct Report {
     committed_per_second: f64,
     uncommitted: u64,
     failed: u64,
-    submit_latency: Quantiles,
-    commit_latency: Quantiles,
+    submit_latency: LatencySummary,
+    commit_latency: LatencySummary,
     errors: BTreeMap<String, u64>,
     generator: Generator,
     node: Peer,
@@ -56,7 +56,7 @@ impl Report {
         let seconds = measured.seconds.as_secs_f64();
         let each = |time: Duration| time.as_secs_f64() * 1e6 / measured.committed.max(1) as f64;
         let [before, after] = measured.usage;
-        let own = after.own.saturating_sub(before.own);
+        let own = after.own_cpu.saturating_sub(before.own_cpu);
         let (before, after) = (
             before.node.unwrap_or_default(),
             after.node.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! Calls of JSON-RPC over HTTP.
 
-use crate::{connection::Connection, response::Answer};
+use ledger_client::load::{Connection, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub fn request(host: &str, calls: &Value) -> Vec<u8> {
 }
 
 /// What the answer to one call says.
-pub fn outcome(answer: &Answer) -> Option<Outcome> {
+pub fn outcome(answer: &Response) -> Option<Outcome> {
     serde_json::from_slice(&answer.body).ok()
 }
 
@@ -54,7 +54,7 @@ pub async fn all(
     calls: Vec<Value>,
 ) -> Result<Vec<Value>, String> {
     let request = request(host, &Value::Array(calls));
-    let answer = connection.ask(&request).await;
+    let answer = connection.exchange(&request).await;
     let answer = answer.map_err(|error| format!("{host}: {error}"))?;
     let outcomes: Vec<Outcome> = serde_json::from_slice(&answer.body)
         .map_err(|error| format!("{host} answered no list: {error}"))?;

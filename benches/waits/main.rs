@@ -12,28 +12,11 @@
 //!
 //! A node must let one account have so many pending transactions, and take them in one block.
 
-#[path = "../../src/client/load/connection.rs"]
-mod connection;
-#[path = "../../src/client/load/process_usage.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the bench, which looks at the node's process as well"
-)]
-mod process_usage;
 mod requests;
-#[path = "../../src/client/load/response.rs"]
-#[allow(dead_code, reason = "shared with the bench, which reads heads as well")]
-mod response;
-#[path = "../../src/client/load/transaction_status.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the bench, which looks at versions as well"
-)]
-mod transaction_status;
 mod waits;
 
 use clap::{Parser, ValueEnum};
-use connection::Connection;
+use ledger_client::load::Connection;
 use requests::Requests;
 use std::{
     error::Error,
@@ -145,7 +128,7 @@ fn is_told_to_go_on(done: &str) -> io::Result<bool> {
 async fn fund(arguments: &Arguments, requests: &Requests) -> Result<(), String> {
     let mut faucet = Connection::new(arguments.faucet.clone());
     for request in requests.fundings() {
-        let answer = faucet.ask(&request).await;
+        let answer = faucet.exchange(&request).await;
         let answer = answer.map_err(|error| format!("the faucet: {error}"))?;
         if !answer.status.is_success() {
             let body = String::from_utf8_lossy(&answer.body);
@@ -180,7 +163,7 @@ async fn submit_all(
 }
 
 async fn submit(node: &mut Connection, submission: &[u8]) -> Result<(), String> {
-    let answer = node.ask(submission).await;
+    let answer = node.exchange(submission).await;
     let answer = answer.map_err(|_| "the node does not answer a submission".to_owned())?;
     if answer.status == http::StatusCode::ACCEPTED {
         return Ok(());

@@ -1,13 +1,8 @@
 //! Long polls, each on a connection of its own: parked, and read when all are answered at once.
 
-use crate::{
-    connection::Connection,
-    process_usage::Usage,
-    response::{Answer, Head},
-    submit,
-    transaction_status::Seen,
-};
+use crate::submit;
 use bytes::BytesMut;
+use ledger_client::load::{Connection, ResourceUsage, Response, ResponseHead, TransactionStatus};
 use serde::Serialize;
 use std::{
     cell::Cell,
@@ -64,7 +59,7 @@ impl Moment {
     fn now() -> Self {
         Self {
             at: Instant::now(),
-            used: Usage::now(None).own,
+            used: ResourceUsage::now(None).own_cpu,
         }
     }
 }
@@ -145,13 +140,17 @@ fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-fn is_committed(answer: &Answer) -> bool {
-    let seen = Seen::read(&answer.body);
-    answer.status.is_success() && matches!(seen, Some(Seen::Committed { success: true, .. }))
+fn is_committed(answer: &Response) -> bool {
+    let status = TransactionStatus::parse(&answer.body);
+    answer.status.is_success()
+        && matches!(
+            status,
+            Some(TransactionStatus::Committed { success: true, .. })
+        )
 }
 
 /// Reads an answer. Memory for it is taken only when it comes.
-async fn read(stream: &TcpStream) -> io::Result<Answer> {
+async fn read(stream: &TcpStream) -> io::Result<Response> {
     let malformed = || io::Error::from(ErrorKind::InvalidData);
     let mut received = BytesMut::new();
     loop {
@@ -163,10 +162,13 @@ async fn read(stream: &TcpStream) -> io::Result<Answer> {
             Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
             Err(error) => return Err(error),
         }
-        let Some(head) = Head::parse(&received).map_err(|_| malformed())? else {
+        let Some(head) = ResponseHead::parse(&received).map_err(|_| malformed())? else {
             continue;
         };
-        if let Some(answer) = head.take(&mut received, false).map_err(|_| malformed())? {
+        if let Some(answer) = head
+            .take_response(&mut received, false)
+            .map_err(|_| malformed())?
+        {
             return Ok(answer);
         }
     }

@@ -1,10 +1,11 @@
-//! Clients of a ledger node: keys and signatures, the REST interface, the faucet.
+//! Clients of a ledger node: keys and signatures, REST interface, faucet, load generator.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | keys, and transactions that are built and signed | `signer` |
 //! | the REST interface and the faucet over HTTP | `node`, `faucet`, `http` |
-//! | errors | `error` |
+//! | connections, workers and measurements of a load | `load` |
+//! | errors of requests | `error` |
 
 // A node's response must not end the process: a panic means a broken invariant, and names it.
 #![cfg_attr(
@@ -15,6 +16,7 @@
 mod error;
 mod faucet;
 mod http;
+pub mod load;
 mod node;
 pub mod signer;
 

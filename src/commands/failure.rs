@@ -1,7 +1,7 @@
 //! Failures of commands, with their exit codes (docs/interface.md#rule-25).
 
 use crate::{config::ConfigError, telemetry};
-use ledger_client::ClientError;
+use ledger_client::{ClientError, load::LoadError};
 use std::{error::Error, fmt::Display, io, process::ExitCode};
 
 /// What stopped a command.
@@ -54,6 +54,12 @@ impl From<ConfigError> for Failure {
 
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
+        Self::Fatal(error.to_string())
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
         Self::Fatal(error.to_string())
     }
 }

@@ -1,108 +1,135 @@
-//! Waiting for a commitment by long polls, and checking what they promise: a transaction that the
-//! node took is never "not found", and a wait never ends with "pending" at a moment of the ledger
-//! that already has the transaction.
+//! Waits for commits by long polls, and checks of two promises of the node.
+//!
+//! A transaction that the node accepted is never reported as not found, and a wait never ends as
+//! pending at a ledger version that includes the transaction.
 
 use super::{
-    transaction_status::Seen,
-    worker::{Worker, asks_to_come_again, error_code},
+    rejection::{error_code, is_retryable},
+    session::Session,
+    transaction_status::TransactionStatus,
 };
 use http::StatusCode;
 use ledger::HashValue;
 use std::time::Duration;
 
-/// The pause after an answer that asks to come again, or that should have taken longer.
+/// Pause after a response that asks for a retry, and after a failed request.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What an answer says about the transaction.
-enum Standing {
+/// The outcome of one request for a transaction.
+enum LookupOutcome {
     Committed { version: u64, success: bool },
     Pending,
     NotFound,
-    ComeAgain,
+    Retry,
 }
 
-impl From<Seen> for Standing {
-    fn from(seen: Seen) -> Self {
-        match seen {
-            Seen::Committed { version, success } => Self::Committed { version, success },
-            Seen::Pending => Self::Pending,
+/// The response to one request for a transaction.
+struct Lookup {
+    outcome: LookupOutcome,
+    /// The ledger version of the response, if the response has one.
+    ledger_version: Option<u64>,
+}
+
+impl From<TransactionStatus> for LookupOutcome {
+    fn from(status: TransactionStatus) -> Self {
+        match status {
+            TransactionStatus::Committed { version, success } => {
+                Self::Committed { version, success }
+            }
+            TransactionStatus::Pending => Self::Pending,
         }
     }
 }
 
-impl Worker {
-    /// Waits until the transaction is committed; false when it never will be, as far as can be told.
-    pub(super) async fn wait(&mut self, hash: HashValue) -> bool {
-        let wait_path = format!("/v1/transactions/wait_by_hash/{hash}");
-        let look_path = format!("/v1/transactions/by_hash/{hash}");
-        loop {
-            let Some((standing, moment)) = self.standing(&wait_path).await else {
-                return false;
-            };
-            match standing {
-                Standing::Committed { success, .. } => return self.committed(success),
-                Standing::ComeAgain => tokio::time::sleep(PAUSE).await,
-                Standing::Pending => match self.standing(&look_path).await {
-                    None => return false,
-                    Some((Standing::Committed { version, success }, _)) => {
-                        if moment.is_some_and(|moment| version <= moment) {
-                            self.count(|tally| tally.waits_in_vain += 1);
+/// Waits until an accepted transaction is committed.
+///
+/// Returns `false` if the transaction is lost, or if its state cannot be determined.
+pub(super) async fn wait_for_commit(session: &mut Session, hash: HashValue) -> bool {
+    let wait_path = format!("/v1/transactions/wait_by_hash/{hash}");
+    let lookup_path = format!("/v1/transactions/by_hash/{hash}");
+    loop {
+        let Some(waited) = look_up(session, &wait_path).await else {
+            return false;
+        };
+        match waited.outcome {
+            LookupOutcome::Committed { success, .. } => return count_commit(session, success),
+            LookupOutcome::Retry => tokio::time::sleep(PAUSE).await,
+            LookupOutcome::Pending => {
+                let Some(found) = look_up(session, &lookup_path).await else {
+                    return false;
+                };
+                match found.outcome {
+                    LookupOutcome::Committed { version, success } => {
+                        if waited.ledger_version.is_some_and(|at| version <= at) {
+                            session.count(|tally| tally.waits_in_vain += 1);
                         }
-                        return self.committed(success);
+                        return count_commit(session, success);
                     }
-                    Some((Standing::NotFound, _)) => return self.not_found(&look_path).await,
-                    Some(_) => {}
-                },
-                Standing::NotFound => return self.not_found(&look_path).await,
+                    LookupOutcome::NotFound => {
+                        return check_not_found(session, &lookup_path).await;
+                    }
+                    LookupOutcome::Pending | LookupOutcome::Retry => {}
+                }
             }
+            LookupOutcome::NotFound => return check_not_found(session, &lookup_path).await,
         }
     }
+}
 
-    fn committed(&mut self, success: bool) -> bool {
-        if !success {
-            self.count(|tally| tally.failed += 1);
-        }
-        true
+/// Counts a commit that failed. Returns `true`.
+fn count_commit(session: &Session, success: bool) -> bool {
+    if !success {
+        session.count(|tally| tally.failed += 1);
     }
+    true
+}
 
-    /// Looks again after a 404: was it false, or is the transaction gone?
-    async fn not_found(&mut self, look_path: &str) -> bool {
-        match self.standing(look_path).await {
-            Some((Standing::Committed { success, .. }, _)) => {
-                self.count(|tally| tally.false_not_found += 1);
-                self.committed(success)
-            }
-            Some((Standing::Pending, _)) => {
-                self.count(|tally| tally.false_not_found += 1);
-                false
-            }
-            _ => {
-                self.count(|tally| tally.lost += 1);
-                false
-            }
+/// Repeats a request after a 404, and counts the 404 as false or the transaction as lost.
+///
+/// Returns whether the transaction is committed.
+async fn check_not_found(session: &mut Session, lookup_path: &str) -> bool {
+    let lookup = look_up(session, lookup_path).await;
+    match lookup.map(|lookup| lookup.outcome) {
+        Some(LookupOutcome::Committed { success, .. }) => {
+            session.count(|tally| tally.false_not_found += 1);
+            count_commit(session, success)
+        }
+        Some(LookupOutcome::Pending) => {
+            session.count(|tally| tally.false_not_found += 1);
+            false
+        }
+        _ => {
+            session.count(|tally| tally.lost += 1);
+            false
         }
     }
+}
 
-    /// What the node says, and at which version of the ledger; `None` when it cannot be understood.
-    async fn standing(&mut self, path: &str) -> Option<(Standing, Option<u64>)> {
-        let Ok(answer) = self.look(path).await else {
-            self.error("no answer".to_owned());
-            tokio::time::sleep(PAUSE).await;
-            return Some((Standing::ComeAgain, None));
-        };
-        let moment = answer.number(&self.load.version_header);
-        let standing = match answer.status {
-            StatusCode::OK => Seen::read(&answer.body).map(Standing::from),
-            StatusCode::NOT_FOUND => Some(Standing::NotFound),
-            status if asks_to_come_again(status) => {
-                self.error(error_code(&answer));
-                Some(Standing::ComeAgain)
-            }
-            _ => None,
-        };
-        if standing.is_none() {
-            self.error(error_code(&answer));
+/// Requests a transaction. Returns `None` if the response is in an unknown form.
+async fn look_up(session: &mut Session, path: &str) -> Option<Lookup> {
+    let Ok(response) = session.get_transaction(path).await else {
+        session.count_error("no answer".to_owned());
+        tokio::time::sleep(PAUSE).await;
+        return Some(Lookup {
+            outcome: LookupOutcome::Retry,
+            ledger_version: None,
+        });
+    };
+    let ledger_version = response.number(session.run().version_header());
+    let outcome = match response.status {
+        StatusCode::OK => TransactionStatus::parse(&response.body).map(LookupOutcome::from),
+        StatusCode::NOT_FOUND => Some(LookupOutcome::NotFound),
+        status if is_retryable(status) => {
+            session.count_error(error_code(&response));
+            Some(LookupOutcome::Retry)
         }
-        Some((standing?, moment))
+        _ => None,
+    };
+    if outcome.is_none() {
+        session.count_error(error_code(&response));
     }
+    Some(Lookup {
+        outcome: outcome?,
+        ledger_version,
+    })
 }

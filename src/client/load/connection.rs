@@ -1,8 +1,14 @@
-//! One HTTP/1.1 connection with one request at a time: prepared bytes in, an answer out, and nothing
-//! between, so that the node under test gets the processor.
+//! An HTTP/1.1 connection with one request at a time.
+//!
+//! Requests are bytes that the caller prepared, and only the needed part of a response is parsed,
+//! so that a node on the same machine gets the processor.
 
-use super::response::{ANSWER_BYTES_MAX, Answer, Head, NoAnswer};
+use super::{
+    error::InvalidTarget,
+    response::{InvalidResponse, RESPONSE_BYTES_MAX, Response, ResponseHead},
+};
 use bytes::BytesMut;
+use http::Uri;
 use rustix::io::Errno;
 use std::{
     fmt,
@@ -15,12 +21,12 @@ use tokio::{
     time::timeout,
 };
 
-/// How long an answer may take, the time of a long poll included.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// What is received at once at least: most answers are one piece then.
+/// Time limit for a response, longer than any long poll that a node allows.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Minimum free space for a read, in bytes. Most responses arrive in one read.
 const RECEIVE_BYTES: usize = 4 * 1024;
 
-/// A connection that is made when it is needed.
+/// A connection that is opened for its first request, and again after an error.
 #[derive(Debug)]
 pub struct Connection {
     /// `HOST:PORT`.
@@ -29,32 +35,32 @@ pub struct Connection {
     received: BytesMut,
 }
 
-/// A request without an answer.
+/// An error of a request.
 #[derive(Debug)]
-pub enum AskError {
-    /// No answer came.
-    NoAnswer,
-    /// This machine could not make the connection: its descriptors, ports or memory ran out.
+pub enum RequestError {
+    /// No valid response was received. The server may have executed the request.
+    NoResponse,
+    /// This machine could not open the connection, for lack of descriptors, ports or memory.
     Local(io::Error),
 }
 
-impl fmt::Display for AskError {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoAnswer => f.write_str("no answer came"),
+            Self::NoResponse => f.write_str("no answer came"),
             Self::Local(error) => write!(f, "this machine could not make the connection: {error}"),
         }
     }
 }
 
-impl From<NoAnswer> for AskError {
-    fn from(NoAnswer: NoAnswer) -> Self {
-        Self::NoAnswer
+impl From<InvalidResponse> for RequestError {
+    fn from(InvalidResponse: InvalidResponse) -> Self {
+        Self::NoResponse
     }
 }
 
 impl Connection {
-    /// A connection to `authority`, which is `HOST:PORT`; not made yet.
+    /// Creates a connection to `authority`, which is `HOST:PORT`, without opening it.
     pub fn new(authority: String) -> Self {
         Self {
             authority,
@@ -63,21 +69,23 @@ impl Connection {
         }
     }
 
-    /// Sends a request, given as the bytes that it is on the wire, and reads its answer.
+    /// Sends a request, which is complete bytes of HTTP/1.1, and reads its response.
     ///
     /// # Errors
-    ///
-    /// Returns [`AskError`]. The next request makes the connection anew.
-    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer, AskError> {
-        let answer = timeout(ANSWER_TIMEOUT, self.exchange(request)).await;
-        let answer = answer.unwrap_or(Err(AskError::NoAnswer));
-        if answer.is_err() {
+    /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection, and
+    /// [`RequestError::NoResponse`] if no valid response is received in time. The next request opens
+    /// a new connection.
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<Response, RequestError> {
+        let response = timeout(RESPONSE_TIMEOUT, self.exchange_unlimited(request)).await;
+        let response = response.unwrap_or(Err(RequestError::NoResponse));
+        if response.is_err() {
             self.stream = None;
         }
-        answer
+        response
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> Result<Answer, AskError> {
+    /// Sends a request and reads its response, without a time limit.
+    async fn exchange_unlimited(&mut self, request: &[u8]) -> Result<Response, RequestError> {
         let mut stream = match self.stream.take() {
             Some(stream) if is_quiet(&stream) => stream,
             _ => {
@@ -85,59 +93,77 @@ impl Connection {
                 connect(&self.authority).await?
             }
         };
-        stream.write_all(request).await.map_err(|_| NoAnswer)?;
+        stream
+            .write_all(request)
+            .await
+            .map_err(|_| InvalidResponse)?;
         let mut head = None;
-        let mut closed = false;
+        let mut is_closed = false;
         loop {
             if head.is_none() {
-                head = Head::parse(&self.received)?;
+                head = ResponseHead::parse(&self.received)?;
             }
             if let Some(head) = &head
-                && let Some(answer) = head.take(&mut self.received, closed)?
+                && let Some(response) = head.take_response(&mut self.received, is_closed)?
             {
-                if !head.closes {
+                if !head.is_last {
                     self.stream = Some(stream);
                 }
-                return Ok(answer);
+                return Ok(response);
             }
-            if closed || self.received.len() > 2 * ANSWER_BYTES_MAX {
-                return Err(AskError::NoAnswer);
+            if is_closed || self.received.len() > 2 * RESPONSE_BYTES_MAX {
+                return Err(RequestError::NoResponse);
             }
             self.received.reserve(RECEIVE_BYTES);
             let read = stream.read_buf(&mut self.received).await;
-            closed = read.map_err(|_| NoAnswer)? == 0;
+            is_closed = read.map_err(|_| InvalidResponse)? == 0;
         }
     }
 }
 
-/// Whether nothing came since the last answer: a server may have closed an idle connection, which is no
-/// error of its next request.
+/// Returns the `HOST:PORT` of a URL of the form `http://HOST:PORT`. The default port is 80.
+///
+/// # Errors
+/// Returns [`InvalidTarget::Uri`] if `url` is not a URI, and [`InvalidTarget::NotHttp`] if it has
+/// another scheme or no host.
+pub fn parse_authority(url: &str) -> Result<String, InvalidTarget> {
+    let uri: Uri = url.parse()?;
+    match (uri.scheme_str(), uri.host()) {
+        (Some("http"), Some(host)) => Ok(format!("{host}:{}", uri.port_u16().unwrap_or(80))),
+        _ => Err(InvalidTarget::NotHttp),
+    }
+}
+
+/// Returns whether nothing was received since the last response.
+///
+/// A server may have closed an idle connection, which is not an error of the next request.
 fn is_quiet(stream: &TcpStream) -> bool {
     let mut byte = [0];
     matches!(stream.try_read(&mut byte), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
-async fn connect(authority: &str) -> Result<TcpStream, AskError> {
+/// Opens a connection that sends each request immediately.
+async fn connect(authority: &str) -> Result<TcpStream, RequestError> {
     let stream = TcpStream::connect(authority).await.map_err(|error| {
         if is_local(&error) {
-            AskError::Local(error)
+            RequestError::Local(error)
         } else {
-            AskError::NoAnswer
+            RequestError::NoResponse
         }
     })?;
-    // Without this a request waits for the acknowledgement of the one before.
-    stream.set_nodelay(true).map_err(|_| NoAnswer)?;
+    // Otherwise a request waits for the acknowledgment of the previous one.
+    stream.set_nodelay(true).map_err(|_| InvalidResponse)?;
     Ok(stream)
 }
 
-/// Returns whether a connection failed for want of something on this machine.
+/// Returns whether a connection failed for lack of a resource of this machine.
 fn is_local(error: &io::Error) -> bool {
-    let wanting = [
+    let lacking = [
         Errno::MFILE,
         Errno::NFILE,
         Errno::ADDRNOTAVAIL,
         Errno::NOBUFS,
         Errno::NOMEM,
     ];
-    Errno::from_io_error(error).is_some_and(|errno| wanting.contains(&errno))
+    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
 }

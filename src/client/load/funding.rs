@@ -1,98 +1,98 @@
-//! The sending accounts: derived from the seed, and funded through the faucet with one request:
-//! it pays a banker, who pays everyone by batch transfers.
+//! The creation and funding of the sending accounts.
+//!
+//! Keys derive from the seed of the plan. The faucet receives one request: it pays a funding
+//! account, which pays all sending accounts by batch transfers.
 
-use super::{plan::Plan, random, requests::Transfer};
-use crate::commands::Failure;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
-use indicatif::{ProgressBar, ProgressStyle};
-use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
-use ledger_client::{
+use super::{account::SendingAccount, error::LoadError, plan::Plan};
+use crate::{
     FaucetClient, NodeClient,
     signer::{self, Payment, Signer, Terms},
 };
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
 use std::{collections::VecDeque, time::Duration};
 
-/// How many accounts one batch transfer funds: each takes about 10,000 gas units for its room, of
-/// [`BATCH_GAS`].
-const FUNDED_PER_BATCH: usize = 150;
-/// How many batch transfers are pending at once; a node commonly takes 100 of one sender.
-const BATCHES_PENDING: usize = 60;
-/// How many accounts are looked up at once.
-const LOOK_UPS_PENDING: usize = 16;
-/// The gas units that a batch transfer allows itself: an amount that chains commonly grant.
+/// Number of accounts that one batch transfer funds. Each takes about 10,000 gas units of
+/// [`BATCH_GAS`] for its storage.
+const ACCOUNTS_PER_BATCH: usize = 150;
+
+/// Maximum number of pending batch transfers. A node commonly accepts 100 from one sender.
+const PENDING_BATCHES_MAX: usize = 60;
+
+/// Maximum number of concurrent requests for accounts.
+const CONCURRENT_LOOKUPS_MAX: usize = 16;
+
+/// Maximum gas units of a batch transfer, an amount that chains commonly allow.
 const BATCH_GAS: u64 = 2_000_000;
-/// What a batch transfer offers for a gas unit at least: the fee for storage is the same at every
-/// price, so at a lower one it would take more units than may be asked for.
-const BATCH_PRICE_MIN: u64 = 100;
-/// When a batch transfer expires.
+
+/// Minimum gas unit price of a batch transfer. The storage fee is the same at every price, so that
+/// a lower price takes more gas units than a chain allows.
+const BATCH_GAS_UNIT_PRICE_MIN: u64 = 100;
+
+/// Time from the signature of a batch transfer to its expiration.
 const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 
-/// A sending account, as one connection uses it. Only orderless transfers let several connections
-/// use the same one.
-#[derive(Debug)]
-pub struct BenchAccount {
-    pub signer: Signer,
-    /// What protects its next transfer.
-    pub next: ReplayProtector,
-    /// Whom it pays.
-    pub pays: AccountAddress,
-    /// Its next transfers, as far as they are signed before the load.
-    pub signed: VecDeque<Transfer>,
-}
-
-/// Makes the accounts, funds them, and divides them among the connections.
+/// Creates and funds the accounts of a run, and returns those of each connection.
+///
+/// `on_funded` is called with the number of accounts that were funded since its last call.
 ///
 /// # Errors
-/// When faucet or node refuse, or the faucet does not pay enough.
-pub async fn fund(
-    faucet: &str,
+/// Returns [`LoadError::Client`] if a request to the node or the faucet fails,
+/// [`LoadError::GrantOverflow`] or [`LoadError::GrantTooSmall`] if the faucet cannot pay for all
+/// accounts, [`LoadError::FundingFailed`] if a batch transfer fails, and [`LoadError::Randomness`]
+/// if there is no first nonce. Accounts may be funded unless the sum overflows.
+pub async fn fund_accounts(
+    faucet: &FaucetClient,
     node: &NodeClient,
     plan: &Plan,
-) -> Result<Vec<Vec<BenchAccount>>, Failure> {
+    on_funded: impl FnMut(usize),
+) -> Result<Vec<Vec<SendingAccount>>, LoadError> {
     let signers: Vec<_> = (0..plan.accounts)
-        .map(|index| derive(plan.seed, b"account", index as u64))
+        .map(|index| derive_signer(plan.seed, b"account", index as u64))
         .collect();
     let addresses: Vec<_> = signers.iter().map(Signer::address).collect();
-    Banker::new(node, plan)
-        .pay_all(&FaucetClient::new(faucet)?, &addresses)
+    FundingAccount::new(node, plan)
+        .pay_all(faucet, &addresses, on_funded)
         .await?;
-    let next = first_protectors(node, plan, &addresses).await?;
-    let mut shares: Vec<Vec<_>> = (0..plan.connections).map(|_| Vec::new()).collect();
+    let sequence_numbers = sequence_numbers(node, plan, &addresses).await?;
+    let mut by_connection: Vec<Vec<_>> = (0..plan.connections).map(|_| Vec::new()).collect();
     for index in 0..plan.accounts.max(plan.connections) {
-        shares[index % plan.connections].push(BenchAccount {
-            signer: signers[index % plan.accounts].clone(),
-            next: match next.get(index % plan.accounts) {
-                Some(next) => *next,
-                // Begins anywhere, so that neither other connections nor earlier runs have used it.
-                None => ReplayProtector::Nonce(random()?),
+        let account = index % plan.accounts;
+        by_connection[index % plan.connections].push(SendingAccount {
+            signer: signers[account].clone(),
+            next_protector: match sequence_numbers.get(account) {
+                Some(number) => ReplayProtector::SequenceNumber(*number),
+                // A random first nonce keeps the nonces of connections and of earlier runs apart.
+                None => ReplayProtector::Nonce(getrandom::u64().map_err(LoadError::Randomness)?),
             },
-            pays: addresses[(index + 1) % plan.accounts],
-            signed: VecDeque::new(),
+            recipient: addresses[(index + 1) % plan.accounts],
+            signed_in_advance: VecDeque::new(),
         });
     }
-    Ok(shares)
+    Ok(by_connection)
 }
 
-/// The sequence number of each account; none where nonces protect the transfers.
-async fn first_protectors(
+/// Returns the sequence number of each account, or none if transfers are orderless.
+async fn sequence_numbers(
     node: &NodeClient,
     plan: &Plan,
     addresses: &[AccountAddress],
-) -> Result<Vec<ReplayProtector>, Failure> {
-    if plan.orderless {
+) -> Result<Vec<u64>, LoadError> {
+    if plan.is_orderless {
         return Ok(Vec::new());
     }
-    if !plan.accounts_used_before {
-        return Ok(vec![ReplayProtector::SequenceNumber(0); addresses.len()]);
+    if !plan.has_used_accounts {
+        return Ok(vec![0; addresses.len()]);
     }
     let numbers = stream::iter(addresses)
         .map(|address| node.account(address))
-        .buffered(LOOK_UPS_PENDING)
-        .map_ok(|account| ReplayProtector::SequenceNumber(account.sequence_number));
+        .buffered(CONCURRENT_LOOKUPS_MAX)
+        .map_ok(|account| account.sequence_number);
     Ok(numbers.try_collect().await?)
 }
 
-fn derive(seed: u64, purpose: &[u8], index: u64) -> Signer {
+/// Derives the key of an account from the seed, the purpose of the account, and its index.
+fn derive_signer(seed: u64, purpose: &[u8], index: u64) -> Signer {
     let secret = HashValue::sha3_of(&[
         b"ledger-node bench",
         purpose,
@@ -102,72 +102,73 @@ fn derive(seed: u64, purpose: &[u8], index: u64) -> Signer {
     Signer::new(Ed25519PrivateKey::from_seed(secret.as_bytes()))
 }
 
-/// Pays the accounts out of what the faucet paid it.
-struct Banker<'a> {
+/// The account that the faucet pays, and that pays the sending accounts.
+struct FundingAccount<'a> {
     node: &'a NodeClient,
     plan: &'a Plan,
     signer: Signer,
 }
 
-impl<'a> Banker<'a> {
+impl<'a> FundingAccount<'a> {
     fn new(node: &'a NodeClient, plan: &'a Plan) -> Self {
         Self {
             node,
             plan,
-            signer: derive(plan.seed, b"banker", 0),
+            signer: derive_signer(plan.seed, b"banker", 0),
         }
     }
 
     fn gas_unit_price(&self) -> u64 {
-        self.plan.gas_unit_price.max(BATCH_PRICE_MIN)
+        self.plan.gas_unit_price.max(BATCH_GAS_UNIT_PRICE_MIN)
+    }
+
+    /// Returns the sum of `count` grants and the fees of their batch transfers, or `None` if the
+    /// sum exceeds 64 bits.
+    fn total(&self, grant: u64, count: usize) -> Option<u64> {
+        let batches = count.div_ceil(ACCOUNTS_PER_BATCH) as u64;
+        // A batch may use all of its gas.
+        let fees = BATCH_GAS
+            .checked_mul(self.gas_unit_price())?
+            .checked_mul(batches)?;
+        grant.checked_mul(count as u64)?.checked_add(fees)
     }
 
     async fn pay_all(
         &self,
         faucet: &FaucetClient,
         addresses: &[AccountAddress],
-    ) -> Result<(), Failure> {
+        mut on_funded: impl FnMut(usize),
+    ) -> Result<(), LoadError> {
         let grant = self.plan.grant();
-        let batches = addresses.len().div_ceil(FUNDED_PER_BATCH) as u64;
-        // A batch may use all the gas it allows itself.
-        let fees = BATCH_GAS
-            .checked_mul(self.gas_unit_price())
-            .and_then(|fee| fee.checked_mul(batches));
-        let total = grant
-            .checked_mul(addresses.len() as u64)
-            .zip(fees)
-            .and_then(|(grants, fees)| grants.checked_add(fees))
-            .ok_or_else(|| {
-                Failure::Fatal("the accounts would need more than there can be".to_owned())
-            })?;
-        let banker = self.signer.address();
-        faucet.fund(&banker, total).await?;
-        let held = self.node.balance(&banker).await?;
-        if held < total {
-            return Err(Failure::Fatal(format!(
-                "the faucet paid {held} of the {total} that the accounts need; raise faucet.amount_max"
-            )));
+        let needed = self
+            .total(grant, addresses.len())
+            .ok_or(LoadError::GrantOverflow)?;
+        let own_address = self.signer.address();
+        faucet.fund(&own_address, needed).await?;
+        let paid = self.node.balance(&own_address).await?;
+        if paid < needed {
+            return Err(LoadError::GrantTooSmall { paid, needed });
         }
-        let mut sequence_number = self.node.account(&banker).await?.sequence_number;
-        let progress = funding_bar(addresses.len());
-        for group in addresses.chunks(FUNDED_PER_BATCH * BATCHES_PENDING) {
+        let mut sequence_number = self.node.account(&own_address).await?.sequence_number;
+        for group in addresses.chunks(ACCOUNTS_PER_BATCH * PENDING_BATCHES_MAX) {
             sequence_number = self.pay_group(group, grant, sequence_number).await?;
-            progress.inc(group.len() as u64);
+            on_funded(group.len());
         }
-        progress.finish_and_clear();
         Ok(())
     }
 
-    /// Pays as many accounts as fit into the batches that may be pending; gives the next number.
+    /// Pays as many accounts as the maximum of pending batches can fund, and waits for the commits.
+    ///
+    /// Returns the next sequence number.
     async fn pay_group(
         &self,
         group: &[AccountAddress],
         grant: u64,
         first_sequence_number: u64,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, LoadError> {
         let mut sequence_number = first_sequence_number;
-        let mut hashes = Vec::with_capacity(BATCHES_PENDING);
-        for addresses in group.chunks(FUNDED_PER_BATCH) {
+        let mut hashes = Vec::with_capacity(PENDING_BATCHES_MAX);
+        for addresses in group.chunks(ACCOUNTS_PER_BATCH) {
             let payments: Vec<_> = addresses
                 .iter()
                 .map(|address| Payment {
@@ -189,19 +190,11 @@ impl<'a> Banker<'a> {
         for hash in hashes {
             let committed = self.node.wait(&hash).await?;
             if !committed.success {
-                return Err(Failure::Fatal(format!(
-                    "funding the accounts failed: {}",
-                    committed.vm_status
-                )));
+                return Err(LoadError::FundingFailed {
+                    vm_status: committed.vm_status,
+                });
             }
         }
         Ok(sequence_number)
     }
-}
-
-/// Shown on a terminal only.
-fn funding_bar(accounts: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("funding accounts {wide_bar} {pos}/{len}")
-        .expect("the template is valid");
-    ProgressBar::new(accounts as u64).with_style(style)
 }

@@ -1,168 +1,188 @@
-//! Counting on the ledger: a block has its user transactions and two of its own (metadata and
-//! epilogue), so versions and heights together tell how many user transactions are committed.
+//! The number of committed transactions, read from the ledger.
+//!
+//! Each block has two transactions besides those of users: its metadata and its epilogue. The
+//! latest version and height therefore determine the number of committed user transactions.
 
-use super::{process_usage::Usage, progress, run::Load};
-use indicatif::ProgressBar;
-use ledger_client::{ClientError, LedgerState, NodeClient};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use super::{process_usage::ResourceUsage, run::Run};
+use crate::{ClientError, LedgerState, NodeClient};
+use std::time::{Duration, Instant};
 
-/// The time between two looks at the ledger.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// The same once nothing is sent any more, when the next look may be the one that ends the run.
-const LAST_LOOKS_INTERVAL: Duration = Duration::from_millis(5);
-/// How long the count may stand still after the load, before what is missing counts as uncommitted.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// How long an answer to a look may take.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Transactions of a block that are not its users'.
-const OWN_TRANSACTIONS_PER_BLOCK: u64 = 2;
+/// Interval between two samples.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looks at the ledger in regular intervals.
+/// Interval between two samples after the load, when each sample may be the last.
+const FINAL_SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Maximum time without a commit after the load. Transfers that are then missing are uncommitted.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Time limit for the response to a sample's request.
+const SAMPLE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Number of transactions of a block that are not of users.
+const SYSTEM_TRANSACTIONS_PER_BLOCK: u64 = 2;
+
+/// A counter of committed transactions that reads the ledger at regular intervals.
 #[derive(Debug)]
 pub struct Meter {
     node: NodeClient,
     begin: LedgerState,
 }
 
-/// How many transactions were committed when.
+/// The number of committed transactions at one time.
 #[derive(Debug, Clone, Copy)]
-struct Sample {
-    at: Duration,
-    committed: u64,
+pub struct Sample {
+    /// The time since the end of the warm-up.
+    pub at: Duration,
+    /// Number of transactions committed since the end of the warm-up.
+    pub committed: u64,
 }
 
-/// The course of a run from the end of its warm-up, as the ledger tells it.
+/// The commits of a run since the end of its warm-up.
 #[derive(Debug, Default)]
 pub struct History {
+    /// Samples with more commits than the one before, and the first sample.
     samples: Vec<Sample>,
-    /// How many were committed within the warm-up.
-    warm_up: u64,
-    /// What was used until the end of the warm-up, and until the end.
-    usage: [Usage; 2],
+    /// Number of transactions committed during the warm-up.
+    committed_in_warm_up: u64,
+    /// Resource usage up to the end of the warm-up.
+    usage_before: ResourceUsage,
+    /// Resource usage up to the end of the run.
+    usage_after: ResourceUsage,
 }
 
 impl Meter {
-    /// Begins at the newest version.
+    /// Starts to count at the latest version.
     ///
     /// # Errors
-    /// When the node does not answer.
-    pub async fn begin(node: NodeClient) -> Result<Self, ClientError> {
+    /// Returns the error of [`NodeClient::ledger`].
+    pub async fn start(node: NodeClient) -> Result<Self, ClientError> {
         let begin = node.ledger().await?;
         Ok(Self { node, begin })
     }
 
-    /// Watches until the load is over and all accepted transfers are committed, or nothing moves any more.
+    /// Counts until the load is over and all accepted transfers are committed, or until no further
+    /// commits are seen. `on_sample` is called with each sample.
     ///
-    /// If the node does not answer, this stops the load and returns the history until then.
-    pub async fn watch(self, load: Arc<Load>, bar: ProgressBar) -> History {
+    /// If the node does not respond, this stops the run and returns the history up to then.
+    pub async fn watch(self, run: &Run, on_sample: impl FnMut(Sample)) -> History {
         let mut history = History::default();
-        if let Err(error) = self.fill(&mut history, &load, &bar).await {
-            load.stop(error);
-            while !load.is_finished() {
-                tokio::time::sleep(LAST_LOOKS_INTERVAL).await;
+        if let Err(error) = self.fill(&mut history, run, on_sample).await {
+            run.stop(error);
+            while !run.is_finished() {
+                tokio::time::sleep(FINAL_SAMPLE_INTERVAL).await;
             }
         }
-        bar.finish_and_clear();
-        history.usage[1] = Usage::now(load.plan.pid);
+        history.usage_after = ResourceUsage::now(run.plan().pid);
         history
     }
 
     async fn fill(
         &self,
         history: &mut History,
-        load: &Load,
-        bar: &ProgressBar,
+        run: &Run,
+        mut on_sample: impl FnMut(Sample),
     ) -> Result<(), String> {
-        if load.has_warm_up() {
+        if run.has_warm_up() {
             tokio::select! {
-                () = tokio::time::sleep_until(load.measured_from().into()) => {}
-                () = load.stopped() => {}
+                () = tokio::time::sleep_until(run.measured_from().into()) => {}
+                () = run.wait_stopped() => {}
             }
             let committed = self.committed().await?;
-            // The look may be late, and what is measured begun.
-            history.warm_up =
-                committed.min(load.accepted().saturating_sub(load.accepted_measured()));
+            // The response may be late and include commits of measured transfers.
+            history.committed_in_warm_up =
+                committed.min(run.accepted().saturating_sub(run.accepted_measured()));
         }
         let begin = Instant::now();
-        history.usage = [Usage::now(load.plan.pid); 2];
-        history.push(Duration::ZERO, 0);
-        let mut moved = begin;
+        history.usage_before = ResourceUsage::now(run.plan().pid);
+        history.usage_after = history.usage_before;
+        history.push(Sample {
+            at: Duration::ZERO,
+            committed: 0,
+        });
+        let mut last_commit = begin;
         loop {
-            let interval = if load.is_finished() {
-                LAST_LOOKS_INTERVAL
+            let interval = if run.is_finished() {
+                FINAL_SAMPLE_INTERVAL
             } else {
-                LOOK_INTERVAL
+                SAMPLE_INTERVAL
             };
             tokio::time::sleep(interval).await;
-            // Before the look: who has finished by now has had all its answers by now.
-            let finished = load.is_finished();
+            // Read before the request: a run that is finished now has counted all acceptances.
+            let is_finished = run.is_finished();
             let committed = self.committed().await?;
-            let measured = committed.saturating_sub(history.warm_up);
-            if history.push(begin.elapsed(), measured) {
-                moved = Instant::now();
+            let sample = Sample {
+                at: begin.elapsed(),
+                committed: committed.saturating_sub(history.committed_in_warm_up),
+            };
+            if history.push(sample) {
+                last_commit = Instant::now();
             }
-            progress::show(bar, load, measured, begin.elapsed());
-            let complete = committed >= load.accepted();
-            let is_given_up = moved.elapsed() > PATIENCE || load.is_commitment_abandoned();
-            if finished && (complete || is_given_up) {
+            on_sample(sample);
+            let is_complete = committed >= run.accepted();
+            let is_abandoned = last_commit.elapsed() > COMMIT_TIMEOUT || run.is_commit_abandoned();
+            if is_finished && (is_complete || is_abandoned) {
                 return Ok(());
             }
         }
     }
 
+    /// Returns the number of user transactions that were committed since the start.
     async fn committed(&self) -> Result<u64, String> {
-        let look = tokio::time::timeout(LOOK_TIMEOUT, self.node.ledger()).await;
-        let now = look
+        let response = tokio::time::timeout(SAMPLE_TIMEOUT, self.node.ledger()).await;
+        let now = response
             .map_err(|_| {
                 format!(
                     "the node did not answer within {} s",
-                    LOOK_TIMEOUT.as_secs()
+                    SAMPLE_TIMEOUT.as_secs()
                 )
             })?
             .map_err(|error| error.to_string())?;
         let versions = now.version.saturating_sub(self.begin.version);
         let blocks = now.block_height.saturating_sub(self.begin.block_height);
-        Ok(versions.saturating_sub(blocks.saturating_mul(OWN_TRANSACTIONS_PER_BLOCK)))
+        Ok(versions.saturating_sub(blocks.saturating_mul(SYSTEM_TRANSACTIONS_PER_BLOCK)))
     }
 }
 
 impl History {
-    /// Adds a look; says whether the count has moved. Only moves are kept.
-    fn push(&mut self, at: Duration, committed: u64) -> bool {
-        let moved = self
+    /// Adds a sample if it has more commits than the last one, and returns whether it has.
+    fn push(&mut self, sample: Sample) -> bool {
+        let has_commits = self
             .samples
             .last()
-            .is_none_or(|last| committed > last.committed);
-        if moved {
-            self.samples.push(Sample { at, committed });
+            .is_none_or(|last| sample.committed > last.committed);
+        if has_commits {
+            self.samples.push(sample);
         }
-        moved
+        has_commits
     }
 
-    /// How many transactions were committed within the warm-up.
+    /// Returns the number of transactions committed during the warm-up.
     pub fn committed_in_warm_up(&self) -> u64 {
-        self.warm_up
+        self.committed_in_warm_up
     }
 
-    /// What was used until the end of the warm-up, and until the end.
-    pub fn usage(&self) -> &[Usage; 2] {
-        &self.usage
+    /// Returns the resource usage up to the end of the warm-up.
+    pub fn usage_before(&self) -> ResourceUsage {
+        self.usage_before
     }
 
-    /// How many transactions were committed after the warm-up.
+    /// Returns the resource usage up to the end of the run.
+    pub fn usage_after(&self) -> ResourceUsage {
+        self.usage_after
+    }
+
+    /// Returns the number of transactions committed after the warm-up.
     pub fn committed(&self) -> u64 {
         self.samples.last().map_or(0, |last| last.committed)
     }
 
-    /// How long it took until the last of them was seen.
+    /// Returns the time from the end of the warm-up to the sample with the last commit.
     pub fn duration(&self) -> Duration {
         self.samples.last().map_or(Duration::ZERO, |last| last.at)
     }
 
-    /// The rate in each of `parts` parts of equally many transactions, in transactions per second.
+    /// Returns the commits per second in each of `parts` parts with the same number of commits.
     pub fn rates(&self, parts: u64) -> Vec<f64> {
         let total = self.committed() as f64;
         let bound = |part: u64| self.time_of(total * part as f64 / parts as f64);
@@ -172,7 +192,9 @@ impl History {
             .collect()
     }
 
-    /// When so many were committed, in seconds; between two looks the rate is taken as even.
+    /// Returns the time, in seconds, of the commit with this number.
+    ///
+    /// Between two samples the rate is assumed to be constant.
     fn time_of(&self, committed: f64) -> f64 {
         let after = self
             .samples
@@ -196,24 +218,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_hold_equally_many_transactions() {
+    fn divides_commits_into_parts_of_equal_size() {
         let mut history = History::default();
         for (secs, committed) in [(0, 0), (1, 100), (2, 100), (3, 150), (5, 200)] {
-            history.push(Duration::from_secs(secs), committed);
+            history.push(Sample {
+                at: Duration::from_secs(secs),
+                committed,
+            });
         }
         assert_eq!(
             (history.committed(), history.duration().as_secs()),
             (200, 5)
         );
-        // 100 in the first second; the next 100 in four.
+        // 100 in the first second, the next 100 in four seconds.
         assert_eq!(history.rates(2), [100.0, 25.0]);
         assert_eq!(history.rates(1), [40.0]);
     }
 
     #[test]
-    fn nothing_committed_is_no_rate() {
+    fn returns_zero_rates_without_commits() {
         let mut history = History::default();
-        history.push(Duration::ZERO, 0);
+        history.push(Sample {
+            at: Duration::ZERO,
+            committed: 0,
+        });
         assert_eq!(history.rates(5), [0.0; 5]);
         assert_eq!(History::default().rates(2), [0.0; 2]);
     }

@@ -1,113 +1,88 @@
-//! What a run is to do, decided before it begins.
+//! The parameters of a run, which are fixed before it starts.
 
-use super::{Arguments, Format, Mode, requests::MAX_GAS_AMOUNT};
-use ledger_client::signer::ChainIdentity;
+use crate::signer::ChainIdentity;
+use ledger::{Chain, SignedTransaction};
 use std::time::Duration;
 
-/// How long a run lasts that is bounded neither by time nor by transfers.
-const DURATION_DEFAULT: Duration = Duration::from_secs(10);
-/// The gas units that an account is funded for per transfer.
-const GAS_BUDGET: u64 = 200;
-/// The most transfers per second that funding of a run without an end by number is made for.
-const RATE_ASSUMED: u64 = 50_000;
-/// When a transfer expires: longer than a full pool takes to be worked off.
-const EXPIRES_AFTER: Duration = Duration::from_secs(300);
-/// How long a run by number may last whose transfers are signed before.
-const RUN_ASSUMED: Duration = Duration::from_secs(3_600);
+/// Maximum gas units of a transfer: many times what one uses.
+pub(super) const MAX_GAS_AMOUNT: u64 = 2_000;
 
-/// A run.
+/// Gas units that an account is funded for per transfer.
+const GAS_UNITS_PER_TRANSFER: u64 = 200;
+
+/// Transfers per second that the funding of a run assumes if the run has no number of transfers.
+const ASSUMED_TRANSFERS_PER_SECOND: u64 = 50_000;
+
+/// A function that renders a transaction as the JSON body of its submission.
+pub type RenderJson = fn(&Chain, &SignedTransaction) -> String;
+
+/// The encoding of submissions, and of the transactions that are read back.
+#[derive(Debug, Clone, Copy)]
+pub enum SubmissionFormat {
+    /// BCS, the binary form.
+    Bcs,
+    /// JSON. This crate does not know the form, so the caller provides the function.
+    Json(RenderJson),
+}
+
+/// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The chain that transfers are signed for.
     pub chain: ChainIdentity,
+    /// The gas unit price of transfers, in the coin's smallest unit.
     pub gas_unit_price: u64,
-    /// How many accounts send.
+    /// Number of sending accounts.
     pub accounts: usize,
-    /// Connections, each with accounts of its own; with orderless transfers they may share some.
+    /// Number of connections. Each has accounts of its own, unless transfers are orderless.
     pub connections: usize,
-    /// How many threads drive the connections.
+    /// Number of threads that drive the connections.
     pub threads: usize,
-    /// Within what time the connections are made.
+    /// The time in which the connections are opened, at even intervals.
     pub ramp: Duration,
-    /// How long after that nothing is measured.
+    /// The time after the ramp whose transfers are not measured.
     pub warm_up: Duration,
-    /// When the load ends at the latest, after the warm-up.
+    /// Maximum time after the warm-up in which transfers are sent.
     pub duration: Option<Duration>,
-    /// After how many transfers the load ends, the warm-up's not counted.
+    /// Maximum number of transfers after the warm-up.
     pub transfers: Option<u64>,
-    /// How many transfers are signed before the load begins.
+    /// Number of transfers to sign before the load.
     pub pre_signed: u64,
-    /// When a transfer expires, after it is signed.
+    /// The time from the signature of a transfer to its expiration. Orderless transfers expire
+    /// earlier.
     pub expires_after: Duration,
-    /// The time between two transfers that are due, in an open loop.
+    /// The interval between two due times of an open loop. `None` is a closed loop.
     pub interval: Option<Duration>,
-    pub mode: Mode,
-    /// Whether nonces protect the transfers.
-    pub orderless: bool,
-    pub format: Format,
-    /// What the accounts' keys are derived from.
+    /// Whether a connection waits for the commit of a transfer before it sends its next one.
+    pub is_commit_awaited: bool,
+    /// Whether nonces protect the transfers, instead of sequence numbers.
+    pub is_orderless: bool,
+    /// The encoding of submissions.
+    pub format: SubmissionFormat,
+    /// The seed of the accounts' keys.
     pub seed: u64,
-    /// Whether the accounts may have been used before.
-    pub accounts_used_before: bool,
-    /// The process whose use of the processor is measured as well.
+    /// Whether an earlier run may have used the accounts.
+    pub has_used_accounts: bool,
+    /// The process of the node, if its resource usage is to be measured.
     pub pid: Option<u32>,
 }
 
 impl Plan {
-    /// The run that the arguments describe.
-    pub fn new(
-        arguments: &Arguments,
-        chain: ChainIdentity,
-        gas_unit_price: u64,
-        seed: u64,
-    ) -> Self {
-        let duration = match (arguments.duration, arguments.transfers) {
-            (Some(duration), _) => Some(duration.into()),
-            (None, Some(_)) => None,
-            (None, None) => Some(DURATION_DEFAULT),
+    /// Returns the balance that each account needs before the load, in the coin's smallest unit.
+    ///
+    /// The balance is enough for twice the account's even share of the transfers.
+    pub(super) fn grant(&self) -> u64 {
+        let in_time = |duration: Duration| {
+            (duration.as_secs_f64().ceil() as u64).saturating_mul(ASSUMED_TRANSFERS_PER_SECOND)
         };
-        let (ramp, warm_up) = (arguments.ramp.into(), arguments.warm_up.into());
-        let pre_signed = arguments.pre_signed;
-        Self {
-            chain,
-            gas_unit_price,
-            accounts: arguments.accounts.get(),
-            connections: arguments.connections.get(),
-            threads: arguments.threads.get().min(arguments.connections.get()),
-            ramp,
-            warm_up,
-            duration,
-            transfers: arguments.transfers,
-            pre_signed,
-            expires_after: match pre_signed {
-                0 => EXPIRES_AFTER,
-                _ => ramp + warm_up + duration.unwrap_or(RUN_ASSUMED) + EXPIRES_AFTER,
-            },
-            interval: arguments
-                .rate
-                .map(|rate| Duration::from_secs_f64(1.0 / rate)),
-            mode: arguments.mode,
-            orderless: arguments.orderless,
-            format: arguments.format,
-            seed,
-            accounts_used_before: arguments.seed.is_some(),
-            pid: arguments.pid,
-        }
-    }
-
-    /// What each account is to hold before the load, in the coin's smallest unit: enough for twice
-    /// its even share of the transfers.
-    pub fn grant(&self) -> u64 {
-        let by_time = |duration: Duration| {
-            (duration.as_secs_f64().ceil() as u64).saturating_mul(RATE_ASSUMED)
-        };
-        let warm_up = by_time(self.ramp + self.warm_up);
+        let warm_up = in_time(self.ramp + self.warm_up);
         let measured = self
             .transfers
-            .or(self.duration.map(by_time))
-            .unwrap_or(RATE_ASSUMED);
+            .or(self.duration.map(in_time))
+            .unwrap_or(ASSUMED_TRANSFERS_PER_SECOND);
         let transfers = measured.saturating_add(warm_up);
         let share = transfers.div_ceil(self.accounts as u64).saturating_add(5);
-        let each = GAS_BUDGET
+        let each = GAS_UNITS_PER_TRANSFER
             .saturating_mul(self.gas_unit_price)
             .saturating_add(1);
         let reserve = MAX_GAS_AMOUNT.saturating_mul(self.gas_unit_price);
@@ -116,13 +91,18 @@ impl Plan {
             .saturating_mul(each)
             .saturating_add(reserve)
     }
+
+    /// Returns the number of transfers that are signed before the load for each connection.
+    pub fn pre_signed_per_connection(&self) -> u64 {
+        self.pre_signed.div_ceil(self.connections.max(1) as u64)
+    }
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// A closed loop of one connection, without an end.
+    /// Returns the plan of a closed loop with one connection and no end.
     pub fn plan() -> Plan {
         Plan {
             chain: ChainIdentity {
@@ -138,19 +118,19 @@ pub mod tests {
             duration: None,
             transfers: None,
             pre_signed: 0,
-            expires_after: EXPIRES_AFTER,
+            expires_after: Duration::from_secs(300),
             interval: None,
-            mode: Mode::Submit,
-            orderless: false,
-            format: Format::Bcs,
+            is_commit_awaited: false,
+            is_orderless: false,
+            format: SubmissionFormat::Bcs,
             seed: 1,
-            accounts_used_before: false,
+            has_used_accounts: false,
             pid: None,
         }
     }
 
     #[test]
-    fn accounts_can_pay_for_the_warm_up_too() {
+    fn grants_cover_the_transfers_of_the_warm_up() {
         let cold = Plan {
             transfers: Some(10),
             ..plan()
@@ -159,7 +139,10 @@ pub mod tests {
             warm_up: Duration::from_secs(1),
             ..cold.clone()
         };
-        let each = GAS_BUDGET * cold.gas_unit_price + 1;
-        assert_eq!(warm.grant() - cold.grant(), 2 * RATE_ASSUMED * each);
+        let each = GAS_UNITS_PER_TRANSFER * cold.gas_unit_price + 1;
+        assert_eq!(
+            warm.grant() - cold.grant(),
+            2 * ASSUMED_TRANSFERS_PER_SECOND * each
+        );
     }
 }

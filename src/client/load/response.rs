@@ -1,160 +1,189 @@
-//! An answer of HTTP/1.1, as it lies in what was received: where its head ends, and how its body does.
+//! HTTP/1.1 responses, parsed from received bytes.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use std::str::FromStr;
 
-/// The largest answer that is read, in bytes; what the bench asks for is a few kilobytes.
-pub const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// More fields in a head than any server sends.
+/// Maximum size of a response body, in bytes. Responses to a load have a few kilobytes.
+pub(super) const RESPONSE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum number of fields in a head, more than servers send.
 const FIELDS_MAX: usize = 64;
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
+    /// The status.
     pub status: StatusCode,
+    /// The body, without its chunk framing.
     pub body: Bytes,
     head: Bytes,
 }
 
-/// A request that got no answer, or one that cannot be understood; the connection is made anew for the
-/// next one.
+/// A response that is missing, incomplete, malformed or too large.
+///
+/// The connection cannot be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoAnswer;
+pub struct InvalidResponse;
 
-/// What the head of an answer says about its form.
+/// The head of a response, as far as it determines how the body is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct ResponseHead {
     status: StatusCode,
-    /// How long the head is, in bytes.
+    /// Length of the head, in bytes.
     length: usize,
-    end: End,
-    /// Whether the server closes the connection behind it.
-    pub closes: bool,
+    end: BodyEnd,
+    /// Whether the server closes the connection after the response.
+    pub is_last: bool,
 }
 
-/// What ends a body.
+/// The end of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum BodyEnd {
+    /// The body has this many bytes.
     Length(usize),
+    /// The body ends with the last chunk.
     LastChunk,
+    /// The body ends where the server closes the connection.
     Close,
 }
 
-impl Head {
-    /// Reads the head that `received` begins with; `None` while it is not complete.
+impl ResponseHead {
+    /// Parses the head at the start of `received`. Returns `None` while the head is incomplete.
     ///
     /// # Errors
-    /// When it is no head.
-    pub fn parse(received: &[u8]) -> Result<Option<Self>, NoAnswer> {
+    /// Returns [`InvalidResponse`] if the bytes are not the start of a head.
+    pub fn parse(received: &[u8]) -> Result<Option<Self>, InvalidResponse> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut response = httparse::Response::new(&mut fields);
-        let length = match response.parse(received).map_err(|_| NoAnswer)? {
+        let length = match response.parse(received).map_err(|_| InvalidResponse)? {
             httparse::Status::Complete(length) => length,
             httparse::Status::Partial => return Ok(None),
         };
         let status = response
             .code
             .and_then(|code| StatusCode::from_u16(code).ok());
-        let status = status.ok_or(NoAnswer)?;
+        let status = status.ok_or(InvalidResponse)?;
         let mut head = Self {
             status,
             length,
-            end: End::Close,
-            closes: response.version == Some(0),
+            end: BodyEnd::Close,
+            is_last: response.version == Some(0),
         };
         for field in response.headers.iter() {
-            head.field(field.name, field.value)?;
+            head.read_field(field.name, field.value)?;
         }
         if status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
-            head.end = End::Length(0);
+            head.end = BodyEnd::Length(0);
         }
-        head.closes |= head.end == End::Close;
+        head.is_last |= head.end == BodyEnd::Close;
         Ok(Some(head))
     }
 
-    fn field(&mut self, name: &str, value: &[u8]) -> Result<(), NoAnswer> {
+    /// Applies a field of the head.
+    fn read_field(&mut self, name: &str, value: &[u8]) -> Result<(), InvalidResponse> {
         if name.eq_ignore_ascii_case("content-length") {
             let length: Option<usize> = number(value);
-            // Chunks decide where both are given.
-            if self.end != End::LastChunk {
-                self.end = End::Length(length.ok_or(NoAnswer)?);
+            // Chunks take precedence if a response has both fields.
+            if self.end != BodyEnd::LastChunk {
+                self.end = BodyEnd::Length(length.ok_or(InvalidResponse)?);
             }
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            self.end = End::LastChunk;
+            self.end = BodyEnd::LastChunk;
         } else if name.eq_ignore_ascii_case("connection") {
-            self.closes |= value.eq_ignore_ascii_case(b"close");
+            self.is_last |= value.eq_ignore_ascii_case(b"close");
         }
         Ok(())
     }
 
-    /// Takes the whole answer out of `received`; `None` while there is more to come, which there is not
-    /// once the connection is `closed`.
+    /// Removes the response from `received` and returns it. Returns `None` while it is incomplete.
+    ///
+    /// No further bytes are expected if the connection `is_closed`.
     ///
     /// # Errors
-    /// When it is too large, has no form, or the connection was closed within it.
-    pub fn take(&self, received: &mut BytesMut, closed: bool) -> Result<Option<Answer>, NoAnswer> {
-        let behind = received.get(self.length..).ok_or(NoAnswer)?;
+    /// Returns [`InvalidResponse`] if the response is too large or malformed, or if the connection
+    /// is closed before its end.
+    pub fn take_response(
+        &self,
+        received: &mut BytesMut,
+        is_closed: bool,
+    ) -> Result<Option<Response>, InvalidResponse> {
+        let behind = received.get(self.length..).ok_or(InvalidResponse)?;
         let (body, length) = match self.end {
-            End::Length(length) if length > ANSWER_BYTES_MAX => return Err(NoAnswer),
-            End::Length(length) if behind.len() >= length => (None, length),
-            End::Close if closed => (None, behind.len()),
-            End::LastChunk => match unchunked(behind)? {
-                Some((body, length)) => (Some(body), length),
-                None => return self.more(received, closed),
+            BodyEnd::Length(length) if length > RESPONSE_BYTES_MAX => return Err(InvalidResponse),
+            BodyEnd::Length(length) if behind.len() >= length => (None, length),
+            BodyEnd::Close if is_closed => (None, behind.len()),
+            BodyEnd::LastChunk => match decode_chunks(behind)? {
+                Some(decoded) => (Some(decoded.body), decoded.encoded_bytes),
+                None => return self.need_more(received, is_closed),
             },
-            _ => return self.more(received, closed),
+            _ => return self.need_more(received, is_closed),
         };
         let head = received.split_to(self.length).freeze();
         let taken = received.split_to(length).freeze();
-        Ok(Some(Answer {
+        Ok(Some(Response {
             status: self.status,
             body: body.unwrap_or(taken),
             head,
         }))
     }
 
-    fn more(&self, received: &BytesMut, closed: bool) -> Result<Option<Answer>, NoAnswer> {
-        if closed || received.len() > self.length.saturating_add(ANSWER_BYTES_MAX) {
-            Err(NoAnswer)
+    /// Returns `None` if more bytes of the response may arrive.
+    fn need_more(
+        &self,
+        received: &BytesMut,
+        is_closed: bool,
+    ) -> Result<Option<Response>, InvalidResponse> {
+        if is_closed || received.len() > self.length.saturating_add(RESPONSE_BYTES_MAX) {
+            Err(InvalidResponse)
         } else {
             Ok(None)
         }
     }
 }
 
-/// The body that `chunks` make, and how long they are; `None` while the last is missing.
-fn unchunked(chunks: &[u8]) -> Result<Option<(Bytes, usize)>, NoAnswer> {
+/// A body that was decoded from chunks.
+struct DecodedBody {
+    body: Bytes,
+    /// Length of the chunks with their framing, in bytes.
+    encoded_bytes: usize,
+}
+
+/// Decodes the body in `chunks`. Returns `None` while the last chunk is missing.
+fn decode_chunks(chunks: &[u8]) -> Result<Option<DecodedBody>, InvalidResponse> {
     const LINE_END: usize = 2;
     let mut body = Vec::new();
     let mut at = 0;
     loop {
         let rest = chunks.get(at..).unwrap_or_default();
-        let (line, size) = match httparse::parse_chunk_size(rest).map_err(|_| NoAnswer)? {
+        let (line, size) = match httparse::parse_chunk_size(rest).map_err(|_| InvalidResponse)? {
             httparse::Status::Complete(found) => found,
             httparse::Status::Partial => return Ok(None),
         };
         let size = usize::try_from(size)
             .ok()
-            .filter(|size| *size <= ANSWER_BYTES_MAX);
-        let size = size.ok_or(NoAnswer)?;
+            .filter(|size| *size <= RESPONSE_BYTES_MAX);
+        let size = size.ok_or(InvalidResponse)?;
         let Some(chunk) = rest.get(line..line + size + LINE_END) else {
             return Ok(None);
         };
         at += line + chunk.len();
         if size == 0 {
-            return Ok(Some((body.into(), at)));
+            return Ok(Some(DecodedBody {
+                body: body.into(),
+                encoded_bytes: at,
+            }));
         }
         body.extend_from_slice(&chunk[..size]);
     }
 }
 
+/// Parses the number that a field has as its value.
 fn number<T: FromStr>(value: &[u8]) -> Option<T> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
-impl Answer {
-    /// The number in the field `name` of the head.
+impl Response {
+    /// Returns the number in the field `name` of the head, or `None` if there is no such field.
     pub fn number(&self, name: &str) -> Option<u64> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut response = httparse::Response::new(&mut fields);
@@ -172,16 +201,16 @@ impl Answer {
 mod tests {
     use super::*;
 
-    /// The answers that a server's bytes are, given to the reader in pieces of every size.
-    fn read(bytes: &[u8], piece: usize) -> Result<Vec<(u16, String)>, NoAnswer> {
+    /// Returns status and body of each response in `bytes`, received in pieces of this size.
+    fn read(bytes: &[u8], piece: usize) -> Result<Vec<(u16, String)>, InvalidResponse> {
         let mut received = BytesMut::new();
         let mut answers = Vec::new();
         let mut pieces = bytes.chunks(piece);
         loop {
-            let head = Head::parse(&received)?;
-            let closed = pieces.len() == 0;
+            let head = ResponseHead::parse(&received)?;
+            let is_closed = pieces.len() == 0;
             let answer = head
-                .map(|head| head.take(&mut received, closed))
+                .map(|head| head.take_response(&mut received, is_closed))
                 .transpose()?;
             if let Some(answer) = answer.flatten() {
                 let body = String::from_utf8(answer.body.to_vec()).unwrap();
@@ -192,14 +221,14 @@ mod tests {
                 return if received.is_empty() {
                     Ok(answers)
                 } else {
-                    Err(NoAnswer)
+                    Err(InvalidResponse)
                 };
             }
         }
     }
 
     #[test]
-    fn answers_are_read_whatever_ends_them_and_however_they_come() {
+    fn reads_bodies_with_every_kind_of_end_in_pieces_of_every_size() {
         let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\
             HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n\
             HTTP/1.1 204 No Content\r\n\r\n\
@@ -223,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_told() {
+    fn rejects_incomplete_and_malformed_responses() {
         for bytes in [
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
             "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello",
@@ -233,13 +262,13 @@ mod tests {
             "HTTP/1.1 2000 OK\r\n\r\n",
             "SSH-2.0\r\n\r\n",
         ] {
-            assert_eq!(read(bytes.as_bytes(), 7), Err(NoAnswer), "{bytes}");
+            assert_eq!(read(bytes.as_bytes(), 7), Err(InvalidResponse), "{bytes}");
         }
     }
 
     #[test]
-    fn an_answer_says_whether_it_is_the_connections_last() {
-        for (head, closes) in [
+    fn recognizes_the_last_response_of_a_connection() {
+        for (head, is_last) in [
             ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n", false),
             (
                 "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nConnection: Close\r\n\r\n",
@@ -248,17 +277,17 @@ mod tests {
             ("HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\n", true),
             ("HTTP/1.1 200 OK\r\n\r\n", true),
         ] {
-            let parsed = Head::parse(head.as_bytes()).unwrap().unwrap();
-            assert_eq!(parsed.closes, closes, "{head}");
+            let parsed = ResponseHead::parse(head.as_bytes()).unwrap().unwrap();
+            assert_eq!(parsed.is_last, is_last, "{head}");
         }
     }
 
     #[test]
-    fn numbers_of_the_head_are_found() {
+    fn finds_numbers_in_the_head() {
         let mut received =
             BytesMut::from(&b"HTTP/1.1 200 OK\r\nX-Version: 17\r\ncontent-length: 0\r\n\r\n"[..]);
-        let head = Head::parse(&received).unwrap().unwrap();
-        let answer = head.take(&mut received, false).unwrap().unwrap();
+        let head = ResponseHead::parse(&received).unwrap().unwrap();
+        let answer = head.take_response(&mut received, false).unwrap().unwrap();
         assert_eq!(answer.number("x-version"), Some(17));
         assert_eq!(answer.number("x-other"), None);
     }

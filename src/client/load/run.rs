@@ -1,6 +1,6 @@
-//! What the connections of a run share: when it began, how much of it is left, how much was taken.
+//! The state that the connections of a run share: schedule, counters, end.
 
-use super::{plan::Plan, requests::Form, target::Target};
+use super::{plan::Plan, requests::RequestWriter};
 use std::{
     sync::{
         OnceLock,
@@ -10,183 +10,208 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How long answers may take after the last transfer was sent. A long poll ends within this time.
-const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum time for responses after the last transfer was sent. A long poll takes less.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
-pub struct Load {
-    pub plan: Plan,
-    pub target: Target,
-    pub form: Form,
-    /// The name of the header with the version that an answer was given at.
-    pub version_header: String,
-    begun: Instant,
-    /// When what is measured begins: the connections are made by then, and the node is warm.
+pub struct Run {
+    plan: Plan,
+    authority: String,
+    requests: RequestWriter,
+    /// Name of the header with the ledger version of a response.
+    version_header: String,
+    started: Instant,
     measured_from: Instant,
-    issued: AtomicU64,
-    issued_measured: AtomicU64,
+    scheduled: AtomicU64,
+    scheduled_measured: AtomicU64,
     accepted: AtomicU64,
     accepted_measured: AtomicU64,
-    /// How many threads still send.
-    sending: AtomicUsize,
-    /// Why the run was stopped before the end of its plan.
+    /// Number of threads that still send.
+    sending_threads: AtomicUsize,
+    /// The reason for a stop before the end of the plan.
     stop_cause: OnceLock<String>,
-    /// When answers are no longer waited for; `None` while the run has no end by time.
-    answers_until: watch::Sender<Option<Instant>>,
-    is_commitment_abandoned: AtomicBool,
+    /// The time until which responses are awaited. `None` while the end of the run is unknown.
+    drain_deadline: watch::Sender<Option<Instant>>,
+    is_commit_abandoned: AtomicBool,
 }
 
-/// A transfer that is to be made.
+/// A transfer in the schedule of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Due {
-    /// When it is due; latency counts from here.
-    pub at: Instant,
-    /// Whether it is not one of the warm-up.
-    pub measured: bool,
+pub(super) struct ScheduledTransfer {
+    /// The time at which the transfer is due. Its latency counts from here.
+    pub due_at: Instant,
+    /// Whether the transfer is due after the warm-up.
+    pub is_measured: bool,
 }
 
-/// A thread that sends; until it is dropped.
+/// A guard of a thread that sends. The thread counts as sending until the guard is dropped.
 #[derive(Debug)]
-pub struct Sending<'a>(&'a AtomicUsize);
+pub(super) struct SendingGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Sending<'_> {
+impl Drop for SendingGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }
 }
 
-impl Load {
-    /// Begins now.
-    pub fn begin(plan: Plan, target: Target, form: Form) -> Self {
-        let begun = Instant::now();
-        let measured_from = begun + plan.ramp + plan.warm_up;
+impl Run {
+    /// Starts a run against the node at `authority`, which is `HOST:PORT`.
+    ///
+    /// The schedule starts now. All threads of the plan count as sending.
+    pub fn start(plan: Plan, authority: String, requests: RequestWriter) -> Self {
+        let started = Instant::now();
+        let measured_from = started + plan.ramp + plan.warm_up;
         let end = plan.duration.map(|duration| measured_from + duration);
         Self {
-            form,
             version_header: format!("x-{}-ledger-version", plan.chain.vendor.lower()),
-            target,
-            begun,
+            authority,
+            requests,
+            started,
             measured_from,
-            stop_cause: OnceLock::new(),
-            is_commitment_abandoned: AtomicBool::new(false),
-            answers_until: watch::Sender::new(end.map(|end| end + LAST_ANSWERS_TIMEOUT)),
-            issued: AtomicU64::new(0),
-            issued_measured: AtomicU64::new(0),
+            scheduled: AtomicU64::new(0),
+            scheduled_measured: AtomicU64::new(0),
             accepted: AtomicU64::new(0),
             accepted_measured: AtomicU64::new(0),
-            sending: AtomicUsize::new(plan.threads),
+            sending_threads: AtomicUsize::new(plan.threads),
+            stop_cause: OnceLock::new(),
+            drain_deadline: watch::Sender::new(end.map(|end| end + DRAIN_TIMEOUT)),
+            is_commit_abandoned: AtomicBool::new(false),
             plan,
         }
     }
 
-    /// When what is measured begins.
-    pub fn measured_from(&self) -> Instant {
+    /// Returns the plan of the run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns the address of the node, `HOST:PORT`.
+    pub(super) fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Returns the writer of the run's requests.
+    pub(super) fn requests(&self) -> &RequestWriter {
+        &self.requests
+    }
+
+    /// Returns the name of the header with the ledger version of a response.
+    pub(super) fn version_header(&self) -> &str {
+        &self.version_header
+    }
+
+    /// Returns the end of the warm-up.
+    pub(super) fn measured_from(&self) -> Instant {
         self.measured_from
     }
 
-    /// Whether there is a time before.
-    pub fn has_warm_up(&self) -> bool {
-        self.measured_from > self.begun
+    /// Returns whether some transfers of the run are not measured.
+    pub(super) fn has_warm_up(&self) -> bool {
+        self.measured_from > self.started
     }
 
-    /// When a connection is to be made.
-    pub fn connect_at(&self, connection: usize) -> Instant {
+    /// Returns the time at which the connection with this index is to be opened.
+    pub(super) fn connect_at(&self, connection: usize) -> Instant {
         let share = connection as f64 / self.plan.connections as f64;
-        self.begun + self.plan.ramp.mul_f64(share)
+        self.started + self.plan.ramp.mul_f64(share)
     }
 
     /// Returns whether no new transfers are to be sent.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.stop_cause().is_some() || self.end().is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Stops the run: no new transfers are sent, and answers are awaited for [`LAST_ANSWERS_TIMEOUT`] at most.
+    /// Stops the run: no new transfers are sent, and responses are awaited for at most
+    /// [`DRAIN_TIMEOUT`].
     ///
-    /// The first cause counts.
+    /// Further calls have no effect. The cause of the first call is reported.
     pub fn stop(&self, cause: impl Into<String>) {
         if self.stop_cause.set(cause.into()).is_ok() {
-            self.await_answers_until(Instant::now() + LAST_ANSWERS_TIMEOUT);
+            self.drain_until(Instant::now() + DRAIN_TIMEOUT);
         }
     }
 
-    /// Stops waiting for answers, and for the commitment of what was accepted.
+    /// Ends the wait for responses, and for the commit of accepted transfers.
     pub fn abandon(&self) {
-        self.is_commitment_abandoned.store(true, Relaxed);
-        self.await_answers_until(Instant::now());
+        self.is_commit_abandoned.store(true, Relaxed);
+        self.drain_until(Instant::now());
     }
 
-    /// Returns whether the commitment of what was accepted is no longer waited for.
-    pub fn is_commitment_abandoned(&self) -> bool {
-        self.is_commitment_abandoned.load(Relaxed)
+    /// Returns whether the commit of accepted transfers is no longer awaited.
+    pub(super) fn is_commit_abandoned(&self) -> bool {
+        self.is_commit_abandoned.load(Relaxed)
     }
 
-    /// Returns why the run was stopped, or `None` if it was not.
+    /// Returns the reason for which the run was stopped, or `None` if it was not.
     pub fn stop_cause(&self) -> Option<&str> {
         self.stop_cause.get().map(String::as_str)
     }
 
-    fn await_answers_until(&self, at: Instant) {
-        self.answers_until.send_modify(|until| {
-            *until = Some(until.map_or(at, |until| until.min(at)));
+    /// Moves the drain deadline to `at`, unless it is earlier.
+    fn drain_until(&self, at: Instant) {
+        self.drain_deadline.send_modify(|deadline| {
+            *deadline = Some(deadline.map_or(at, |deadline| deadline.min(at)));
         });
     }
 
-    fn are_answers_due(&self) -> bool {
-        self.answers_until
+    fn is_drain_over(&self) -> bool {
+        self.drain_deadline
             .borrow()
-            .is_some_and(|until| Instant::now() >= until)
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Waits until the run is stopped.
-    pub async fn stopped(&self) {
-        let mut changes = self.answers_until.subscribe();
+    pub(super) async fn wait_stopped(&self) {
+        let mut changes = self.drain_deadline.subscribe();
         while self.stop_cause().is_none() {
-            // The sender is in `self`, so there is no error.
+            // There is no error, because the sender is a field of `self`.
             let _ = changes.changed().await;
         }
     }
 
-    /// Waits until answers are no longer waited for.
-    pub async fn answers_are_due(&self) {
-        let mut changes = self.answers_until.subscribe();
-        while !self.are_answers_due() {
-            let until = *changes.borrow_and_update();
-            let due = async {
-                match until {
-                    Some(until) => tokio::time::sleep_until(until.into()).await,
+    /// Waits until the drain deadline, which may move during the wait.
+    pub(super) async fn wait_drain_over(&self) {
+        let mut changes = self.drain_deadline.subscribe();
+        while !self.is_drain_over() {
+            let deadline = *changes.borrow_and_update();
+            let elapsed = async {
+                match deadline {
+                    Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
-                () = due => {}
+                () = elapsed => {}
                 _ = changes.changed() => {}
             }
         }
     }
 
+    /// Returns the time at which the plan ends the load, if it does.
     fn end(&self) -> Option<Instant> {
         self.plan
             .duration
             .map(|duration| self.measured_from + duration)
     }
 
-    /// The next transfer of the run, or `None` when it has no more. In an open loop it may be due
-    /// later; then the caller waits.
-    pub fn next(&self) -> Option<Due> {
-        let at = match self.plan.interval {
+    /// Returns the next transfer of the schedule, or `None` at its end.
+    ///
+    /// In an open loop the transfer may be due later. The caller waits until then.
+    pub(super) fn next_transfer(&self) -> Option<ScheduledTransfer> {
+        let due_at = match self.plan.interval {
             None => Instant::now(),
             Some(interval) => {
-                let number = self.issued.fetch_add(1, Relaxed);
-                self.begun + interval.mul_f64(number as f64)
+                let number = self.scheduled.fetch_add(1, Relaxed);
+                self.started + interval.mul_f64(number as f64)
             }
         };
-        if self.is_over() || self.end().is_some_and(|end| at >= end) {
+        if self.is_over() || self.end().is_some_and(|end| due_at >= end) {
             return None;
         }
-        let measured = at >= self.measured_from;
-        if measured {
-            let number = self.issued_measured.fetch_add(1, Relaxed);
+        let is_measured = due_at >= self.measured_from;
+        if is_measured {
+            let number = self.scheduled_measured.fetch_add(1, Relaxed);
             if self
                 .plan
                 .transfers
@@ -195,70 +220,65 @@ impl Load {
                 return None;
             }
         }
-        Some(Due { at, measured })
+        Some(ScheduledTransfer {
+            due_at,
+            is_measured,
+        })
     }
 
-    /// Counts a transfer that the node took.
-    pub fn accept(&self, due: Due) {
+    /// Counts a transfer that the node accepted.
+    pub(super) fn count_accepted(&self, scheduled: ScheduledTransfer) {
         self.accepted.fetch_add(1, Relaxed);
-        if due.measured {
+        if scheduled.is_measured {
             self.accepted_measured.fetch_add(1, Relaxed);
         }
     }
 
-    /// How many the node took, the warm-up's included.
+    /// Returns the number of accepted transfers, including those of the warm-up.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Relaxed)
     }
 
-    /// How many the node took after the warm-up.
+    /// Returns the number of accepted transfers that were due after the warm-up.
     pub fn accepted_measured(&self) -> u64 {
         self.accepted_measured.load(Relaxed)
     }
 
-    /// For one of the threads, while it sends.
-    pub fn sending(&self) -> Sending<'_> {
-        Sending(&self.sending)
+    /// Returns the guard that one of the plan's threads holds while it sends.
+    pub(super) fn sending_guard(&self) -> SendingGuard<'_> {
+        SendingGuard(&self.sending_threads)
     }
 
-    /// Whether no thread sends any more.
-    pub fn is_finished(&self) -> bool {
-        self.sending.load(Relaxed) == 0
+    /// Returns whether all threads have ended.
+    pub(super) fn is_finished(&self) -> bool {
+        self.sending_threads.load(Relaxed) == 0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::bench::plan::tests::plan;
+    use crate::load::plan::tests::plan;
     use futures::future::poll_immediate;
     use std::pin::pin;
 
-    fn load(plan: Plan) -> Load {
-        let target = Target::parse("http://127.0.0.1:1").unwrap();
-        let form = Form::new(&plan, &target);
-        Load::begin(plan, target, form)
+    fn start(plan: Plan) -> Run {
+        let authority = "127.0.0.1:1";
+        let requests = RequestWriter::new(&plan, authority);
+        Run::start(plan, authority.to_owned(), requests)
     }
 
     #[test]
-    fn transfers_of_an_open_loop_are_due_at_even_times_whoever_asks_late() {
+    fn schedules_transfers_of_an_open_loop_at_even_intervals() {
         let interval = Duration::from_millis(10);
-        let load = load(Plan {
+        let run = start(Plan {
             interval: Some(interval),
             transfers: Some(5),
-            ramp: Duration::from_millis(10),
-            warm_up: Duration::from_millis(20),
             ..plan()
         });
-        let due: Vec<_> = std::iter::from_fn(|| load.next()).collect();
-        let measured = due.iter().filter(|due| due.measured).count();
-        assert_eq!(
-            (due.len(), measured),
-            (3 + 5, 5),
-            "three are of ramp and warm-up"
-        );
+        let due: Vec<_> = std::iter::from_fn(|| run.next_transfer()).collect();
         for pair in due.windows(2) {
-            let between = pair[1].at - pair[0].at;
+            let between = pair[1].due_at - pair[0].due_at;
             assert!(
                 between.abs_diff(interval) < Duration::from_micros(1),
                 "{between:?}"
@@ -267,52 +287,79 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_made_one_after_the_other_within_the_ramp() {
-        let load = load(Plan {
+    fn does_not_measure_transfers_of_ramp_and_warm_up() {
+        let run = start(Plan {
+            interval: Some(Duration::from_millis(10)),
+            transfers: Some(5),
+            ramp: Duration::from_millis(10),
+            warm_up: Duration::from_millis(20),
+            ..plan()
+        });
+        let due: Vec<_> = std::iter::from_fn(|| run.next_transfer()).collect();
+        let measured = due.iter().filter(|due| due.is_measured).count();
+        assert_eq!((due.len(), measured), (3 + 5, 5));
+    }
+
+    #[test]
+    fn opens_connections_at_even_intervals_of_the_ramp() {
+        let run = start(Plan {
             connections: 4,
             ramp: Duration::from_secs(8),
             ..plan()
         });
-        let after = |connection| load.connect_at(connection) - load.begun;
+        let after = |connection| run.connect_at(connection) - run.started;
         assert_eq!(
             [after(0), after(1), after(3)].map(|after| after.as_secs()),
             [0, 2, 6]
         );
-        assert!(load.measured_from() - load.begun >= Duration::from_secs(8));
+        assert!(run.measured_from() - run.started >= Duration::from_secs(8));
     }
 
     #[test]
-    fn sends_nothing_after_it_is_stopped() {
-        let load = load(plan());
-        assert!(load.next().is_some());
-        load.stop("interrupted");
-        load.stop("a later cause");
-        assert!(load.next().is_none() && load.is_over());
-        assert_eq!(load.stop_cause(), Some("interrupted"));
+    fn schedules_no_transfer_after_a_stop() {
+        let run = start(plan());
+        assert!(run.next_transfer().is_some());
+        run.stop("interrupted");
+        assert!(run.next_transfer().is_none() && run.is_over());
+    }
+
+    #[test]
+    fn reports_the_cause_of_the_first_stop() {
+        let run = start(plan());
+        run.stop("interrupted");
+        run.stop("a later cause");
+        assert_eq!(run.stop_cause(), Some("interrupted"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waits_for_answers_for_a_time_after_the_end_and_not_after_it_is_abandoned() {
-        let load = load(plan());
-        let mut due = pin!(load.answers_are_due());
-        assert_eq!(poll_immediate(due.as_mut()).await, None);
-        load.stop("interrupted");
-        assert_eq!(poll_immediate(due.as_mut()).await, None);
-        load.abandon();
-        due.await;
+    async fn awaits_responses_after_a_stop_until_it_is_abandoned() {
+        let run = start(plan());
+        let mut drain_over = pin!(run.wait_drain_over());
+        assert_eq!(poll_immediate(drain_over.as_mut()).await, None);
+        run.stop("interrupted");
+        assert_eq!(poll_immediate(drain_over.as_mut()).await, None);
+        run.abandon();
+        drain_over.await;
     }
 
     #[test]
-    fn a_run_ends_with_its_number_of_transfers_and_when_all_threads_have_ended() {
-        let load = load(Plan {
+    fn ends_the_schedule_after_its_number_of_transfers() {
+        let run = start(Plan {
             transfers: Some(2),
+            ..plan()
+        });
+        assert_eq!(std::iter::from_fn(|| run.next_transfer()).count(), 2);
+    }
+
+    #[test]
+    fn is_finished_when_all_threads_have_ended() {
+        let run = start(Plan {
             threads: 2,
             ..plan()
         });
-        assert_eq!(std::iter::from_fn(|| load.next()).count(), 2);
-        drop(load.sending());
-        assert!(!load.is_finished());
-        drop(load.sending());
-        assert!(load.is_finished());
+        drop(run.sending_guard());
+        assert!(!run.is_finished());
+        drop(run.sending_guard());
+        assert!(run.is_finished());
     }
 }

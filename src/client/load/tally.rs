@@ -1,33 +1,29 @@
-//! What the connections of one thread measured, and the sum of all.
+//! The measurements of a thread, and their sum over all threads.
 
-use hdrhistogram::Histogram;
-use std::{collections::BTreeMap, time::Duration};
+use super::latency::LatencyHistogram;
+use std::collections::BTreeMap;
 
-/// The longest latency that is told apart, in microseconds: ten minutes.
-const LATENCY_MAX_MICROS: u64 = 600_000_000;
-/// Percentiles are right to a thousandth.
-const SIGNIFICANT_DIGITS: u8 = 3;
-/// How many kinds of errors are told apart; beyond it they count as `other`.
+/// Maximum number of error codes that are counted separately. Further ones count as `other`.
 const ERROR_KINDS_MAX: usize = 64;
 
-/// Latencies, errors and broken promises.
+/// Latencies, errors, and broken promises of the node.
 #[derive(Debug)]
 pub struct Tally {
-    /// From when a submission was due to its answer.
-    pub submit: Latencies,
-    /// From when a submission was due to its commitment, where it is awaited.
-    pub commit: Latencies,
-    /// Transfers that were committed and failed.
+    /// Latencies from the due time of a transfer to the response to its submission.
+    pub submit: LatencyHistogram,
+    /// Latencies from the due time of a transfer to its commit, if commits are awaited.
+    pub commit: LatencyHistogram,
+    /// Number of transfers that were committed and failed.
     pub failed: u64,
-    /// 404 for a transaction that the node had taken and still knew right after.
+    /// Number of 404 responses for an accepted transaction that the node found when asked again.
     pub false_not_found: u64,
-    /// Waits that ended with "pending" at a moment of the ledger that had the transaction.
+    /// Number of waits that ended as pending at a ledger version that includes the transaction.
     pub waits_in_vain: u64,
-    /// Transactions that the node had taken and then did not know any more.
+    /// Number of accepted transactions that the node no longer found.
     pub lost: u64,
-    /// Transfers that were sent and had no answer when the run ended.
+    /// Number of transfers without a response at the end of the run.
     pub unanswered: u64,
-    /// Transfers that had to be signed while the load was on.
+    /// Number of transfers that were signed during the load.
     pub signed_while_running: u64,
     errors: BTreeMap<String, u64>,
 }
@@ -35,8 +31,8 @@ pub struct Tally {
 impl Default for Tally {
     fn default() -> Self {
         Self {
-            submit: Latencies::new(),
-            commit: Latencies::new(),
+            submit: LatencyHistogram::new(),
+            commit: LatencyHistogram::new(),
             failed: 0,
             false_not_found: 0,
             waits_in_vain: 0,
@@ -49,23 +45,24 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts an error by its code.
-    pub fn error(&mut self, code: String) {
+    /// Counts an error under its code.
+    pub fn count_error(&mut self, code: String) {
         self.add_errors(code, 1);
     }
 
+    /// Adds `count` errors, as `other` if there are too many codes.
     fn add_errors(&mut self, code: String, count: u64) {
         let known = self.errors.contains_key(&code) || self.errors.len() < ERROR_KINDS_MAX;
         let code = if known { code } else { "other".to_owned() };
         *self.errors.entry(code).or_default() += count;
     }
 
-    /// Errors by code.
+    /// Returns the number of errors by code.
     pub fn errors(&self) -> &BTreeMap<String, u64> {
         &self.errors
     }
 
-    /// Adds another thread's.
+    /// Adds the tally of another thread.
     pub fn merge(&mut self, other: Self) {
         self.submit.merge(&other.submit);
         self.commit.merge(&other.commit);
@@ -78,46 +75,5 @@ impl Tally {
         for (code, count) in other.errors {
             self.add_errors(code, count);
         }
-    }
-}
-
-/// A distribution of latencies.
-#[derive(Debug)]
-pub struct Latencies(Histogram<u64>);
-
-impl Latencies {
-    fn new() -> Self {
-        let histogram = Histogram::new_with_max(LATENCY_MAX_MICROS, SIGNIFICANT_DIGITS);
-        Self(histogram.expect("the bounds are valid"))
-    }
-
-    /// Adds one; what is longer than can be told apart counts as the longest.
-    pub fn record(&mut self, latency: Duration) {
-        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-        self.0.saturating_record(micros);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0.add(&other.0).expect("both have the same bounds");
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// The latency in milliseconds that this share of all does not exceed.
-    pub fn quantile_ms(&self, quantile: f64) -> f64 {
-        self.0.value_at_quantile(quantile) as f64 / 1e3
-    }
-
-    /// The longest, in milliseconds.
-    pub fn max_ms(&self) -> f64 {
-        self.0.max() as f64 / 1e3
-    }
-
-    /// The mean, in milliseconds.
-    pub fn mean_ms(&self) -> f64 {
-        self.0.mean() / 1e3
     }
 }

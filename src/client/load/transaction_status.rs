@@ -1,11 +1,11 @@
-//! What the body of an answer says of a transaction, in whichever form it has.
+//! The status of a transaction, parsed from a response body in BCS or JSON.
 
 use ledger::{ContractEvent, HashValue, SignedTransaction, Transaction, TransactionInfo, WriteSet};
 use serde::Deserialize;
 
-/// As much of a transaction in JSON as decides what to do next.
+/// The fields of a transaction in JSON that determine its status.
 #[derive(Deserialize)]
-struct SeenJson<'a> {
+struct JsonTransaction<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     version: Option<&'a str>,
@@ -14,10 +14,10 @@ struct SeenJson<'a> {
 
 /// A transaction in BCS (docs/reference/reference-node.md#r25).
 ///
-/// All fields are decoded, because the form has no lengths that allow skipping one.
+/// All fields are decoded, because BCS has no lengths that allow skipping one.
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is read on the way, and is nowhere kept")]
-enum SeenBcs {
+#[expect(dead_code, reason = "BCS has no lengths that allow skipping a field")]
+enum BcsTransaction {
     OnChain {
         version: u64,
         transaction: Transaction,
@@ -29,36 +29,38 @@ enum SeenBcs {
     Pending(SignedTransaction),
 }
 
-/// What is seen of a transaction.
+/// The status of a transaction that a node reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
-    /// It is in the ledger.
+pub enum TransactionStatus {
+    /// The transaction is committed.
     Committed {
-        /// Where.
+        /// The version of the transaction.
         version: u64,
-        /// Whether it did what it was to do.
+        /// Whether the execution succeeded.
         success: bool,
     },
-    /// It is not.
+    /// The transaction is not committed.
     Pending,
 }
 
-impl Seen {
-    /// Reads a body in the form that it has: a server may know one only. `None` when it is no transaction.
-    pub fn read(body: &[u8]) -> Option<Self> {
+impl TransactionStatus {
+    /// Parses a body in either form, because a server may know only one.
+    ///
+    /// Returns `None` if the body is not a transaction.
+    pub fn parse(body: &[u8]) -> Option<Self> {
         if body.first() == Some(&b'{') {
-            let seen: SeenJson<'_> = serde_json::from_slice(body).ok()?;
-            if seen.kind == "pending_transaction" {
+            let transaction: JsonTransaction<'_> = serde_json::from_slice(body).ok()?;
+            if transaction.kind == "pending_transaction" {
                 return Some(Self::Pending);
             }
             return Some(Self::Committed {
-                version: seen.version?.parse().ok()?,
-                success: seen.success?,
+                version: transaction.version?.parse().ok()?,
+                success: transaction.success?,
             });
         }
         match bcs::from_bytes(body).ok()? {
-            SeenBcs::Pending(_) => Some(Self::Pending),
-            SeenBcs::OnChain { version, info, .. } => Some(Self::Committed {
+            BcsTransaction::Pending(_) => Some(Self::Pending),
+            BcsTransaction::OnChain { version, info, .. } => Some(Self::Committed {
                 version,
                 success: info.v0().status.is_success(),
             }),

@@ -1,17 +1,16 @@
-//! One connection of a run: submits, signs what is not signed yet, and waits where it is asked to.
+//! The work of one connection of a run: submit transfers, sign those that are not signed yet, and
+//! wait for their commits if the plan asks for it.
 
 use super::{
-    Mode,
-    connection::{AskError, Connection},
-    funding::BenchAccount,
-    presign::After as _,
-    requests::Transfer,
-    response::{Answer, NoAnswer},
-    run::{Due, Load},
+    account::{SendingAccount, SignedTransfer, protector_after},
+    commit_wait::wait_for_commit,
+    rejection::{error_code, is_retryable, is_sequence_number_too_old},
+    run::{Run, ScheduledTransfer},
+    session::Session,
     tally::Tally,
 };
 use http::StatusCode;
-use ledger::{ReplayProtector, ValidationStatus};
+use ledger::ReplayProtector;
 use serde::Deserialize;
 use std::{
     cell::RefCell,
@@ -20,195 +19,148 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The first pause after an answer that asks to come again; doubles up to [`PAUSE_MAX`].
+/// First pause before a retry. Each further pause is twice as long, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(2);
-/// The longest pause.
+
+/// Maximum pause before a retry.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
-/// One connection with the accounts that only it uses.
+/// A connection of a run, and the accounts that it sends from.
 #[derive(Debug)]
-pub struct Worker {
-    pub(super) load: Arc<Load>,
-    /// Of all connections of the thread.
-    tally: Rc<RefCell<Tally>>,
-    connection: Connection,
-    /// The request that is sent, as it is on the wire.
-    request: Vec<u8>,
+pub(super) struct Worker {
+    session: Session,
+    /// Index of the connection in the run.
     index: usize,
-    accounts: Vec<BenchAccount>,
+    accounts: Vec<SendingAccount>,
+    /// Index of the account that sends next.
     next_account: usize,
 }
 
-/// An answer that tells why, as much of it as is counted.
-#[derive(Deserialize)]
-struct Reason<'a> {
-    error_code: &'a str,
-    vm_error_code: Option<u64>,
-}
-
-/// What became of a submission.
-enum Submission {
+/// The outcome of a submission.
+enum SubmitOutcome {
+    /// The node accepted the transfer.
     Accepted,
-    /// The node does not want it; the account's number must be looked up.
-    Refused,
-    /// The run was over before the node took it.
-    GivenUp,
+    /// The node rejected the transfer for good. The sequence number may be wrong.
+    Rejected,
+    /// The run ended before the node accepted the transfer.
+    RunOver,
 }
 
 impl Worker {
-    /// The connection number `index` of the run.
-    pub fn new(
-        load: Arc<Load>,
+    /// Creates the worker of the connection with this index.
+    pub(super) fn new(
+        run: Arc<Run>,
         tally: Rc<RefCell<Tally>>,
         index: usize,
-        accounts: Vec<BenchAccount>,
+        accounts: Vec<SendingAccount>,
     ) -> Self {
         Self {
-            connection: Connection::new(load.target.authority().to_owned()),
-            tally,
-            request: Vec::new(),
+            session: Session::new(run, tally),
             index,
-            // Not every connection begins with the first of its accounts at the same moment.
+            // Connections start at different accounts, because orderless ones may share them.
             next_account: index % accounts.len().max(1),
-            load,
             accounts,
         }
     }
 
-    /// Makes transfers until the run is over.
-    pub async fn run(mut self) {
-        let load = Arc::clone(&self.load);
-        sleep_until(&load, load.connect_at(self.index)).await;
-        while let Some(due) = load.next() {
-            sleep_until(&load, due.at).await;
-            if load.stop_cause().is_some() {
+    /// Sends transfers until the run is over.
+    pub(super) async fn run(mut self) {
+        let run = Arc::clone(self.session.run());
+        sleep_until(&run, run.connect_at(self.index)).await;
+        while let Some(scheduled) = run.next_transfer() {
+            sleep_until(&run, scheduled.due_at).await;
+            if run.stop_cause().is_some() {
                 return;
             }
             let index = self.next_account;
             self.next_account = (index + 1) % self.accounts.len();
-            self.count(|tally| tally.unanswered += 1);
-            self.transfer(index, due).await;
-            self.count(|tally| tally.unanswered -= 1);
+            self.session.count(|tally| tally.unanswered += 1);
+            self.transfer(index, scheduled).await;
+            self.session.count(|tally| tally.unanswered -= 1);
         }
     }
 
-    async fn transfer(&mut self, index: usize, due: Due) {
-        let transfer = self.signed(index);
-        self.load.form.submission(&transfer, &mut self.request);
+    /// Sends the next transfer of the account at `index`.
+    async fn transfer(&mut self, index: usize, scheduled: ScheduledTransfer) {
+        let transfer = self.take_signed_transfer(index);
+        self.session.prepare_submission(&transfer);
         match self.submit().await {
-            Submission::GivenUp => return,
-            Submission::Refused => return self.look_up_sequence_number(index).await,
-            Submission::Accepted => {}
+            SubmitOutcome::RunOver => return,
+            SubmitOutcome::Rejected => return self.refresh_sequence_number(index).await,
+            SubmitOutcome::Accepted => {}
         }
-        if due.measured {
-            self.count(|tally| tally.submit.record(due.at.elapsed()));
+        if scheduled.is_measured {
+            self.session
+                .count(|tally| tally.submit.record(scheduled.due_at.elapsed()));
         }
-        self.load.accept(due);
-        self.accounts[index].next = transfer.protector.after(1);
-        if self.load.plan.mode == Mode::Await {
-            if !self.wait(transfer.hash).await {
-                self.look_up_sequence_number(index).await;
-            } else if due.measured {
-                self.count(|tally| tally.commit.record(due.at.elapsed()));
+        self.session.run().count_accepted(scheduled);
+        self.accounts[index].next_protector = protector_after(transfer.protector, 1);
+        if self.session.run().plan().is_commit_awaited {
+            if !wait_for_commit(&mut self.session, transfer.hash).await {
+                self.refresh_sequence_number(index).await;
+            } else if scheduled.is_measured {
+                self.session
+                    .count(|tally| tally.commit.record(scheduled.due_at.elapsed()));
             }
         }
     }
 
-    /// The next transfer of an account: the one that was signed before, if it still fits.
-    fn signed(&mut self, index: usize) -> Transfer {
+    /// Returns the next transfer of an account.
+    ///
+    /// Transfers that were signed before the load are skipped if they do not have the account's
+    /// next replay protector. Signs a transfer if none is left.
+    fn take_signed_transfer(&mut self, index: usize) -> SignedTransfer {
         let account = &mut self.accounts[index];
-        while let Some(transfer) = account.signed.pop_front() {
-            if transfer.protector == account.next {
+        while let Some(transfer) = account.signed_in_advance.pop_front() {
+            if transfer.protector == account.next_protector {
                 return transfer;
             }
         }
-        self.count(|tally| tally.signed_while_running += 1);
+        self.session.count(|tally| tally.signed_while_running += 1);
         let account = &self.accounts[index];
-        self.load.form.sign(&self.load.plan, account, account.next)
+        let run = self.session.run();
+        run.requests()
+            .sign(run.plan(), account, account.next_protector)
     }
 
-    /// Counts what the connection met.
-    pub(super) fn count(&self, change: impl FnOnce(&mut Tally)) {
-        change(&mut self.tally.borrow_mut());
-    }
-
-    /// Counts an error by its code.
-    pub(super) fn error(&self, code: String) {
-        self.count(|tally| tally.error(code));
-    }
-
-    /// Asks for `path`.
-    ///
-    /// # Errors
-    /// When no answer came.
-    pub(super) async fn ask(&mut self, path: &str) -> Result<Answer, NoAnswer> {
-        self.load.form.question(path, &mut self.request);
-        self.exchange().await
-    }
-
-    /// Asks for the transaction at `path`, in the form of the submissions.
-    ///
-    /// # Errors
-    /// When no answer came.
-    pub(super) async fn look(&mut self, path: &str) -> Result<Answer, NoAnswer> {
-        self.load.form.look(path, &mut self.request);
-        self.exchange().await
-    }
-
-    /// Sends the request and reads its answer. Stops the run if this machine cannot make the connection: then
-    /// its figures would say nothing about the node.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`NoAnswer`] if no answer came.
-    async fn exchange(&mut self) -> Result<Answer, NoAnswer> {
-        self.connection.ask(&self.request).await.map_err(|error| {
-            if let AskError::Local(cause) = error {
-                let connections = self.load.plan.connections;
-                self.load.stop(format!(
-                    "this machine cannot make all of the {connections} connections: {cause}"
-                ));
-            }
-            NoAnswer
-        })
-    }
-
-    /// Submits until the node takes it or says that it never will.
-    async fn submit(&mut self) -> Submission {
+    /// Sends the current request until the node accepts it or rejects it for good.
+    async fn submit(&mut self) -> SubmitOutcome {
         let mut pause = PAUSE_MIN;
-        let mut unanswered = false;
+        let mut was_unanswered = false;
         loop {
-            match self.exchange().await {
-                Ok(answer) if answer.status == StatusCode::ACCEPTED => return Submission::Accepted,
-                Ok(answer) => {
-                    let code = error_code(&answer);
-                    // The node may have taken and committed it when the connection broke.
-                    if unanswered && is_too_old(&answer) {
-                        return Submission::Accepted;
+            match self.session.exchange().await {
+                Ok(response) if response.status == StatusCode::ACCEPTED => {
+                    return SubmitOutcome::Accepted;
+                }
+                Ok(response) => {
+                    let code = error_code(&response);
+                    // The node may have committed it before the connection broke.
+                    if was_unanswered && is_sequence_number_too_old(&response) {
+                        return SubmitOutcome::Accepted;
                     }
-                    self.error(code);
-                    if !asks_to_come_again(answer.status) {
+                    self.session.count_error(code);
+                    if !is_retryable(response.status) {
                         tokio::time::sleep(pause).await;
-                        return Submission::Refused;
+                        return SubmitOutcome::Rejected;
                     }
                 }
                 Err(_) => {
-                    unanswered = true;
-                    self.error("no answer".to_owned());
+                    was_unanswered = true;
+                    self.session.count_error("no answer".to_owned());
                 }
             }
-            if self.load.is_over() {
-                return Submission::GivenUp;
+            if self.session.run().is_over() {
+                return SubmitOutcome::RunOver;
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
 
-    /// Asks the ledger for the number of an account's next transaction; it stays when there is no answer.
-    /// Where nonces protect the transfers there is nothing to look up.
-    async fn look_up_sequence_number(&mut self, index: usize) {
-        if self.load.plan.orderless {
+    /// Reads the next sequence number of an account from the ledger, unless nonces protect the
+    /// transfers. The known number stays if the node does not respond.
+    async fn refresh_sequence_number(&mut self, index: usize) {
+        if self.session.run().plan().is_orderless {
             return;
         }
         #[derive(Deserialize)]
@@ -216,65 +168,34 @@ impl Worker {
             sequence_number: &'a str,
         }
         let path = format!("/v1/accounts/{}", self.accounts[index].signer.address());
-        let Ok(answer) = self.ask(&path).await else {
-            return self.error("no answer".to_owned());
+        let Ok(response) = self.session.get(&path).await else {
+            return self.session.count_error("no answer".to_owned());
         };
-        if answer.status != StatusCode::OK {
-            return self.error(error_code(&answer));
+        if response.status != StatusCode::OK {
+            return self.session.count_error(error_code(&response));
         }
-        let number = serde_json::from_slice::<Account<'_>>(&answer.body)
+        let number = serde_json::from_slice::<Account<'_>>(&response.body)
             .ok()
             .and_then(|account| account.sequence_number.parse().ok());
         match number {
-            Some(number) => self.accounts[index].next = ReplayProtector::SequenceNumber(number),
-            None => self.error("an account without a number".to_owned()),
+            Some(number) => {
+                self.accounts[index].next_protector = ReplayProtector::SequenceNumber(number);
+            }
+            None => self
+                .session
+                .count_error("an account without a number".to_owned()),
         }
     }
 }
 
 /// Sleeps until `at`, or until the run is stopped.
 ///
-/// Only an open loop and a ramp have to wait: a timer that is already due still costs its granularity, a
-/// millisecond.
-async fn sleep_until(load: &Load, at: Instant) {
+/// Returns without a timer if `at` has passed, because a timer takes a millisecond even then.
+async fn sleep_until(run: &Run, at: Instant) {
     if at > Instant::now() {
         tokio::select! {
             () = tokio::time::sleep_until(at.into()) => {}
-            () = load.stopped() => {}
+            () = run.wait_stopped() => {}
         }
-    }
-}
-
-/// Whether the sequence number was used already.
-fn is_too_old(answer: &Answer) -> bool {
-    let too_old = ValidationStatus::SequenceNumberTooOld.code();
-    serde_json::from_slice::<Reason<'_>>(&answer.body).is_ok_and(|reason| {
-        reason.error_code == "sequence_number_too_old" || reason.vm_error_code == Some(too_old)
-    })
-}
-
-/// Whether the same request may be answered better a little later.
-pub(super) fn asks_to_come_again(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::INSUFFICIENT_STORAGE
-            | StatusCode::TOO_MANY_REQUESTS
-    )
-}
-
-/// Status and error code of an answer, as errors are counted.
-pub(super) fn error_code(answer: &Answer) -> String {
-    let status = answer.status.as_u16();
-    match serde_json::from_slice::<Reason<'_>>(&answer.body) {
-        Ok(Reason {
-            error_code,
-            vm_error_code: Some(vm_error_code),
-        }) => match ValidationStatus::from_code(vm_error_code) {
-            Some(name) => format!("{status} {error_code} {name}"),
-            None => format!("{status} {error_code} {vm_error_code}"),
-        },
-        Ok(Reason { error_code, .. }) => format!("{status} {error_code}"),
-        Err(_) => status.to_string(),
     }
 }

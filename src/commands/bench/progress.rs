@@ -1,26 +1,48 @@
-//! The progress bar of a run; shown on a terminal only.
+//! Progress bars, which are drawn on a terminal only.
 
-use super::{plan::Plan, run::Load};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Duration;
+use ledger_client::load::{Plan, Sample};
 
-/// A bar that is full when the run is over: by transfers where their number is given, else by time.
-pub fn bar(plan: &Plan) -> ProgressBar {
+/// Creates the bar of the funding, in accounts.
+pub fn funding_bar(plan: &Plan) -> ProgressBar {
+    bar(
+        plan.accounts as u64,
+        "funding accounts {wide_bar} {pos}/{len}",
+    )
+}
+
+/// Creates the bar of the signatures before the load, in transfers.
+pub fn signing_bar(plan: &Plan) -> ProgressBar {
+    let connections = plan.connections as u64;
+    bar(
+        plan.pre_signed_per_connection().saturating_mul(connections),
+        "signing transfers {wide_bar} {pos}/{len}",
+    )
+}
+
+/// Creates the bar of a run, in transfers if their number is given, and otherwise in seconds.
+pub fn run_bar(plan: &Plan) -> ProgressBar {
     let (length, unit) = match (plan.transfers, plan.duration) {
         (Some(transfers), _) => (transfers, ""),
         (None, duration) => (duration.unwrap_or_default().as_secs(), " s"),
     };
-    let template = format!("{{wide_bar}} {{pos}}/{{len}}{unit}  {{msg}}");
-    let style = ProgressStyle::with_template(&template).expect("the template is valid");
+    bar(
+        length,
+        &format!("{{wide_bar}} {{pos}}/{{len}}{unit}  {{msg}}"),
+    )
+}
+
+fn bar(length: u64, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
     ProgressBar::new(length).with_style(style)
 }
 
-/// Shows how far the run is after its warm-up.
-pub fn show(bar: &ProgressBar, load: &Load, committed: u64, elapsed: Duration) {
-    bar.set_position(match load.plan.transfers {
-        Some(_) => committed,
-        None => elapsed.as_secs(),
+/// Updates the bar of a run.
+pub fn show(bar: &ProgressBar, plan: &Plan, sample: Sample) {
+    bar.set_position(match plan.transfers {
+        Some(_) => sample.committed,
+        None => sample.at.as_secs(),
     });
-    let per_second = committed as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
+    let per_second = sample.committed as f64 / sample.at.as_secs_f64().max(f64::MIN_POSITIVE);
     bar.set_message(format!("{per_second:.0} committed/s"));
 }

@@ -1,16 +1,14 @@
-//! What a run measured, as text or JSON.
+//! The report of a run, as text or JSON.
 
-use super::{
-    Format, Mode, meter::History, process_usage::Usage, quantiles::Quantiles, run::Load,
-    tally::Tally,
-};
+use super::arguments::{Arguments, Format, Mode};
+use ledger_client::load::{History, LatencySummary, Run, Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
-/// A thread of the generator that is busy for such a share of the time or more may well be what limits
-/// the load.
+/// Share of the time from which a busy generator may be what limits the load.
 const BUSY_SHARE_MAX: f64 = 0.9;
-/// Into how many parts of equally many transactions the course of a run is divided.
+
+/// Number of parts with the same number of commits that a run is divided into.
 const PARTS: u64 = 5;
 
 /// The report.
@@ -21,27 +19,27 @@ pub struct Report {
     connections: usize,
     accounts: usize,
     seed: u64,
-    /// Transfers per second that were due; absent in a closed loop.
+    /// Due transfers per second, in an open loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate: Option<f64>,
-    /// From the end of the warm-up until the last commitment was seen on the ledger.
+    /// Time from the end of the warm-up to the last commit that was seen.
     seconds: f64,
-    /// Of the transfers that were due after the warm-up.
+    /// Number of accepted transfers that were due after the warm-up.
     accepted: u64,
-    /// After the warm-up; what it left pending is among them.
+    /// Number of commits after the warm-up, including those of transfers that it left pending.
     committed: u64,
     committed_per_second: f64,
-    /// The rate of each fifth of the committed transactions.
+    /// The rate during each fifth of the commits.
     fifths_committed_per_second: Vec<f64>,
     uncommitted: u64,
-    /// Sent, and without an answer when the run ended.
+    /// Number of transfers without a response at the end of the run.
     unanswered: u64,
-    /// Why the run ended before its plan did.
+    /// The reason for an end before that of the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
-    submit_latency: Quantiles,
+    submit_latency: LatencySummary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    commit_latency: Option<Quantiles>,
+    commit_latency: Option<LatencySummary>,
     failed: u64,
     lost: u64,
     false_not_found: u64,
@@ -52,7 +50,7 @@ pub struct Report {
     node: Option<NodeProcess>,
 }
 
-/// What the load cost on this side. A generator that is the limit measures itself.
+/// The resource usage of the generator. A generator that is the limit measures itself.
 #[derive(Debug, Serialize)]
 struct Generator {
     threads: usize,
@@ -61,25 +59,25 @@ struct Generator {
     warm_up_seconds: f64,
     ramp_seconds: f64,
     cpu_us_per_transfer: f64,
-    /// Of the time of its threads.
+    /// Processor time as a share of the time of all threads.
     busy_share: f64,
     was_the_limit: bool,
 }
 
-/// What the load cost the node's process (`--pid`).
+/// The resource usage of the node's process (`--pid`).
 #[derive(Debug, Serialize)]
 struct NodeProcess {
     cpu_us_per_transfer: f64,
-    /// How many cores it used on average.
+    /// Mean number of cores in use.
     cores: f64,
     resident_bytes: u64,
 }
 
 impl Generator {
-    fn new(load: &Load, tally: &Tally, history: &History) -> Self {
-        let plan = &load.plan;
-        let [before, after] = history.usage();
-        let used = after.own.saturating_sub(before.own);
+    fn new(run: &Run, tally: &Tally, history: &History) -> Self {
+        let plan = run.plan();
+        let (before, after) = (history.usage_before(), history.usage_after());
+        let used = after.own_cpu.saturating_sub(before.own_cpu);
         let busy_share = share(used, history.duration()) / plan.threads as f64;
         Self {
             threads: plan.threads,
@@ -89,7 +87,7 @@ impl Generator {
             ramp_seconds: plan.ramp.as_secs_f64(),
             cpu_us_per_transfer: micros_each(used, history.committed()),
             busy_share,
-            // In an open loop it is for the rate to say whether it was kept.
+            // In an open loop the committed rate shows whether the generator kept up.
             was_the_limit: plan.interval.is_none() && busy_share >= BUSY_SHARE_MAX,
         }
     }
@@ -97,8 +95,8 @@ impl Generator {
 
 impl NodeProcess {
     fn new(history: &History) -> Option<Self> {
-        let [Usage { node: before, .. }, Usage { node: after, .. }] = history.usage();
-        let (before, after) = before.as_ref().zip(after.as_ref())?;
+        let (before, after) = (history.usage_before(), history.usage_after());
+        let (before, after) = before.node.zip(after.node)?;
         let used = after.cpu.saturating_sub(before.cpu);
         Some(Self {
             cpu_us_per_transfer: micros_each(used, history.committed()),
@@ -108,11 +106,12 @@ impl NodeProcess {
     }
 }
 
-/// A time for each of so many, in microseconds.
+/// Returns the time per transfer, in microseconds.
 fn micros_each(time: Duration, count: u64) -> f64 {
     time.as_secs_f64() * 1e6 / count.max(1) as f64
 }
 
+/// Returns a part as a share of the whole, or 0 if the whole is empty.
 fn share(part: Duration, whole: Duration) -> f64 {
     if whole.is_zero() {
         return 0.0;
@@ -121,9 +120,9 @@ fn share(part: Duration, whole: Duration) -> f64 {
 }
 
 impl Report {
-    /// The report of a run that is over.
-    pub fn new(load: &Load, tally: &Tally, history: &History) -> Self {
-        let plan = &load.plan;
+    /// Creates the report of a run that is over.
+    pub fn new(arguments: &Arguments, run: &Run, tally: &Tally, history: &History) -> Self {
+        let plan = run.plan();
         let seconds = history.duration().as_secs_f64();
         let committed = history.committed();
         let per_second = if seconds > 0.0 {
@@ -132,41 +131,41 @@ impl Report {
             0.0
         };
         Self {
-            mode: plan.mode,
-            format: plan.format,
+            mode: arguments.mode,
+            format: arguments.format,
             connections: plan.connections,
             accounts: plan.accounts,
             seed: plan.seed,
             rate: plan.interval.map(|interval| 1.0 / interval.as_secs_f64()),
             seconds,
-            accepted: load.accepted_measured(),
+            accepted: run.accepted_measured(),
             committed,
             committed_per_second: per_second,
             fifths_committed_per_second: history.rates(PARTS),
-            uncommitted: load
+            uncommitted: run
                 .accepted()
                 .saturating_sub(history.committed_in_warm_up())
                 .saturating_sub(committed),
             unanswered: tally.unanswered,
-            stopped: load.stop_cause().map(str::to_owned),
+            stopped: run.stop_cause().map(str::to_owned),
             submit_latency: (&tally.submit).into(),
-            commit_latency: (plan.mode == Mode::Await).then(|| (&tally.commit).into()),
+            commit_latency: plan.is_commit_awaited.then(|| (&tally.commit).into()),
             failed: tally.failed,
             lost: tally.lost,
             false_not_found: tally.false_not_found,
             waits_in_vain: tally.waits_in_vain,
             errors: tally.errors().clone(),
-            generator: Generator::new(load, tally, history),
+            generator: Generator::new(run, tally, history),
             node: NodeProcess::new(history),
         }
     }
 
-    /// For programs.
+    /// Renders the report as JSON.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("the report has a JSON form")
     }
 
-    /// For people.
+    /// Renders the report as text.
     pub fn text(&self) -> String {
         let fifths: Vec<_> = self
             .fifths_committed_per_second

@@ -1,0 +1,46 @@
+//! A load generator: sends signed transfers to a node, and counts on the ledger what it commits.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the parameters of a run, its schedule and counters | `plan`, `run` |
+//! | accounts, their funding, transfers that are signed in advance | `account`, `funding`, `presign` |
+//! | requests as bytes, an HTTP/1.1 connection | `requests`, `connection`, `response` |
+//! | the threads of a run, and the work of one connection | `threads`, `worker`, `commit_wait` |
+//! | the connection of a worker, and what responses mean | `session`, `rejection`, `transaction_status` |
+//! | latencies, errors, commits, processor time | `tally`, `latency`, `meter`, `process_usage` |
+
+mod account;
+mod commit_wait;
+mod connection;
+mod error;
+mod funding;
+mod latency;
+mod meter;
+mod plan;
+mod presign;
+mod process_usage;
+mod rejection;
+mod requests;
+mod response;
+mod run;
+mod session;
+mod tally;
+mod threads;
+mod transaction_status;
+mod worker;
+
+pub use account::{SendingAccount, SignedTransfer};
+pub use connection::{Connection, RequestError, parse_authority};
+pub use error::{InvalidTarget, LoadError};
+pub use funding::fund_accounts;
+pub use latency::{LatencyHistogram, LatencySummary};
+pub use meter::{History, Meter, Sample};
+pub use plan::{Plan, RenderJson, SubmissionFormat};
+pub use presign::sign_in_advance;
+pub use process_usage::{ProcessUsage, ResourceUsage};
+pub use requests::RequestWriter;
+pub use response::{InvalidResponse, Response, ResponseHead};
+pub use run::Run;
+pub use tally::Tally;
+pub use threads::{LoadThreads, required_descriptors};
+pub use transaction_status::TransactionStatus;
