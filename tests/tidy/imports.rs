@@ -17,12 +17,14 @@ use syn::{
 /// Number of files in the largest import cycle of each crate, by the root file of the crate.
 ///
 /// A change that makes a cycle smaller lowers the number here.
-const LARGEST_CYCLES: [(&str, usize); 5] = [
+const LARGEST_CYCLES: [(&str, usize); 7] = [
+    ("src/limits/lib.rs", 0),
     ("src/ledger/lib.rs", 73),
     ("src/store/lib.rs", 4),
     ("actors/lib.rs", 13),
-    ("src/api/lib.rs", 34),
-    ("src/main.rs", 11),
+    ("src/api/lib.rs", 33),
+    ("src/client/lib.rs", 0),
+    ("src/main.rs", 7),
 ];
 
 /// Maximum number of re-exports that lead from a path to its item. Longer chains are cycles.
