@@ -73,8 +73,8 @@ impl Connection {
     ///
     /// # Errors
     /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection, and
-    /// [`RequestError::NoResponse`] if no valid response is received in time. The next request opens
-    /// a new connection.
+    /// [`RequestError::NoResponse`] if no valid response is received in time. The next request
+    /// opens a new connection.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Response, RequestError> {
         let response = timeout(RESPONSE_TIMEOUT, self.exchange_unlimited(request)).await;
         let response = response.unwrap_or(Err(RequestError::NoResponse));

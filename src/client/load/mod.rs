@@ -3,10 +3,10 @@
 //! | to find | look in |
 //! |---|---|
 //! | the parameters of a run, its schedule and counters | `plan`, `run` |
-//! | accounts, their funding, transfers that are signed in advance | `account`, `funding`, `presign` |
+//! | accounts, their funding, transfers signed in advance | `account`, `funding`, `presign` |
 //! | requests as bytes, an HTTP/1.1 connection | `requests`, `connection`, `response` |
 //! | the threads of a run, and the work of one connection | `threads`, `worker`, `commit_wait` |
-//! | the connection of a worker, and what responses mean | `session`, `rejection`, `transaction_status` |
+//! | a worker's connection, responses | `session`, `rejection`, `transaction_status` |
 //! | latencies, errors, commits, processor time | `tally`, `latency`, `meter`, `process_usage` |
 
 mod account;

@@ -122,8 +122,7 @@ impl Run {
         self.stop_cause().is_some() || self.end().is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Stops the run: no new transfers are sent, and responses are awaited for at most
-    /// [`DRAIN_TIMEOUT`].
+    /// Stops the run: no new transfers are sent, and responses are awaited for at most 10 s.
     ///
     /// Further calls have no effect. The cause of the first call is reported.
     pub fn stop(&self, cause: impl Into<String>) {

@@ -19,8 +19,9 @@ const EXPIRES_AFTER: Duration = Duration::from_secs(300);
 /// signed in advance.
 const ASSUMED_DURATION: Duration = Duration::from_secs(3_600);
 
-/// Maximum length of ramp, warm-up and duration, and of the interval between two transfers: 30 days.
-/// No sum of them overflows.
+/// Maximum length of ramp, warm-up and duration, and of the interval between two transfers.
+///
+/// The limit is 30 days, so that no sum of them overflows.
 const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// The options of `bench`.
