@@ -45,9 +45,12 @@ fn help_texts_are_the_golden_file() {
     ];
     let mut text = String::new();
     for command in COMMANDS {
+        // Wide enough for every line: whether clap wraps lines depends on the features that other
+        // crates of the same build give it.
         let output = binary()
             .args(command.split_whitespace())
             .arg("--help")
+            .env("COLUMNS", "1000")
             .output()
             .unwrap();
         assert!(output.status.success(), "{command}");

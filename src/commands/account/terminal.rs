@@ -4,7 +4,7 @@ use rustix::{
     process::{Signal, getpid, kill_process},
     termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr},
 };
-use std::io::{self, ErrorKind, Read, StdinLock, Write as _};
+use std::io::{self, Read, StdinLock, Write as _};
 
 /// The character that the interrupt key (Ctrl-C) sends.
 const INTERRUPT: u8 = 0x03;
@@ -76,9 +76,12 @@ impl Read for HiddenLine {
             self.terminal = None;
         }
         if end == Some(INTERRUPT) {
-            // With the terminal as it was before, the process ends as the interrupt key would have ended it.
+            // With the terminal as it was before, the process ends as the interrupt key would have
+            // ended it.
             kill_process(getpid(), Signal::INT)?;
-            return Err(ErrorKind::Interrupted.into());
+            // The process was started with the signal ignored. Not `ErrorKind::Interrupted`, because
+            // callers retry that and would take the line for a key.
+            return Err(io::Error::other("interrupted"));
         }
         Ok(count)
     }
