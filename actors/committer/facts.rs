@@ -1,6 +1,6 @@
 //! What submissions are checked against: the facts of recently touched accounts.
 
-use ledger::{AccountAddress, AccountFacts, map::HashMap};
+use ledger::{AccountAddress, AccountFacts, map::GenerationalMap};
 
 /// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
 /// twice as many at most.
@@ -20,8 +20,7 @@ pub(crate) struct ChangedFacts {
 /// nodes of 32 accounts would be copied and freed again for each account of a small block.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    younger: HashMap<AccountAddress, AccountFacts>,
-    older: HashMap<AccountAddress, AccountFacts>,
+    accounts: GenerationalMap<AccountAddress, AccountFacts>,
     /// The first block of which the younger generation has all accounts.
     younger_from: u64,
     /// The first block of which both together have all accounts.
@@ -31,10 +30,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// The facts of an account, if it is remembered.
     pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountFacts> {
-        self.younger
-            .get(address)
-            .or_else(|| self.older.get(address))
-            .copied()
+        self.accounts.get(address).copied()
     }
 
     /// The height of the first block from which on all accounts that blocks have changed are here. One that is not has
@@ -46,15 +42,13 @@ impl Facts {
     /// Notes what the next block says.
     pub(super) fn apply(&mut self, changed: &ChangedFacts) {
         for (address, facts) in &changed.accounts {
-            if self.younger.len() >= FACTS_KEPT_MIN {
-                // Their memory is used again.
-                std::mem::swap(&mut self.older, &mut self.younger);
-                self.younger.clear();
+            if self.accounts.younger().len() >= FACTS_KEPT_MIN {
+                self.accounts.rotate();
                 self.complete_from = self.younger_from;
                 // Accounts of this block are in both.
                 self.younger_from = changed.height + 1;
             }
-            self.younger.insert(*address, *facts);
+            self.accounts.insert(*address, *facts);
         }
     }
 }
@@ -90,7 +84,7 @@ mod tests {
         let others = (0..2 * FACTS_KEPT_MIN).map(|n| (address(1_000_000 + n), 1));
         all.apply(&changed(3, others));
         assert_eq!(all.get(&address(0)), None);
-        assert!(all.younger.len() + all.older.len() <= 2 * FACTS_KEPT_MIN);
+        assert!(all.accounts.younger().len() + all.accounts.older().len() <= 2 * FACTS_KEPT_MIN);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! except what must stay.
 
 use bytes::Bytes;
-use ledger::{ExecutedBlock, StateKey, map::HashMap};
+use ledger::{ExecutedBlock, StateKey, map::GenerationalMap};
 
 /// What a generation may hold, in bytes, keys and bookkeeping included.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
@@ -19,16 +19,15 @@ struct Cached {
     height: u64,
 }
 
-fn entry_bytes(key: &StateKey, value: &Cached) -> usize {
-    key.as_bytes().len() + value.value.as_ref().map_or(0, Bytes::len) + ENTRY_OVERHEAD_BYTES
+fn entry_bytes(key_bytes: usize, value: &Cached) -> usize {
+    key_bytes + value.value.as_ref().map_or(0, Bytes::len) + ENTRY_OVERHEAD_BYTES
 }
 
 /// The newest values of some keys.
 #[derive(Debug)]
 pub(super) struct StateCache {
-    younger: HashMap<StateKey, Cached>,
+    entries: GenerationalMap<StateKey, Cached>,
     younger_bytes: usize,
-    older: HashMap<StateKey, Cached>,
     generation_bytes_max: usize,
     /// At how many bytes the younger generation is full. More than `generation_bytes_max` where most
     /// of it must stay: a rotation looks at a whole generation, so between two of them as much comes in
@@ -44,9 +43,8 @@ impl StateCache {
 
     fn with_generation_bytes(generation_bytes_max: usize) -> Self {
         Self {
-            younger: HashMap::default(),
+            entries: GenerationalMap::default(),
             younger_bytes: 0,
-            older: HashMap::default(),
             generation_bytes_max,
             rotate_at_bytes: generation_bytes_max,
             durable_height: 0,
@@ -60,10 +58,10 @@ impl StateCache {
 
     /// The newest value of `key` (`Some(None)`: it has none), if the cache knows.
     pub(super) fn get(&mut self, key: &StateKey) -> Option<Option<Bytes>> {
-        if let Some(cached) = self.younger.get(key) {
+        if let Some(cached) = self.entries.younger().get(key) {
             return Some(cached.value.clone());
         }
-        let (key, cached) = self.older.remove_entry(key)?;
+        let (key, cached) = self.entries.remove_older(key)?;
         let value = cached.value.clone();
         self.insert(key, cached);
         Some(value)
@@ -85,23 +83,17 @@ impl StateCache {
                 value: write.value().cloned(),
                 height: block.height(),
             };
-            self.older.remove(key);
+            self.entries.remove_older(key);
             self.insert(key.clone(), cached);
         }
     }
 
     fn insert(&mut self, key: StateKey, cached: Cached) {
-        let bytes = entry_bytes(&key, &cached);
-        match self.younger.get_mut(&key) {
-            Some(place) => {
-                self.younger_bytes -= entry_bytes(&key, place);
-                *place = cached;
-            }
-            None => {
-                self.younger.insert(key, cached);
-            }
+        let key_bytes = key.as_bytes().len();
+        self.younger_bytes += entry_bytes(key_bytes, &cached);
+        if let Some(replaced) = self.entries.insert(key, cached) {
+            self.younger_bytes -= entry_bytes(key_bytes, &replaced);
         }
-        self.younger_bytes += bytes;
         if self.younger_bytes > self.rotate_at_bytes {
             self.rotate();
         }
@@ -109,13 +101,12 @@ impl StateCache {
 
     fn rotate(&mut self) {
         let durable_height = self.durable_height;
-        let mut expelled = std::mem::replace(&mut self.older, std::mem::take(&mut self.younger));
-        expelled.retain(|_, cached| cached.height > durable_height);
-        self.younger_bytes = expelled
-            .iter()
-            .map(|(key, cached)| entry_bytes(key, cached))
+        self.entries
+            .rotate_keeping(|cached| cached.height > durable_height);
+        let younger = self.entries.younger().iter();
+        self.younger_bytes = younger
+            .map(|(key, cached)| entry_bytes(key.as_bytes().len(), cached))
             .sum();
-        self.younger = expelled;
         self.rotate_at_bytes = self
             .generation_bytes_max
             .max(self.younger_bytes.saturating_mul(2));
@@ -161,7 +152,9 @@ mod tests {
         }
         assert_eq!(cache.get(&key(1)), Some(value(51)));
         assert_eq!(cache.get(&key(2)), Some(value(52)));
-        assert!(cache.younger.len() + cache.older.len() <= 2 * ENTRIES as usize + 4);
+        assert!(
+            cache.entries.younger().len() + cache.entries.older().len() <= 2 * ENTRIES as usize + 4
+        );
         cache.set_durable(5);
         for n in 1_000..10_000 {
             cache.note_read(key(n), value(n));
@@ -177,7 +170,7 @@ mod tests {
         for n in 1..=WRITES {
             cache.apply(&block_writing(n, &[(key(n), value(n))]));
             // A rotation makes the newest entry one of the older generation.
-            rotations += u32::from(cache.older.contains_key(&key(n)));
+            rotations += u32::from(cache.entries.older().contains_key(&key(n)));
         }
         assert!(rotations <= 2 * WRITES.ilog2(), "{rotations} rotations");
         cache.set_durable(WRITES);
@@ -185,7 +178,7 @@ mod tests {
             cache.note_read(key(n), value(n));
         }
         assert!(
-            cache.younger.len() + cache.older.len() <= 2 * 10 + 2,
+            cache.entries.younger().len() + cache.entries.older().len() <= 2 * 10 + 2,
             "it shrinks again"
         );
     }

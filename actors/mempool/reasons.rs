@@ -1,35 +1,33 @@
-//! Why transactions left the pool, for as long as there is room to remember.
+//! The reasons why transactions left the pool.
 
 use crate::LeaveReason;
-use ledger::{HashValue, map::HashMap};
+use ledger::{HashValue, map::GenerationalMap};
 
-/// How many reasons at least are remembered before the oldest go: enough for some minutes of a
-/// pool that rejects a few hundred a second, at about 150 bytes each.
+/// Minimum number of reasons that are remembered: enough for some minutes of a pool that rejects a few
+/// hundred transactions per second. A reason takes about 150 bytes.
 const REASONS_KEPT_MIN: usize = 32_768;
 
-/// The newest reasons, in two generations: when the younger is full, the older one goes.
+/// The newest reasons, at most twice [`REASONS_KEPT_MIN`].
 #[derive(Debug, Default)]
-pub(super) struct Reasons {
-    younger: HashMap<HashValue, LeaveReason>,
-    older: HashMap<HashValue, LeaveReason>,
-}
+pub(super) struct Reasons(GenerationalMap<HashValue, LeaveReason>);
 
 impl Reasons {
+    /// Records why a transaction left the pool.
     pub(super) fn record(&mut self, hash: HashValue, reason: LeaveReason) {
-        if self.younger.len() >= REASONS_KEPT_MIN {
-            self.older = std::mem::take(&mut self.younger);
+        if self.0.younger().len() >= REASONS_KEPT_MIN {
+            self.0.rotate();
         }
-        self.younger.insert(hash, reason);
+        self.0.insert(hash, reason);
     }
 
+    /// Returns why a transaction left the pool, if that is remembered.
     pub(super) fn get(&self, hash: &HashValue) -> Option<&LeaveReason> {
-        self.younger.get(hash).or_else(|| self.older.get(hash))
+        self.0.get(hash)
     }
 
-    /// The transaction is in the pool again.
+    /// Removes the reason of a transaction that is in the pool again.
     pub(super) fn forget(&mut self, hash: &HashValue) {
-        self.younger.remove(hash);
-        self.older.remove(hash);
+        self.0.remove(hash);
     }
 }
 
@@ -42,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_are_kept_and_the_rest_is_bounded() {
+    fn keeps_the_newest_reasons_and_bounds_their_number() {
         let mut reasons = Reasons::default();
         let count = 3 * REASONS_KEPT_MIN;
         for n in 0..count {
@@ -55,11 +53,11 @@ mod tests {
             );
         }
         assert!(reasons.get(&hash(0)).is_none());
-        assert!(reasons.younger.len() + reasons.older.len() <= 2 * REASONS_KEPT_MIN);
+        assert!(reasons.0.younger().len() + reasons.0.older().len() <= 2 * REASONS_KEPT_MIN);
     }
 
     #[test]
-    fn who_comes_back_has_no_reason() {
+    fn a_transaction_that_is_pending_again_has_no_reason() {
         let mut reasons = Reasons::default();
         reasons.record(hash(1), LeaveReason::Expired { at_secs: 1 });
         reasons.forget(&hash(1));
