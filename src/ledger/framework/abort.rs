@@ -38,8 +38,37 @@ pub struct ErrorConstant {
     pub description: &'static str,
 }
 
+/// Declares the abort codes of a module as one table of names, categories, reasons and descriptions.
+///
+/// The description, which `vm_status` shows, is also the documentation of the constant. With
+/// `const NAME;` as the first line, the macro also declares the list of all codes of the table.
+macro_rules! abort_codes {
+    (
+        $list_vis:vis const $list:ident;
+        $($vis:vis $name:ident = $category:ident $reason:literal $description:literal;)*
+    ) => {
+        abort_codes! { $($vis $name = $category $reason $description;)* }
+
+        $list_vis const $list: &[$crate::framework::abort::ErrorConstant] = &[$($name),*];
+    };
+    ($($vis:vis $name:ident = $category:ident $reason:literal $description:literal;)*) => {
+        $(
+            #[doc = $description]
+            $vis const $name: $crate::framework::abort::ErrorConstant =
+                $crate::framework::abort::ErrorConstant::new(
+                    stringify!($name),
+                    $crate::framework::abort::Category::$category,
+                    $reason,
+                    $description,
+                );
+        )*
+    };
+}
+
+pub(crate) use abort_codes;
+
 impl ErrorConstant {
-    /// A constant; meant for the `errors` of a module declaration.
+    /// Creates a constant. `abort_codes!` declares those of a module.
     pub const fn new(
         name: &'static str,
         category: Category,

@@ -9,19 +9,16 @@ use crate::{
     TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::ModuleDeclaration,
         function::{Function, Signer},
     },
 };
 
-/// Less arrives than the sender expects.
-pub const EAMOUNT_MISMATCH: ErrorConstant = ErrorConstant::new(
-    "EAMOUNT_MISMATCH",
-    Category::Aborted,
-    2,
-    "less would arrive than the sender expects",
-);
+abort_codes! {
+    const ERRORS;
+    pub EAMOUNT_MISMATCH = Aborted 2 "less would arrive than the sender expects";
+}
 
 type AnyObject = Object<TypeParameter<0>>;
 
@@ -97,6 +94,6 @@ pub(super) fn module() -> ModuleDeclaration {
                 is_derived_balance_at_least,
             )),
         ],
-        errors: &[EAMOUNT_MISMATCH],
+        errors: ERRORS,
     }
 }

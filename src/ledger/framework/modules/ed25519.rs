@@ -6,27 +6,18 @@ use crate::{
     crypto::{Ed25519PublicKey, Ed25519Signature},
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration},
         signature::Signature,
     },
 };
 use serde::Serialize;
 
-/// A public key does not have 32 bytes.
-pub const E_WRONG_PUBKEY_SIZE: ErrorConstant = ErrorConstant::new(
-    "E_WRONG_PUBKEY_SIZE",
-    Category::InvalidArgument,
-    1,
-    "an ed25519 public key has 32 bytes",
-);
-/// A signature does not have 64 bytes.
-pub const E_WRONG_SIGNATURE_SIZE: ErrorConstant = ErrorConstant::new(
-    "E_WRONG_SIGNATURE_SIZE",
-    Category::InvalidArgument,
-    2,
-    "an ed25519 signature has 64 bytes",
-);
+abort_codes! {
+    const ERRORS;
+    pub E_WRONG_PUBKEY_SIZE = InvalidArgument 1 "an ed25519 public key has 32 bytes";
+    pub E_WRONG_SIGNATURE_SIZE = InvalidArgument 2 "an ed25519 signature has 64 bytes";
+}
 
 /// What is signed of a struct: its type's name before its fields, so that a signature over one type
 /// says nothing of another.
@@ -86,6 +77,6 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "ed25519",
         structs: vec![signed_message],
         functions: vec![],
-        errors: &[E_WRONG_PUBKEY_SIZE, E_WRONG_SIGNATURE_SIZE],
+        errors: ERRORS,
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
@@ -19,41 +19,16 @@ use crate::{
 /// comes would lock coins for ever where the recipient cannot take them.
 pub const DURATION_SECS_MAX: u64 = 365 * 24 * 60 * 60;
 
-/// Nothing is to be locked.
-pub const EZERO_AMOUNT: ErrorConstant = ErrorConstant::new(
-    "EZERO_AMOUNT",
-    Category::InvalidArgument,
-    1,
-    "an escrow holds at least one unit of the coin",
-);
-/// The deadline is not in the future, or too far in it.
-pub const EDEADLINE: ErrorConstant = ErrorConstant::new(
-    "EDEADLINE",
-    Category::InvalidArgument,
-    2,
-    "the deadline must lie ahead of the block's time, by at most 365 days",
-);
-/// There is no such escrow, or no longer.
-pub const ENOT_OPEN: ErrorConstant = ErrorConstant::new(
-    "ENOT_OPEN",
-    Category::NotFound,
-    3,
-    "the payer has no open escrow of this coin with this number",
-);
-/// Someone else than the recipient wants the coins.
-pub const ENOT_RECIPIENT: ErrorConstant = ErrorConstant::new(
-    "ENOT_RECIPIENT",
-    Category::PermissionDenied,
-    4,
-    "only the recipient of the escrow may release it",
-);
-/// The payer wants the coins back too early.
-pub const EBEFORE_DEADLINE: ErrorConstant = ErrorConstant::new(
-    "EBEFORE_DEADLINE",
-    Category::InvalidState,
-    5,
-    "the payer may cancel the escrow only when its deadline has come",
-);
+abort_codes! {
+    const ERRORS;
+    pub EZERO_AMOUNT = InvalidArgument 1 "an escrow holds at least one unit of the coin";
+    pub EDEADLINE = InvalidArgument 2
+        "the deadline must lie ahead of the block's time, by at most 365 days";
+    pub ENOT_OPEN = NotFound 3 "the payer has no open escrow of this coin with this number";
+    pub ENOT_RECIPIENT = PermissionDenied 4 "only the recipient of the escrow may release it";
+    pub EBEFORE_DEADLINE = InvalidState 5
+        "the payer may cancel the escrow only when its deadline has come";
+}
 
 move_structs! {
     module "escrow";
@@ -266,12 +241,6 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::view("get", get).with_type_parameters(&[&[]]),
             Function::view("locked", locked).with_type_parameters(&[&[]]),
         ],
-        errors: &[
-            EZERO_AMOUNT,
-            EDEADLINE,
-            ENOT_OPEN,
-            ENOT_RECIPIENT,
-            EBEFORE_DEADLINE,
-        ],
+        errors: ERRORS,
     }
 }

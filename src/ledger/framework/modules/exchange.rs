@@ -11,19 +11,16 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
 };
 
-/// One side is to give nothing.
-pub const EZERO_AMOUNT: ErrorConstant = ErrorConstant::new(
-    "EZERO_AMOUNT",
-    Category::InvalidArgument,
-    1,
-    "both sides of an exchange give at least one unit",
-);
+abort_codes! {
+    const ERRORS;
+    pub EZERO_AMOUNT = InvalidArgument 1 "both sides of an exchange give at least one unit";
+}
 
 move_structs! {
     module "exchange";
@@ -139,6 +136,6 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::entry("exchange_assets", exchange_assets)
                 .with_type_parameters(&[&["key"], &["key"]]),
         ],
-        errors: &[EZERO_AMOUNT],
+        errors: ERRORS,
     }
 }

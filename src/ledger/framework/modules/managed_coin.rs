@@ -11,7 +11,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
         modules::{
@@ -21,20 +21,10 @@ use crate::{
     },
 };
 
-/// The caller does not hold the coin's capabilities.
-pub const ENO_CAPABILITIES: ErrorConstant = ErrorConstant::new(
-    "ENO_CAPABILITIES",
-    Category::NotFound,
-    1,
-    "the account does not hold the capabilities of this coin",
-);
-/// A name or symbol is no text. Raised by `0x1::string`, as in the reference.
-pub const EINVALID_UTF8: ErrorConstant = ErrorConstant::new(
-    "EINVALID_UTF8",
-    Category::None,
-    1,
-    "the bytes are no UTF-8 text",
-);
+abort_codes! {
+    pub ENO_CAPABILITIES = NotFound 1 "the account does not hold the capabilities of this coin";
+    pub EINVALID_UTF8 = None 1 "the bytes are no UTF-8 text";
+}
 
 move_structs! {
     module "managed_coin";

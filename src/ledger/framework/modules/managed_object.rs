@@ -14,7 +14,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
@@ -22,13 +22,11 @@ use crate::{
 
 const MODULE: &str = "managed_object";
 
-/// An object is to go at whose address coins lie.
-pub const EHOLDS_COINS: ErrorConstant = ErrorConstant::new(
-    "EHOLDS_COINS",
-    Category::InvalidState,
-    1,
-    "the chain's coin lies at this object's address and would be lost; send it on first",
-);
+abort_codes! {
+    const ERRORS;
+    pub EHOLDS_COINS = InvalidState 1
+        "the chain's coin lies at this object's address and would be lost; send it on first";
+}
 
 move_structs! {
     module "managed_object";
@@ -194,6 +192,6 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::entry("transfer_fungible_assets", transfer_fungible_assets),
             Function::view("is_deletable", is_deletable),
         ],
-        errors: &[EHOLDS_COINS],
+        errors: ERRORS,
     }
 }

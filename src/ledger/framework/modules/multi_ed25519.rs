@@ -4,26 +4,16 @@
 use crate::{
     crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX},
     execute::{Context, Failure},
-    framework::{
-        abort::{Category, ErrorConstant},
-        declare::ModuleDeclaration,
-    },
+    framework::{abort::abort_codes, declare::ModuleDeclaration},
 };
 
-/// A public key is not up to 32 keys and a threshold.
-pub const E_WRONG_PUBKEY_SIZE: ErrorConstant = ErrorConstant::new(
-    "E_WRONG_PUBKEY_SIZE",
-    Category::InvalidArgument,
-    1,
-    "a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
-);
-/// A signature is not some signatures and a bitmap.
-pub const E_WRONG_SIGNATURE_SIZE: ErrorConstant = ErrorConstant::new(
-    "E_WRONG_SIGNATURE_SIZE",
-    Category::InvalidArgument,
-    2,
-    "a multi-ed25519 signature is signatures of 64 bytes and a bitmap of 4",
-);
+abort_codes! {
+    const ERRORS;
+    pub E_WRONG_PUBKEY_SIZE = InvalidArgument 1
+        "a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte";
+    pub E_WRONG_SIGNATURE_SIZE = InvalidArgument 2
+        "a multi-ed25519 signature is signatures of 64 bytes and a bitmap of 4";
+}
 
 /// Checks the size of a public key.
 ///
@@ -54,6 +44,6 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "multi_ed25519",
         structs: vec![],
         functions: vec![],
-        errors: &[E_WRONG_PUBKEY_SIZE, E_WRONG_SIGNATURE_SIZE],
+        errors: ERRORS,
     }
 }

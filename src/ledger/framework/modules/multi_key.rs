@@ -3,41 +3,18 @@
 use super::single_key;
 use crate::{
     execute::{Context, Failure},
-    framework::{
-        abort::{Category, ErrorConstant},
-        declare::ModuleDeclaration,
-    },
+    framework::{abort::abort_codes, declare::ModuleDeclaration},
     transaction::MultiKey,
 };
 
-/// A set without keys.
-pub const E_INVALID_MULTI_KEY_NO_KEYS: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_MULTI_KEY_NO_KEYS",
-    Category::InvalidArgument,
-    1,
-    "a set of keys needs a key",
-);
-/// A set with more keys than a bitmap has bits.
-pub const E_INVALID_MULTI_KEY_TOO_MANY_KEYS: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_MULTI_KEY_TOO_MANY_KEYS",
-    Category::InvalidArgument,
-    2,
-    "a set has at most 32 keys",
-);
-/// The number of signatures is none that the keys could give.
-pub const E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED",
-    Category::InvalidArgument,
-    3,
-    "the signatures required must be between 1 and the number of keys",
-);
-/// Bytes follow the set.
-pub const E_INVALID_MULTI_KEY_EXTRA_BYTES: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_MULTI_KEY_EXTRA_BYTES",
-    Category::InvalidArgument,
-    4,
-    "bytes follow the set of keys",
-);
+abort_codes! {
+    const ERRORS;
+    pub E_INVALID_MULTI_KEY_NO_KEYS = InvalidArgument 1 "a set of keys needs a key";
+    pub E_INVALID_MULTI_KEY_TOO_MANY_KEYS = InvalidArgument 2 "a set has at most 32 keys";
+    pub E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED = InvalidArgument 3
+        "the signatures required must be between 1 and the number of keys";
+    pub E_INVALID_MULTI_KEY_EXTRA_BYTES = InvalidArgument 4 "bytes follow the set of keys";
+}
 
 /// The most keys of a set.
 const KEYS_MAX: usize = 32;
@@ -75,11 +52,6 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "multi_key",
         structs: vec![],
         functions: vec![],
-        errors: &[
-            E_INVALID_MULTI_KEY_NO_KEYS,
-            E_INVALID_MULTI_KEY_TOO_MANY_KEYS,
-            E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED,
-            E_INVALID_MULTI_KEY_EXTRA_BYTES,
-        ],
+        errors: ERRORS,
     }
 }

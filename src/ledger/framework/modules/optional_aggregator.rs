@@ -5,25 +5,16 @@ use crate::{
     AccountAddress,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
     },
 };
 
-/// A number would pass its limit.
-pub const EAGGREGATOR_OVERFLOW: ErrorConstant = ErrorConstant::new(
-    "EAGGREGATOR_OVERFLOW",
-    Category::OutOfRange,
-    1,
-    "the supply would exceed its limit",
-);
-/// A number would fall below zero.
-pub const EAGGREGATOR_UNDERFLOW: ErrorConstant = ErrorConstant::new(
-    "EAGGREGATOR_UNDERFLOW",
-    Category::OutOfRange,
-    2,
-    "more would be destroyed than the supply counts",
-);
+abort_codes! {
+    const ERRORS;
+    pub EAGGREGATOR_OVERFLOW = OutOfRange 1 "the supply would exceed its limit";
+    pub EAGGREGATOR_UNDERFLOW = OutOfRange 2 "more would be destroyed than the supply counts";
+}
 
 /// The module's own name, for aborts.
 const MODULE: &str = "optional_aggregator";
@@ -121,7 +112,7 @@ pub(super) fn module() -> ModuleDeclaration {
         name: MODULE,
         structs: vec![Integer::declaration(), OptionalAggregator::declaration()],
         functions: vec![],
-        errors: &[EAGGREGATOR_OVERFLOW, EAGGREGATOR_UNDERFLOW],
+        errors: ERRORS,
     }
 }
 

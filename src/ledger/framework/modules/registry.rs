@@ -6,7 +6,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
@@ -18,41 +18,15 @@ pub const NAME_BYTES_MAX: usize = 256;
 /// The longest content, in bytes. A record is read whole and repeated by its event.
 pub const CONTENT_BYTES_MAX: usize = 8192;
 
-/// A registry is made where there is one.
-pub const EREGISTRY_EXISTS: ErrorConstant = ErrorConstant::new(
-    "EREGISTRY_EXISTS",
-    Category::AlreadyExists,
-    1,
-    "the account has a registry already",
-);
-/// A record is changed where there is no registry.
-pub const EREGISTRY_NOT_FOUND: ErrorConstant = ErrorConstant::new(
-    "EREGISTRY_NOT_FOUND",
-    Category::NotFound,
-    2,
-    "the account has no registry: it must initialize one first",
-);
-/// A record is removed that is not there.
-pub const ERECORD_NOT_FOUND: ErrorConstant = ErrorConstant::new(
-    "ERECORD_NOT_FOUND",
-    Category::NotFound,
-    3,
-    "the registry has no record of this name",
-);
-/// A name is empty or too long.
-pub const ENAME_LENGTH: ErrorConstant = ErrorConstant::new(
-    "ENAME_LENGTH",
-    Category::InvalidArgument,
-    4,
-    "a name has 1 to 256 bytes",
-);
-/// A content is too long.
-pub const ECONTENT_TOO_LONG: ErrorConstant = ErrorConstant::new(
-    "ECONTENT_TOO_LONG",
-    Category::InvalidArgument,
-    5,
-    "a record's content has at most 8192 bytes",
-);
+abort_codes! {
+    const ERRORS;
+    pub EREGISTRY_EXISTS = AlreadyExists 1 "the account has a registry already";
+    pub EREGISTRY_NOT_FOUND = NotFound 2
+        "the account has no registry: it must initialize one first";
+    pub ERECORD_NOT_FOUND = NotFound 3 "the registry has no record of this name";
+    pub ENAME_LENGTH = InvalidArgument 4 "a name has 1 to 256 bytes";
+    pub ECONTENT_TOO_LONG = InvalidArgument 5 "a record's content has at most 8192 bytes";
+}
 
 move_structs! {
     module "registry";
@@ -215,12 +189,6 @@ pub(super) fn module() -> ModuleDeclaration {
             Function::view("is_initialized", is_initialized),
             Function::view("size", size),
         ],
-        errors: &[
-            EREGISTRY_EXISTS,
-            EREGISTRY_NOT_FOUND,
-            ERECORD_NOT_FOUND,
-            ENAME_LENGTH,
-            ECONTENT_TOO_LONG,
-        ],
+        errors: ERRORS,
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
@@ -19,13 +19,11 @@ use crate::{
 /// reads and writes whole.
 pub const RESOURCE_ACCOUNTS_MAX: usize = 1000;
 
-/// An account that has made [`RESOURCE_ACCOUNTS_MAX`] makes another; the reference has no such limit.
-pub const ETOO_MANY_RESOURCE_ACCOUNTS: ErrorConstant = ErrorConstant::new(
-    "ETOO_MANY_RESOURCE_ACCOUNTS",
-    Category::ResourceExhausted,
-    101,
-    "an account makes at most 1000 resource accounts",
-);
+abort_codes! {
+    const ERRORS;
+    pub ETOO_MANY_RESOURCE_ACCOUNTS = ResourceExhausted 101
+        "an account makes at most 1000 resource accounts";
+}
 
 move_structs! {
     module "resource_account";
@@ -104,6 +102,6 @@ pub(super) fn module() -> ModuleDeclaration {
                 create_resource_account_and_fund,
             ),
         ],
-        errors: &[ETOO_MANY_RESOURCE_ACCOUNTS],
+        errors: ERRORS,
     }
 }

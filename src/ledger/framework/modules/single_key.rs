@@ -2,27 +2,16 @@
 
 use crate::{
     execute::{Context, Failure},
-    framework::{
-        abort::{Category, ErrorConstant},
-        declare::ModuleDeclaration,
-    },
+    framework::{abort::abort_codes, declare::ModuleDeclaration},
     transaction::AnyPublicKey,
 };
 
-/// The bytes are no key of a kind that an account may have.
-pub const E_INVALID_PUBLIC_KEY_TYPE: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_PUBLIC_KEY_TYPE",
-    Category::InvalidArgument,
-    1,
-    "the key must be an ed25519, secp256k1 or secp256r1 key with its kind before it",
-);
-/// Bytes follow the key.
-pub const E_INVALID_SINGLE_KEY_EXTRA_BYTES: ErrorConstant = ErrorConstant::new(
-    "E_INVALID_SINGLE_KEY_EXTRA_BYTES",
-    Category::InvalidArgument,
-    2,
-    "bytes follow the key",
-);
+abort_codes! {
+    const ERRORS;
+    pub E_INVALID_PUBLIC_KEY_TYPE = InvalidArgument 1
+        "the key must be an ed25519, secp256k1 or secp256r1 key with its kind before it";
+    pub E_INVALID_SINGLE_KEY_EXTRA_BYTES = InvalidArgument 2 "bytes follow the key";
+}
 
 /// The bytes of a secp256k1 or secp256r1 key: a point without compression.
 const UNCOMPRESSED_POINT_BYTES: usize = 65;
@@ -65,6 +54,6 @@ pub(super) fn module() -> ModuleDeclaration {
         name: "single_key",
         structs: vec![],
         functions: vec![],
-        errors: &[E_INVALID_PUBLIC_KEY_TYPE, E_INVALID_SINGLE_KEY_EXTRA_BYTES],
+        errors: ERRORS,
     }
 }

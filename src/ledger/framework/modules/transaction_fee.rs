@@ -2,17 +2,13 @@
 //! `0x1::transaction_validation`, which only has abort codes here.
 
 use crate::framework::{
-    abort::{Category, ErrorConstant},
+    abort::abort_codes,
     declare::{ModuleDeclaration, MoveStruct, move_structs},
 };
 
-/// After its own transfer the payer no longer holds the fee.
-pub const EOUT_OF_GAS: ErrorConstant = ErrorConstant::new(
-    "EOUT_OF_GAS",
-    Category::OutOfRange,
-    1005,
-    "the account no longer holds the fee after the transaction",
-);
+abort_codes! {
+    pub EOUT_OF_GAS = OutOfRange 1005 "the account no longer holds the fee after the transaction";
+}
 
 move_structs! {
     module "transaction_fee";

@@ -9,26 +9,19 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure, cost},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
 };
 
-/// The recipient wants no coins that it did not register for.
-pub const EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS: ErrorConstant = ErrorConstant::new(
-    "EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS",
-    Category::PermissionDenied,
-    3,
-    "the recipient has not registered for this coin and accepts no other coins",
-);
-/// A batch whose lists differ in length.
-pub const EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH: ErrorConstant = ErrorConstant::new(
-    "EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH",
-    Category::InvalidArgument,
-    5,
-    "a batch needs as many amounts as recipients",
-);
+abort_codes! {
+    const ERRORS;
+    pub EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS = PermissionDenied 3
+        "the recipient has not registered for this coin and accepts no other coins";
+    pub EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH = InvalidArgument 5
+        "a batch needs as many amounts as recipients";
+}
 
 /// The module's own name, for aborts.
 const MODULE: &str = "{vendor}_account";
@@ -247,9 +240,6 @@ pub(super) fn module() -> ModuleDeclaration {
                 can_receive_direct_coin_transfers,
             ),
         ],
-        errors: &[
-            EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS,
-            EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH,
-        ],
+        errors: ERRORS,
     }
 }

@@ -6,19 +6,15 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::{ErrorConstant, abort_codes},
         declare::move_structs,
         function::Signer,
     },
 };
 
-/// A value is taken out of an option that has none; raised in `0x1::option`.
-const EOPTION_NOT_SET: ErrorConstant = ErrorConstant::new(
-    "EOPTION_NOT_SET",
-    Category::Unauthenticated,
-    1,
-    "there is nothing to take back: no value is set",
-);
+abort_codes! {
+    EOPTION_NOT_SET = Unauthenticated 1 "there is nothing to take back: no value is set";
+}
 
 move_structs! {
     module "account";

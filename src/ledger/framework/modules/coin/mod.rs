@@ -21,75 +21,25 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::{Constraints, ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
     },
 };
 
-/// A coin is initialised by another account than the one at its type's address.
-pub const ECOIN_INFO_ADDRESS_MISMATCH: ErrorConstant = ErrorConstant::new(
-    "ECOIN_INFO_ADDRESS_MISMATCH",
-    Category::InvalidArgument,
-    1,
-    "only the account at the address of a coin's type can initialise the coin",
-);
-/// A coin is initialised for the second time.
-pub const ECOIN_INFO_ALREADY_PUBLISHED: ErrorConstant = ErrorConstant::new(
-    "ECOIN_INFO_ALREADY_PUBLISHED",
-    Category::AlreadyExists,
-    2,
-    "this coin is initialised already",
-);
-/// A coin is used that was never initialised.
-pub const ECOIN_INFO_NOT_PUBLISHED: ErrorConstant = ErrorConstant::new(
-    "ECOIN_INFO_NOT_PUBLISHED",
-    Category::InvalidArgument,
-    3,
-    "this type is no coin: it was not initialised",
-);
-/// More is taken than there is.
-pub const EINSUFFICIENT_BALANCE: ErrorConstant = ErrorConstant::new(
-    "EINSUFFICIENT_BALANCE",
-    Category::InvalidArgument,
-    6,
-    "the account holds less than the amount",
-);
-/// A frozen store is used.
-pub const EFROZEN: ErrorConstant = ErrorConstant::new(
-    "EFROZEN",
-    Category::PermissionDenied,
-    10,
-    "the account's coin store is frozen",
-);
-/// A coin's name is longer than [`NAME_BYTES_MAX`].
-pub const ECOIN_NAME_TOO_LONG: ErrorConstant = ErrorConstant::new(
-    "ECOIN_NAME_TOO_LONG",
-    Category::InvalidArgument,
-    12,
-    "the name of a coin has at most 32 bytes",
-);
-/// A coin's symbol is longer than [`SYMBOL_BYTES_MAX`].
-pub const ECOIN_SYMBOL_TOO_LONG: ErrorConstant = ErrorConstant::new(
-    "ECOIN_SYMBOL_TOO_LONG",
-    Category::InvalidArgument,
-    13,
-    "the symbol of a coin has at most 32 bytes",
-);
-/// A coin has more decimal places than [`DECIMALS_MAX`].
-pub const ECOIN_DECIMALS_TOO_LARGE: ErrorConstant = ErrorConstant::new(
-    "ECOIN_DECIMALS_TOO_LARGE",
-    Category::InvalidArgument,
-    29,
-    "a coin has at most 32 decimal places",
-);
-/// A store would hold more than fits. The reference raises it as an arithmetic error.
-pub const EBALANCE_OVERFLOW: ErrorConstant = ErrorConstant::new(
-    "EBALANCE_OVERFLOW",
-    Category::OutOfRange,
-    30,
-    "the recipient's balance would exceed 64 bits",
-);
+abort_codes! {
+    const ERRORS;
+    pub ECOIN_INFO_ADDRESS_MISMATCH = InvalidArgument 1
+        "only the account at the address of a coin's type can initialise the coin";
+    pub ECOIN_INFO_ALREADY_PUBLISHED = AlreadyExists 2 "this coin is initialised already";
+    pub ECOIN_INFO_NOT_PUBLISHED = InvalidArgument 3 "this type is no coin: it was not initialised";
+    pub EINSUFFICIENT_BALANCE = InvalidArgument 6 "the account holds less than the amount";
+    pub EFROZEN = PermissionDenied 10 "the account's coin store is frozen";
+    pub ECOIN_NAME_TOO_LONG = InvalidArgument 12 "the name of a coin has at most 32 bytes";
+    pub ECOIN_SYMBOL_TOO_LONG = InvalidArgument 13 "the symbol of a coin has at most 32 bytes";
+    pub ECOIN_DECIMALS_TOO_LARGE = InvalidArgument 29 "a coin has at most 32 decimal places";
+    pub EBALANCE_OVERFLOW = OutOfRange 30 "the recipient's balance would exceed 64 bits";
+}
 
 /// The longest name of a coin, in bytes (the reference's `MAX_COIN_NAME_LENGTH`).
 pub const NAME_BYTES_MAX: usize = 32;
@@ -209,16 +159,6 @@ pub(super) fn module() -> ModuleDeclaration {
             WithdrawEvent::declaration(),
         ],
         functions,
-        errors: &[
-            ECOIN_INFO_ADDRESS_MISMATCH,
-            ECOIN_INFO_ALREADY_PUBLISHED,
-            ECOIN_INFO_NOT_PUBLISHED,
-            EINSUFFICIENT_BALANCE,
-            EFROZEN,
-            ECOIN_NAME_TOO_LONG,
-            ECOIN_SYMBOL_TOO_LONG,
-            ECOIN_DECIMALS_TOO_LARGE,
-            EBALANCE_OVERFLOW,
-        ],
+        errors: ERRORS,
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::move_structs,
         function::{Function, Signer},
         modules::{
@@ -19,20 +19,12 @@ use crate::{
     },
 };
 
-/// Who calls does not manage the asset.
-pub const ENOT_MANAGER: ErrorConstant = ErrorConstant::new(
-    "ENOT_MANAGER",
-    Category::PermissionDenied,
-    1,
-    "the sender does not own the object of this asset, whose owner manages it",
-);
-/// The asset was not made by this module.
-pub const ENOT_MANAGED: ErrorConstant = ErrorConstant::new(
-    "ENOT_MANAGED",
-    Category::NotFound,
-    2,
-    "this asset has no manager: it was not made by managed_fungible_asset",
-);
+abort_codes! {
+    pub ENOT_MANAGER = PermissionDenied 1
+        "the sender does not own the object of this asset, whose owner manages it";
+    pub ENOT_MANAGED = NotFound 2
+        "this asset has no manager: it was not made by managed_fungible_asset";
+}
 
 move_structs! {
     module "managed_fungible_asset";

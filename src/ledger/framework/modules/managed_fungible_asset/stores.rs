@@ -6,7 +6,7 @@ use crate::{
     AccountAddress, TypeTag,
     execute::{Context, Failure},
     framework::{
-        abort::{Category, ErrorConstant},
+        abort::abort_codes,
         declare::move_structs,
         function::{Function, Signer},
         modules::{
@@ -17,13 +17,10 @@ use crate::{
     },
 };
 
-/// A store is to be made for the asset of a coin.
-pub const EPAIRED_WITH_COIN: ErrorConstant = ErrorConstant::new(
-    "EPAIRED_WITH_COIN",
-    Category::InvalidArgument,
-    3,
-    "this asset is a coin's, which lies in coin stores alone",
-);
+abort_codes! {
+    pub EPAIRED_WITH_COIN = InvalidArgument 3
+        "this asset is a coin's, which lies in coin stores alone";
+}
 
 move_structs! {
     module "managed_fungible_asset";
