@@ -1,7 +1,6 @@
 //! How a node of the simulation ends, and what is asked of its successor: a crash at any moment, or a stop.
 
 use super::{
-    disk::{Disk, Fault, Image},
     node::save,
     properties,
     scheduler::{Process, Scheduler},
@@ -18,6 +17,7 @@ use crate::{
     node::quiesce,
 };
 use ledger::HashValue;
+use ledger_test_support::{Disk, Fault, Image};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeSet,

@@ -1,6 +1,5 @@
 //! What all simulations begin with: development chains and their disks, made once; who has money.
 
-use super::disk::{Disk, Image};
 use bytes::Bytes;
 use fastrand::Rng;
 use ledger::{
@@ -13,6 +12,7 @@ use ledger::{
     },
 };
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{Disk, Image};
 use std::sync::{Arc, OnceLock};
 
 /// Little memory for pages, so that reads reach the disk.

@@ -1,7 +1,6 @@
 //! Holds what the node says and does against the model: keeps the record, and asks the properties.
 
 use super::{
-    disk::Disk,
     figures::{Figures, found, no_answer, refusal},
     fixture::{Draft, Fixture, START_SECS, STORE_OPTIONS},
     model::{Block, Floor, Model, Sent, Span},
@@ -17,6 +16,7 @@ use crate::{
 };
 use ledger::{CheckedTransaction, HashValue, LedgerInfo};
 use ledger_store::Store;
+use ledger_test_support::Disk;
 use std::{
     cell::{Cell, RefCell, RefMut},
     rc::Rc,

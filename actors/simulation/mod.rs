@@ -16,8 +16,6 @@
 
 mod audit;
 mod clients;
-#[path = "../../src/store/testing/disk.rs"]
-mod disk;
 mod endings;
 mod figures;
 mod fixture;

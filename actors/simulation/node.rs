@@ -1,7 +1,6 @@
 //! The node under test: the wiring of a real one, on a stage and on a disk that fails.
 
 use super::{
-    disk::Disk,
     fixture::{Fixture, STORE_OPTIONS},
     scheduler::{Scheduler, preempt_in_sync},
     stage::{Reading, Stage, Task},
@@ -20,6 +19,7 @@ use crate::{
     worker::Worker,
 };
 use ledger_store::{Store, StoreError, StoreReader};
+use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 /// A node that runs.

@@ -3,7 +3,6 @@
 use super::{
     audit,
     clients::Clients,
-    disk::{Disk, Fault, Image},
     figures::Figures,
     fixture::START_SECS,
     judge::{Judge, Watched},
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::{Clock, ClockReading, FailureKind, FatalError, Unwritable, mempool::messages::InPool};
 use fastrand::Rng;
+use ledger_test_support::{Disk, Fault, Image};
 use std::{
     cell::Cell,
     rc::Rc,

@@ -1,19 +1,17 @@
 //! A disk that fails ends the writing of a node and nothing else: what is durable is read on, nothing is
 //! acknowledged that may be lost, and whoever waits is told.
 
-#[path = "../../src/store/testing/disk.rs"]
-mod disk;
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
 mod wallet;
 
-use disk::{Disk, Fault};
 use ledger::Chain;
 use ledger_actors::{
     FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError,
     Unwritable,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
+use ledger_test_support::{Disk, Fault};
 use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};

@@ -54,8 +54,6 @@ mod view;
 mod writer;
 
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 
 pub use error::StoreError;

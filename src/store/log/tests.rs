@@ -4,11 +4,9 @@ use super::{
     BlockLog, GROWTH_BYTES, LogKey, Stop,
     record::{HEADER_BYTES, PAGE_BYTES},
 };
-use crate::{
-    StoreError, Syncs,
-    testing::disk::{Disk, Fault},
-};
+use crate::{StoreError, Syncs};
 use fastrand::Rng;
+use ledger_test_support::{Disk, Fault};
 use proptest::{prelude::*, test_runner::TestCaseError};
 use redb::StorageBackend as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};

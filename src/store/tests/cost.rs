@@ -9,13 +9,10 @@ use super::{
     kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
     with_pace,
 };
-use crate::{
-    Snapshot, Store, StoreOptions, StoreReader, StoreWriter,
-    index::merge::Pace,
-    testing::disk::{Disk, Traffic},
-};
+use crate::{Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::merge::Pace};
 use fastrand::Rng;
 use ledger::{ExecutedBlock, HashValue};
+use ledger_test_support::{Disk, Traffic};
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
 /// Pages are read from the disk unless they were read just before: counted are accesses, not misses

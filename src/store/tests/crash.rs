@@ -1,13 +1,11 @@
 //! Crashes at every write and sync of a small workload: from the chosen operation on everything fails,
 //! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
-//! (`testing/disk.rs`).
+//! (`ledger_test_support::Disk`).
 
 use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
-use crate::{
-    Store, StoreError,
-    testing::disk::{Disk, Fault, Image},
-};
+use crate::{Store, StoreError};
 use fastrand::Rng;
+use ledger_test_support::{Disk, Fault, Image};
 
 /// Returns the synced content and a random part of the writes since, which the seed chooses.
 fn torn(disk: &Disk, seed: u64) -> Image {

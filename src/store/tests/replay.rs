@@ -5,9 +5,9 @@ use crate::{
     Store, StoreError, StoreOptions, StoreReader, StoreWriter,
     index::merge::Pace,
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
-    testing::disk::{Disk, Fault, Image},
 };
 use ledger::{ExecutedBlock, HashValue};
+use ledger_test_support::{Disk, Fault, Image};
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
 use serde::Serialize;
 use std::{fs, path::Path, sync::Arc};

@@ -1,3 +1,0 @@
-//! What the tests of the store share with those of the actors.
-
-pub(crate) mod disk;
