@@ -67,6 +67,8 @@ struct Module {
     children: BTreeMap<String, usize>,
     /// Names of the items that the module declares itself.
     items: BTreeSet<String>,
+    /// Words of its macro calls, which may declare items with these names.
+    macro_words: BTreeSet<String>,
     /// Paths of `use` by the name that they give to the item.
     imports: BTreeMap<String, Segments>,
     /// Paths of `use path::*`.
@@ -212,6 +214,9 @@ impl CrateModules {
         if let Some(import) = at.imports.get(name) {
             return self.resolve(module, &[import.as_slice(), rest].concat(), reexports);
         }
+        if at.macro_words.contains(name) {
+            return Some(module);
+        }
         let globs = at
             .globs
             .iter()
@@ -221,6 +226,7 @@ impl CrateModules {
             if declares.items.contains(name)
                 || declares.children.contains_key(name)
                 || declares.imports.contains_key(name)
+                || declares.macro_words.contains(name)
             {
                 return self.descend(glob, path, reexports);
             }
@@ -235,6 +241,10 @@ impl Module {
         if let Item::Use(item) = item {
             self.add_use(&item.tree, &mut Vec::new());
             return;
+        }
+        if let Item::Macro(item) = item {
+            self.macro_words
+                .extend(words(&item.mac.tokens.to_string()).map(str::to_owned));
         }
         self.items.extend(declared_name(item));
         self.visit_item(item);
@@ -312,6 +322,11 @@ impl Visit<'_> for Module {
         self.paths
             .extend(paths_of_tokens(&called.tokens.to_string()));
     }
+}
+
+/// Returns the words in the text of a token stream.
+fn words(tokens: &str) -> impl Iterator<Item = &str> {
+    tokens.split(|character: char| !(character.is_alphanumeric() || character == '_'))
 }
 
 /// Returns the paths in the text of a token stream that begin with `crate`, `self` or `super`.
@@ -450,26 +465,34 @@ fn finds_the_largest_cycle_of_a_graph() {
 #[test]
 fn follows_reexports_inline_paths_and_macros_to_the_declaring_file() {
     let directory = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
-    write("lib.rs", "mod a; mod b; mod c; pub use b::Item;");
-    write(
-        "a.rs",
-        "use crate::Item; #[cfg(test)] mod tests { use crate::c::Test; }",
-    );
-    write(
-        "b.rs",
-        "pub struct Item; fn f() { vec![crate::c::made()]; }",
-    );
-    write(
-        "c.rs",
-        "pub fn made() -> super::a::Made { unimplemented!() } use std::fs;",
-    );
+    let files = [
+        (
+            "lib.rs",
+            "mod a; mod b; mod c; mod d; pub use b::Item; pub use d::*;",
+        ),
+        (
+            "a.rs",
+            "use crate::{Item, MACRO_ITEM}; #[cfg(test)] mod tests { use crate::c::Test; }",
+        ),
+        (
+            "b.rs",
+            "pub struct Item; fn f() { vec![crate::c::made()]; }",
+        ),
+        (
+            "c.rs",
+            "pub fn made() -> super::a::Made { unimplemented!() } use std::fs;",
+        ),
+        ("d.rs", "declare! { pub MACRO_ITEM = 1; } use crate::a::f;"),
+    ];
+    for (name, text) in files {
+        fs::write(directory.path().join(name), text).unwrap();
+    }
     let modules = CrateModules::parse(&directory.path().join("lib.rs"));
     let imports: Vec<Vec<_>> = modules
         .imports()
         .into_iter()
         .map(|targets| targets.into_iter().collect())
         .collect();
-    // Files in the order of `mod`: lib, a, b, c.
-    assert_eq!(imports, [vec![2], vec![2], vec![3], vec![1]]);
+    // Files in the order of `mod`: lib, a, b, c, d.
+    assert_eq!(imports, [vec![2, 4], vec![2, 4], vec![3], vec![1], vec![1]]);
 }
