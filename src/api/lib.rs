@@ -12,7 +12,7 @@
 //! | what pages of other origins may do | `cors.rs` |
 //! | which answers are compressed; what is logged and counted of requests | `compression.rs`, `trace.rs`, `meter.rs` |
 //! | what an operator can turn off | `switches.rs` |
-//! | limits on requests | `admission.rs`, `places.rs`, `addresses.rs`, `body.rs`, `budget.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
+//! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
 //!
 //! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
 //! of requests in flight and of large answers, and of each connection whether it is trusted to sign well.
