@@ -141,6 +141,11 @@ struct AtTerminal {
 impl AtTerminal {
     /// Begins a transfer that asks for its key, and waits until the terminal does not echo.
     async fn asking_for_a_key() -> Self {
+        Self::asking_for_a_key_as(binary()).await
+    }
+
+    /// Begins a transfer by a command that runs the program with more arguments.
+    async fn asking_for_a_key_as(mut program: Command) -> Self {
         let keyboard_and_screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard_and_screen).unwrap();
         unlockpt(&keyboard_and_screen).unwrap();
@@ -148,7 +153,7 @@ impl AtTerminal {
         let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
         let terminal = File::options().read(true).write(true).open(path).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
-        let child = binary()
+        let child = program
             .args(["account", "transfer", "--url", "http://127.0.0.1:1"])
             .args(["--key", "-", "0x77", "5"])
             .stdin(end())
@@ -206,6 +211,24 @@ async fn does_not_echo_a_key_that_is_typed() {
         "{shown}"
     );
     assert!(!shown.contains("1f1f"), "{shown}");
+    assert!(echoes, "{shown}");
+}
+
+#[tokio::test]
+async fn takes_no_key_where_the_interrupt_is_ignored() {
+    // As in the background of a shell.
+    let mut program = Command::new("sh");
+    program
+        .args(["-c", "trap '' INT; exec \"$0\" \"$@\""])
+        .arg(binary().get_program());
+    let mut transfer = AtTerminal::asking_for_a_key_as(program).await;
+    transfer.types("1f1f\x03");
+    let (status, echoes, shown) = transfer.ended();
+    assert_eq!(status.code(), Some(1), "{shown}");
+    assert!(
+        shown.contains("interrupted") && !shown.contains("1f1f"),
+        "{shown}"
+    );
     assert!(echoes, "{shown}");
 }
 
