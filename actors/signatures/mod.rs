@@ -81,7 +81,8 @@ type Work = Lanes<Exit>;
 pub(crate) struct SignatureChecks {
     lanes: Lanes<Entrance>,
     stopped: Arc<AtomicBool>,
-    /// Counts the checks in progress of both lanes.
+    /// Counts the checks in progress of both lanes. The count may change after it was read: a check
+    /// then runs beside another one, or in the queue without need.
     in_progress: Limit,
 }
 
@@ -146,8 +147,7 @@ impl SignatureChecks {
             transaction.authenticator,
             TransactionAuthenticator::Ed25519 { .. }
         );
-        // Two checks that both see the other one are both queued, or both see none: either is correct.
-        let permit = Permit::try_acquire(&self.in_progress);
+        let permit = Permit::acquire(&self.in_progress);
         if lane == Lane::Trusted && is_plain {
             // Others whose submissions are here already come to this point first, and are seen.
             tokio::task::yield_now().await;
@@ -167,7 +167,7 @@ impl SignatureChecks {
         &self,
         transaction: SignedTransaction,
         lane: Lane,
-        _permit: Option<Permit<&Limit>>,
+        _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
         let (verdict, answer) = oneshot::channel();
         let Gate { jobs, room, counts } = self.lanes.of(lane);

@@ -119,7 +119,7 @@ impl Fixture {
             go_on: go_on.map(Mutex::new),
         }));
         let mut waiting: Waiting<'a> =
-            Box::pin(checks.queue(transaction, lane, Permit::try_acquire(&checks.in_progress)));
+            Box::pin(checks.queue(transaction, lane, Permit::acquire(&checks.in_progress)));
         match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(verdict) => Err(Box::new(verdict)),
             Poll::Pending => Ok(waiting),
@@ -265,7 +265,7 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     assert!(is_overloaded(&answer(Box::pin(checks.queue(
         second,
         Lane::Suspect,
-        Permit::try_acquire(&checks.in_progress)
+        Permit::acquire(&checks.in_progress)
     )))));
     let waiting = waiting
         .into_iter()
@@ -384,7 +384,7 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
     assert!(is_stopping(&answer(Box::pin(checks.queue(
         late,
         Lane::Trusted,
-        Permit::try_acquire(&checks.in_progress)
+        Permit::acquire(&checks.in_progress)
     )))));
 }
 
@@ -398,7 +398,7 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
     assert!(is_stopping(&answer(Box::pin(checks.queue(
         late,
         Lane::Trusted,
-        Permit::try_acquire(&checks.in_progress)
+        Permit::acquire(&checks.in_progress)
     )))));
 }
 

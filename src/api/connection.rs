@@ -1,12 +1,11 @@
-//! What is remembered of one HTTP connection: how many of its requests are in flight, and whether
-//! what came over it was signed by who may sign it.
+//! The state of an HTTP connection: its requests in flight, and whether its submissions are trusted
+//! to have valid signatures.
 //!
-//! HTTP/2 serves many requests of a connection at once. Its streams are bounded by the listener; a
-//! request that its client takes back is no stream any more, and counts here until it was dropped.
+//! HTTP/2 serves many requests of a connection at a time. The listener limits its streams. A
+//! request whose stream the client resets counts here until it is dropped.
 //!
-//! Trust is earned: a new connection waits among those that are not trusted until a transaction of
-//! its was taken. Else a flood of bad signatures would be trusted by coming over a new connection
-//! each time.
+//! A new connection is untrusted until one of its transactions is accepted. Otherwise a flood of
+//! invalid signatures would be trusted by opening a new connection for each.
 
 use crate::error::Problem;
 use actix_web::{HttpMessage as _, HttpRequest};
@@ -15,27 +14,31 @@ use ledger_actors::{Accepted, Lane, SubmitError};
 use ledger_limits::{Limit, Permit};
 use std::{cell::Cell, rc::Rc};
 
-/// What makes a new connection trusted: a transaction that the node took.
+/// Number of accepted transactions that make a new connection trusted.
 const TRUSTED_FIRST_AFTER: u8 = 1;
 
-/// After a signature that does not hold, so many taken transactions make a connection trusted
-/// again. With fewer, who sends good and bad ones by turns would have a large part of the bad ones
-/// checked among those of others; with many more, an honest client would pay long for one mistake.
+/// Number of accepted transactions that make a connection trusted again after an invalid signature.
+///
+/// With fewer, a client that alternates valid and invalid signatures would have many of the invalid
+/// ones checked in the trusted queue. With many more, an honest client would pay long for one
+/// mistake.
 const TRUSTED_AFTER: u8 = 8;
 
-/// What is remembered of a connection. All its requests are served on one thread, and find it as an
-/// `Rc` in the data of their connection or in their own. A request that finds none is taken for the
-/// first and only one of its connection.
+/// The state of a connection.
+///
+/// All requests of a connection are served on one thread. They find the state as an `Rc` in the
+/// data of their connection or in their extensions. A request without one counts as the only
+/// request of its connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// How many taken transactions are missing until it is trusted.
+    /// Number of accepted transactions until the connection is trusted.
     owed: Cell<u8>,
-    /// Counts its requests in flight. The configuration that limits them is that of the interface.
+    /// Counts the requests in flight. The interface has their limit.
     in_flight: Rc<Limit>,
 }
 
 impl Default for Connection {
-    /// A new one.
+    /// Creates the state of a new connection.
     fn default() -> Self {
         Self {
             owed: Cell::new(TRUSTED_FIRST_AFTER),
@@ -65,12 +68,15 @@ pub(crate) fn acquire_permit(
     let Some(connection) = connection_of(request) else {
         return Ok(None);
     };
-    let permit = Permit::try_acquire(Rc::clone(&connection.in_flight));
-    let permit = permit.filter(|_| connection.in_flight.held() <= limit);
-    permit.map(Some).ok_or(Problem::TooManyOnConnection(limit))
+    // All requests of a connection are served on one thread, so nothing comes between.
+    if connection.in_flight.held() >= limit {
+        return Err(Problem::TooManyOnConnection(limit));
+    }
+    Ok(Some(Permit::acquire(Rc::clone(&connection.in_flight))))
 }
 
-/// Where a submission over the connection of `request` waits for the check of its signatures.
+/// Returns the queue in which a submission over the connection of `request` waits for the check of
+/// its signatures.
 pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
     match connection_of(request) {
         Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
@@ -78,9 +84,10 @@ pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
     }
 }
 
-/// Remembers what became of a submission over the connection of `request`. A key that is not the
-/// account's counts as a bad signature: anyone can make a valid one with a key of their own. Other
-/// refusals say nothing.
+/// Records the outcome of a submission over the connection of `request`.
+///
+/// A key that is not the account's counts as an invalid signature, because anyone can make a valid
+/// signature with a key of their own. Other rejections change nothing.
 pub(crate) fn remember_outcome(request: &HttpRequest, outcome: &Result<Accepted, SubmitError>) {
     let Some(connection) = connection_of(request) else {
         return;

@@ -1,7 +1,7 @@
-//! Large responses: how many are rendered at a time, and on which threads.
+//! The limit on large responses that are rendered at a time, and the threads that render them.
 //!
-//! Rendering one takes milliseconds, which would delay the other requests of an HTTP worker, and
-//! several times the memory of what was read.
+//! A large response takes milliseconds to render, which would delay the other requests of an HTTP
+//! worker, and several times the memory of its content.
 
 use crate::error::{ApiError, Problem};
 use bytes::Bytes;
@@ -10,20 +10,20 @@ use ledger_actors::NodeHandle;
 use ledger_limits::{Limit, Permit};
 use std::sync::Arc;
 
-/// How many large answers are read and written at once; more are refused with 503. Each may hold
-/// [`VALUE_BYTES_MAX`] and about four times as much of JSON, so all of them hold some 320 MiB.
+/// Maximum number of large responses that are read and rendered at a time. Each may hold
+/// [`VALUE_BYTES_MAX`] and about four times as much JSON, so all of them hold about 320 MiB.
 const AT_ONCE_MAX: usize = 8;
 
-/// About how many bytes of JSON stand for one that was read.
+/// Approximate number of bytes of JSON for each byte of content.
 const JSON_FACTOR: usize = 4;
 
-/// An answer of several transactions ends with the one that brings what was read to this many
-/// bytes. As JSON it is about four times as much, which is what one request may cost in memory.
+/// Size of the content at which a list of transactions ends, in bytes. The JSON is about four times
+/// as large, which is the memory that one request may take.
 pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What holds more than this many bytes makes a large answer: as JSON it takes some milliseconds to
-/// write. Transactions of clients and pages of events stay far below, the transaction of a genesis
-/// need not.
+/// Size of the content above which a response is large, in bytes: its JSON takes some milliseconds
+/// to render. Transactions of clients and pages of events are far below, the genesis transaction
+/// may not be.
 const LARGE_BYTES_MIN: usize = 256 * 1024;
 
 /// The limit on large responses that are rendered at a time. Clones share the limit.

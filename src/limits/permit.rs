@@ -74,6 +74,13 @@ impl<H: Deref<Target = Limit>> Permit<H> {
         Self::try_acquire_counted(handle).map(|(permit, _)| permit)
     }
 
+    /// Acquires a permit, also if the limit is reached: for a limit that only counts, or one that
+    /// the caller checks.
+    pub fn acquire(handle: H) -> Self {
+        handle.held.fetch_add(1, Relaxed);
+        Self { handle }
+    }
+
     /// Acquires a permit and returns it with the number of permits held at that moment, itself
     /// included. Returns `None` if the limit is reached.
     pub fn try_acquire_counted(handle: H) -> Option<(Self, usize)> {
@@ -103,6 +110,15 @@ mod tests {
         assert_eq!(limit.held(), 2, "a rejected caller holds nothing");
         drop(first);
         assert!(Permit::try_acquire(&limit).is_some());
+    }
+
+    #[test]
+    fn counts_permits_beyond_the_maximum() {
+        let limit = Limit::new(0);
+        let permits = [(); 2].map(|()| Permit::acquire(&limit));
+        assert_eq!(limit.held(), 2);
+        drop(permits);
+        assert_eq!(limit.held(), 0);
     }
 
     #[test]

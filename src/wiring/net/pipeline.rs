@@ -142,7 +142,7 @@ where
             return;
         };
         // A task that is dropped releases the permit too.
-        let _open = Permit::try_acquire(&counts.open);
+        let _open = Permit::acquire(&counts.open);
         self.serve_admitted(tcp, peer).await;
     }
 
