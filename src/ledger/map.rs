@@ -1,7 +1,7 @@
 //! Hash maps for keys that clients choose, and a bounded cache made of two of them.
 //!
-//! Each map has a random seed of its own, which no response reveals. The hashes of the standard library
-//! are safe even if they are observed, but took 2 % of the time of a loaded node.
+//! Each map has a random seed of its own, which no response reveals. The hashes of the standard
+//! library are safe even if they are observed, but took 2 % of the time of a loaded node.
 
 use std::{borrow::Borrow, hash::Hash, mem};
 
@@ -16,10 +16,11 @@ pub type HashSet<V> = std::collections::HashSet<V, HashState>;
 
 /// A bounded cache in two generations.
 ///
-/// Entries are inserted into the younger generation. The caller decides when it is full and rotates:
-/// the younger generation becomes the older one, and the entries that were older are evicted. An entry
-/// that is used again can be moved to the younger generation, so that it survives. This approximates an
-/// eviction of the least recently used entries without a list of them.
+/// Entries are inserted into the younger generation. The caller decides when it is full and
+/// rotates: the younger generation becomes the older one, and the entries that were older are
+/// evicted. An entry that is used again can be moved to the younger generation, so that it
+/// survives. This approximates an eviction of the least recently used entries without a list of
+/// them.
 ///
 /// If a key is in both generations, the younger entry counts.
 #[derive(Clone, Debug)]
@@ -81,17 +82,18 @@ impl<K: Eq + Hash, V> GenerationalMap<K, V> {
         self.older.remove(key);
     }
 
-    /// Makes the younger generation the older one, and evicts the entries that were older. The memory of
-    /// the evicted generation is used again.
+    /// Makes the younger generation the older one, and evicts the entries that were older. The
+    /// memory of the evicted generation is used again.
     pub fn rotate(&mut self) {
         mem::swap(&mut self.older, &mut self.younger);
         self.younger.clear();
     }
 
-    /// Makes the younger generation the older one, and evicts the entries that were older, except those
-    /// for which `is_kept` returns true: they become the younger generation.
+    /// Makes the younger generation the older one, and evicts the entries that were older, except
+    /// those for which `is_kept` returns true: they become the younger generation.
     ///
-    /// A kept entry must not be in the other generation as well, because the older value would count.
+    /// A kept entry must not be in the other generation as well, because the older value would
+    /// count.
     pub fn rotate_keeping(&mut self, mut is_kept: impl FnMut(&V) -> bool) {
         mem::swap(&mut self.older, &mut self.younger);
         self.younger.retain(|_, value| is_kept(value));

@@ -1,7 +1,7 @@
 //! Golden files of what users and operators rely on: `tests/golden/surface/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test it golden::` writes them anew. A change of one is listed in the
-//! changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
+//! `UPDATE_GOLDEN=1 cargo test --test it golden::` writes them anew. A change of one is listed in
+//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
 
 use crate::{
     kit::{TestNode, binary},

@@ -72,9 +72,10 @@ const COUNT_BYTES: usize = 8;
 
 /// Returns the row of a segment that is written in place of another one with the same first key.
 ///
-/// That happens where many entries have one key: a step of a merge ends within them, and the next step
-/// begins with the same key. If the replaced segment begins with this key too, it has no other, and the
-/// new segment has it as well. So the bits of the new segment stand for the entries of both.
+/// That happens where many entries have one key: a step of a merge ends within them, and the next
+/// step begins with the same key. If the replaced segment begins with this key too, it has no
+/// other, and the new segment has it as well. So the bits of the new segment stand for the entries
+/// of both.
 pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     let mut row = row.to_vec();
     let count = |row: &[u8]| {
