@@ -154,7 +154,7 @@ fn text(value: &Value) -> &str {
 #[divan::bench]
 fn balance(bencher: Bencher) {
     Fixture::new().measure(bencher, JSON, |chain, transfer| {
-        let (sender, coin) = (text(&transfer["sender"]), chain.framework().native_coin());
+        let (sender, coin) = (text(&transfer["sender"]), chain.registry().native_coin());
         format!("/v1/accounts/{sender}/balance/{coin}")
     });
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger::{
     AccountAddress, Chain, ChainTip, CheckedTransaction, ExecutedBlock, HashValue, OrderedBlock,
-    SignedTransaction, StateKey, StateView, TransactionFacts, Vendor,
+    SignedTransaction, StateKey, StateView, ValidationInputs, Vendor,
     accumulator::root_of,
     decode_signed_transaction,
     execute::{execute_block, validate_for_admission},
@@ -140,7 +140,7 @@ fn check_signature(bencher: Bencher) {
 fn validate(bencher: Bencher) {
     let fixture = Fixture::new();
     let transaction = CheckedTransaction::trusted(fixture.transfer(1), fixture.chain.vendor());
-    let facts = TransactionFacts::read(&fixture.chain, &fixture, transaction.transaction());
+    let facts = ValidationInputs::read(&fixture.chain, &fixture, transaction.transaction());
     let facts = facts.expect("state in memory");
     bencher.bench(|| {
         validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid");

@@ -16,7 +16,7 @@ use crate::{
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock,
+    AccountAddress, AccountSnapshot, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock,
     StateError, StateKey, execute::execute_block,
 };
 use ledger_store::{Snapshot, StoreError};
@@ -139,7 +139,7 @@ fn execute_on(
     let view = |key: &StateKey| state.get(key);
     let block = execute_block(chain, tip, &view, block)?;
     state.cache.borrow_mut().apply(&block);
-    let read = |address: &AccountAddress| AccountFacts::read(chain, &view, address);
+    let read = |address: &AccountAddress| AccountSnapshot::read(chain, &view, address);
     let changed = changed_facts(facts, chain, &block, &read)?;
     Ok((block, changed))
 }
@@ -150,7 +150,7 @@ fn changed_facts(
     facts: &Facts,
     chain: &Chain,
     block: &ExecutedBlock,
-    read: &dyn Fn(&AccountAddress) -> Result<AccountFacts, StateError>,
+    read: &dyn Fn(&AccountAddress) -> Result<AccountSnapshot, StateError>,
 ) -> Result<ChangedFacts, StateError> {
     let users = block
         .transactions
@@ -166,7 +166,9 @@ fn changed_facts(
             .copied()
             .or_else(|| facts.get(&address));
         let after = match known {
-            Some(known) => AccountFacts::after_write(known, chain, &address, (key, write.value()))?,
+            Some(known) => {
+                AccountSnapshot::after_write(known, chain, &address, (key, write.value()))?
+            }
             None => read(&address)?,
         };
         changed.insert(address, after);

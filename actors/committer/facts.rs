@@ -1,6 +1,6 @@
 //! What submissions are checked against: the facts of recently touched accounts.
 
-use ledger::{AccountAddress, AccountFacts, map::GenerationalMap};
+use ledger::{AccountAddress, AccountSnapshot, map::GenerationalMap};
 
 /// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
 /// twice as many at most.
@@ -10,7 +10,7 @@ const FACTS_KEPT_MIN: usize = 50_000;
 #[derive(Clone, Debug)]
 pub(crate) struct ChangedFacts {
     pub(super) height: u64,
-    pub(super) accounts: Vec<(AccountAddress, AccountFacts)>,
+    pub(super) accounts: Vec<(AccountAddress, AccountSnapshot)>,
 }
 
 /// Facts of the newest accounts, in two generations.
@@ -20,7 +20,7 @@ pub(crate) struct ChangedFacts {
 /// nodes of 32 accounts would be copied and freed again for each account of a small block.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    accounts: GenerationalMap<AccountAddress, AccountFacts>,
+    accounts: GenerationalMap<AccountAddress, AccountSnapshot>,
     /// The first block of which the younger generation has all accounts.
     younger_from: u64,
     /// The first block of which both together have all accounts.
@@ -29,7 +29,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// The facts of an account, if it is remembered.
-    pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountFacts> {
+    pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountSnapshot> {
         self.accounts.get(address).copied()
     }
 
@@ -58,8 +58,8 @@ mod tests {
     use super::*;
     use ledger::HashValue;
 
-    fn facts(sequence_number: u64) -> AccountFacts {
-        AccountFacts {
+    fn facts(sequence_number: u64) -> AccountSnapshot {
+        AccountSnapshot {
             sequence_number,
             authentication_key: HashValue::ZERO,
             balance: 0,

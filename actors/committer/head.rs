@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::testing::{block, block_writing, draft, ledger_info};
     use bytes::Bytes;
-    use ledger::{AccountAddress, AccountFacts, StateKey};
+    use ledger::{AccountAddress, AccountSnapshot, StateKey};
     use std::thread;
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {
@@ -307,7 +307,7 @@ mod tests {
             scope.spawn(|| {
                 for height in 1..=BLOCKS {
                     let mut executed = Executed::silent(block(height, &[], &[]));
-                    let facts = AccountFacts {
+                    let facts = AccountSnapshot {
                         sequence_number: height,
                         authentication_key: HashValue::ZERO,
                         balance: 0,

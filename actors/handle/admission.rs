@@ -8,9 +8,9 @@ use crate::{
     mempool::messages::{AskRoom, Submit},
 };
 use ledger::{
-    AccountAddress, AccountFacts, Chain, CheckedTransaction, Discard, ReplayProtector,
-    SignedTransaction, TransactionFacts,
-    execute::{NonceFacts, validate_for_admission, validate_multisig_for_admission},
+    AccountAddress, AccountSnapshot, Chain, CheckedTransaction, Discard, ReplayProtector,
+    SignedTransaction, ValidationInputs,
+    execute::{NonceSnapshot, validate_for_admission, validate_multisig_for_admission},
     transaction::Executable,
 };
 use ledger_store::{Query, Snapshot, StoreError};
@@ -103,7 +103,10 @@ impl NodeHandle {
     ///
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
-    pub async fn account_facts(&self, address: AccountAddress) -> Result<AccountFacts, ReadError> {
+    pub async fn account_facts(
+        &self,
+        address: AccountAddress,
+    ) -> Result<AccountSnapshot, ReadError> {
         let head = &self.parts.head;
         let (moment, known) =
             head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
@@ -118,8 +121,8 @@ impl NodeHandle {
             complete_from,
         }: &Moment,
         address: AccountAddress,
-        known: Option<AccountFacts>,
-    ) -> Result<AccountFacts, ReadError> {
+        known: Option<AccountSnapshot>,
+    ) -> Result<AccountSnapshot, ReadError> {
         if let Some(known) = known {
             return Ok(known);
         }
@@ -139,7 +142,7 @@ impl NodeHandle {
     async fn transaction_facts(
         &self,
         transaction: &Arc<CheckedTransaction>,
-    ) -> Result<(Arc<Head>, TransactionFacts), ReadError> {
+    ) -> Result<(Arc<Head>, ValidationInputs), ReadError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
         // Few: the check of the signatures bounds them.
@@ -174,7 +177,7 @@ impl NodeHandle {
             }
             ReplayProtector::SequenceNumber(_) => None,
         };
-        let facts = TransactionFacts {
+        let facts = ValidationInputs {
             sender,
             secondary_signers,
             fee_payer,
@@ -210,9 +213,9 @@ fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
 struct ReadFacts(Chain, AccountAddress);
 
 impl Query for ReadFacts {
-    type Output = AccountFacts;
+    type Output = AccountSnapshot;
 
-    fn run(self, snapshot: &Snapshot) -> Result<AccountFacts, StoreError> {
+    fn run(self, snapshot: &Snapshot) -> Result<AccountSnapshot, StoreError> {
         read_facts(&self.0, snapshot, &self.1)
     }
 }
@@ -221,11 +224,11 @@ impl Query for ReadFacts {
 struct ReadNonce(Chain, Arc<CheckedTransaction>);
 
 impl Query for ReadNonce {
-    type Output = Option<NonceFacts>;
+    type Output = Option<NonceSnapshot>;
 
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
         let state = snapshot.state_at(snapshot.ledger_info().version);
-        NonceFacts::read(&self.0, &state, self.1.transaction())
+        NonceSnapshot::read(&self.0, &state, self.1.transaction())
             .map_err(|error| StoreError::Inconsistent(error.0))
     }
 }
@@ -238,9 +241,9 @@ pub(crate) fn read_facts(
     chain: &Chain,
     snapshot: &Snapshot,
     address: &AccountAddress,
-) -> Result<AccountFacts, StoreError> {
+) -> Result<AccountSnapshot, StoreError> {
     let state = snapshot.state_at(snapshot.ledger_info().version);
-    AccountFacts::read(chain, &state, address).map_err(|error| StoreError::Inconsistent(error.0))
+    AccountSnapshot::read(chain, &state, address).map_err(|error| StoreError::Inconsistent(error.0))
 }
 
 /// Whether a multisig account lets a transaction of its owner run. Only these need the state of

@@ -9,7 +9,7 @@ use super::{
 };
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, AccountFacts, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo,
+    AccountAddress, AccountSnapshot, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo,
     OrderedBlock, StateError, StateKey, StateView, execute::execute_block,
 };
 use ledger_store::{Snapshot, StoreError, StoreReader};
@@ -116,7 +116,7 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
                 "the streams of {address} have {known:?}, listed are {found:?}"
             )));
         }
-        let facts = AccountFacts::read(&judge.fixture.chain, &state, address)
+        let facts = AccountSnapshot::read(&judge.fixture.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let account = &model.accounts[wallet];
         if (facts.balance, facts.sequence_number) != (account.balance, account.sequence_number) {

@@ -1,7 +1,7 @@
 //! What clients read of a version.
 
 use super::{fixture::wallets, model::StreamEvents};
-use ledger::{AccountFacts, Chain, EventKey, HashValue, StateKey};
+use ledger::{AccountSnapshot, Chain, EventKey, HashValue, StateKey};
 use ledger_store::{Query, Snapshot, StoreError};
 
 /// The most versions that a listing gives.
@@ -50,7 +50,7 @@ impl Query for ReadPage {
             value => value?,
         };
         let state = snapshot.state_at(self.version);
-        let facts = AccountFacts::read(&self.chain, &state, address)
+        let facts = AccountSnapshot::read(&self.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let missing =
             |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));

@@ -16,7 +16,7 @@ pub(crate) fn read_resource(
     tag: &StructTag,
     version: u64,
 ) -> Result<Option<Bytes>, StoreError> {
-    let Some(group) = chain.framework().group_of(tag) else {
+    let Some(group) = chain.registry().group_of(tag) else {
         return snapshot.state_value(&StateKey::resource(address, tag), version);
     };
     let Some(slot) = snapshot.state_value(&StateKey::resource_group(address, &group), version)?

@@ -20,7 +20,7 @@ pub(crate) struct ItemTypes {
 pub(crate) struct TableTypes(HashMap<AccountAddress, Option<ItemTypes>>);
 
 fn info_key(chain: &Chain, handle: &AccountAddress) -> StateKey {
-    StateKey::resource(handle, &chain.framework().tag_of::<TableInfo>(&[]))
+    StateKey::resource(handle, &chain.registry().tag_of::<TableInfo>(&[]))
 }
 
 fn decode(info: &Bytes) -> Option<ItemTypes> {

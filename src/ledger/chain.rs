@@ -1,6 +1,6 @@
 //! A chain: its id, its vendor word, its parameters, and the framework that follows from them.
 
-use crate::{Framework, FrameworkUpgrade, Vendor};
+use crate::{FrameworkUpgrade, ModuleRegistry, Vendor};
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
@@ -57,7 +57,7 @@ struct Parts {
     id: u8,
     vendor: Vendor,
     parameters: Parameters,
-    framework: Framework,
+    registry: ModuleRegistry,
 }
 
 impl fmt::Debug for Chain {
@@ -70,12 +70,12 @@ impl fmt::Debug for Chain {
 impl Chain {
     /// The chain with this identity.
     pub fn new(id: u8, vendor: Vendor, parameters: Parameters) -> Self {
-        let framework = Framework::new(&vendor);
+        let registry = ModuleRegistry::new(&vendor);
         Self(Arc::new(Parts {
             id,
             vendor,
             parameters,
-            framework,
+            registry,
         }))
     }
 
@@ -95,7 +95,7 @@ impl Chain {
     }
 
     /// The modules.
-    pub fn framework(&self) -> &Framework {
-        &self.0.framework
+    pub fn registry(&self) -> &ModuleRegistry {
+        &self.0.registry
     }
 }

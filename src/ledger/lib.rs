@@ -45,8 +45,8 @@ pub use block::{
 };
 pub use chain::{Chain, Parameters};
 pub use event::{ContractEvent, EventKey};
-pub use execute::{AccountFacts, Discard, ExecuteError, TransactionFacts, ValidationStatus};
-pub use framework::{AssetType, FormError, Framework};
+pub use execute::{AccountSnapshot, Discard, ExecuteError, ValidationInputs, ValidationStatus};
+pub use framework::{AssetType, ModuleRegistry, SchemaError};
 pub use genesis::{Genesis, GenesisAccount, GenesisError};
 pub use hash::{HashError, HashValue, Seed, state_key_hashes};
 pub use hex_text::{HexText, hex_text};

@@ -34,7 +34,7 @@ pub(crate) struct AccountJson {
 /// sequence number 0 and itself as authentication key.
 pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
     let address: AccountAddress = call.path("address")?;
-    let key = StateKey::resource(&address, &call.chain().framework().tag_of::<Account>(&[]));
+    let key = StateKey::resource(&address, &call.chain().registry().tag_of::<Account>(&[]));
     let (ledger_info, stored) = call
         .read_few_of_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
         .await?;

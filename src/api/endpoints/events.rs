@@ -190,7 +190,7 @@ impl HandlePlace {
             }));
         };
         let resource = chain
-            .framework()
+            .registry()
             .value_to_json(&tag.clone().into(), &bytes)
             .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
         let Some(value) = resource.get(field.as_str()) else {

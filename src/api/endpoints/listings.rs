@@ -97,7 +97,7 @@ fn first_readable(
     if let Some(first) = snapshot.first_account_transaction(address)? {
         return Ok(first);
     }
-    let key = StateKey::resource(address, &chain.framework().tag_of::<Account>(&[]));
+    let key = StateKey::resource(address, &chain.registry().tag_of::<Account>(&[]));
     let Some(bytes) = snapshot.state_value(&key, snapshot.ledger_info().version)? else {
         return Ok(0);
     };

@@ -38,8 +38,8 @@ pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
             Ok(Ok((version, framework_version(&chain, snapshot, version)?)))
         })
         .await?;
-    let framework = call.chain().framework();
-    let declared = framework
+    let registry = call.chain().registry();
+    let declared = registry
         .has_module(&id, framework_version)
         .then(|| ModuleJson::declared(call.chain(), &id));
     let Some(module) = declared.flatten() else {
@@ -75,7 +75,7 @@ pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
         .await?;
     let names = call
         .chain()
-        .framework()
+        .registry()
         .module_names(&address, framework_version);
     let mut ids = names
         .into_iter()

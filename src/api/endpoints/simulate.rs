@@ -16,7 +16,7 @@ use crate::{
     wire::OnChainBcs,
 };
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction,
+    AccountAddress, AccountSnapshot, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction,
     execute, transaction::TransactionAuthenticator,
 };
 use ledger_actors::{Lane, SubmitError};
@@ -142,7 +142,7 @@ fn max_gas_amount(
     if *payer == AccountAddress::ZERO {
         return Ok(allowed);
     }
-    let facts = AccountFacts::read(chain, state, payer);
+    let facts = AccountSnapshot::read(chain, state, payer);
     let balance = facts
         .map_err(|cause| StoreError::Inconsistent(cause.0))?
         .balance;

@@ -78,7 +78,7 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
         .await?;
     render(&call, ledger_info, bytes, move |chain, bytes| {
         let value = chain
-            .framework()
+            .registry()
             .shown(&value_type, bytes)
             .map(ValueJson::Shown);
         value.map_err(|cause| {
@@ -98,7 +98,7 @@ fn named_item(
     let key_type = parse_type("key_type", &request.key_type)?;
     let value_type = parse_type("value_type", &request.value_type)?;
     let key = chain
-        .framework()
+        .registry()
         .value_from_json(&key_type, &request.key)
         .map_err(|cause| Problem::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
     Ok((

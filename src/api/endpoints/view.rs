@@ -14,7 +14,7 @@ use crate::{
 use bytes::Bytes;
 use ledger::{
     Chain, EntryFunction, LedgerInfo,
-    execute::{self, ViewError, Viewed},
+    execute::{self, ViewError, ViewOutput},
     transaction::SIGNED_TRANSACTION_DEPTH_MAX,
 };
 use std::rc::Rc;
@@ -65,7 +65,7 @@ fn render(
     chain: &Chain,
     format: Format,
     ledger_info: LedgerInfo,
-    viewed: &Viewed,
+    viewed: &ViewOutput,
 ) -> Result<Answer, ApiError> {
     let values = viewed.values.iter();
     let answer = match format {

@@ -2,7 +2,7 @@
 
 use super::text_schema::function_schema;
 use crate::error::Problem;
-use ledger::{Chain, EntryFunction, FormError};
+use ledger::{Chain, EntryFunction, SchemaError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,8 +26,8 @@ impl CallRequest {
     /// # Errors
     /// 400 when the framework does not know the function or the arguments do not fit it.
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
-        let framework = chain.framework();
-        let call = framework.call_from_json(&self.function, &self.type_arguments, &self.arguments);
+        let registry = chain.registry();
+        let call = registry.call_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
     }
 
@@ -36,13 +36,13 @@ impl CallRequest {
     /// # Errors
     /// As [`Self::entry_function`].
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
-        let framework = chain.framework();
-        let call = framework.view_from_json(&self.function, &self.type_arguments, &self.arguments);
+        let registry = chain.registry();
+        let call = registry.view_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
     }
 
     /// Names the function where the cause does not: one that is unknown is in the cause.
-    fn misfit(&self, cause: &FormError) -> Problem {
+    fn misfit(&self, cause: &SchemaError) -> Problem {
         let (cause, function) = (cause.to_string(), self.function.trim());
         Problem::InvalidInput(if cause.contains(function) {
             cause

@@ -5,7 +5,7 @@ use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag,
-    WriteOp, WriteSet, framework::ShownValue, hex_text, state::group_members, state_key_hashes,
+    WriteOp, WriteSet, framework::JsonView, hex_text, state::group_members, state_key_hashes,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -70,10 +70,10 @@ pub(crate) enum ChangeJson<'a> {
 #[schemars(rename = "TableItem")]
 pub(crate) struct ItemJson<'a> {
     #[schemars(with = "Value")]
-    key: ShownValue<'a>,
+    key: JsonView<'a>,
     key_type: Text<TypeTag>,
     #[schemars(with = "Value")]
-    value: ShownValue<'a>,
+    value: JsonView<'a>,
     value_type: Text<TypeTag>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct ItemJson<'a> {
 #[schemars(rename = "DeletedTableItem")]
 pub(crate) struct DeletedItemJson<'a> {
     #[schemars(with = "Value")]
-    key: ShownValue<'a>,
+    key: JsonView<'a>,
     key_type: Text<TypeTag>,
 }
 
@@ -117,7 +117,7 @@ fn handle_schema(_: &mut SchemaGenerator) -> Schema {
 impl ModuleJson {
     /// The module `id` of the framework; native modules have no bytecode.
     pub fn declared(chain: &Chain, id: &ModuleId) -> Option<Self> {
-        let abi = chain.framework().module_abi(id)?;
+        let abi = chain.registry().module_abi(id)?;
         Some(Self {
             bytecode: hex_text(&[]),
             abi: Some(abi),
@@ -128,7 +128,7 @@ impl ModuleJson {
     fn new(chain: &Chain, id: &ModuleId, bytecode: &[u8]) -> Self {
         Self {
             bytecode: hex_text(bytecode),
-            abi: chain.framework().module_abi(id),
+            abi: chain.registry().module_abi(id),
         }
     }
 }
@@ -184,7 +184,7 @@ impl<'a> ChangeJson<'a> {
         let resource = |address, name, value: Option<&Bytes>| {
             Self::resource(chain, state_key_hash, address, name, value)
         };
-        if let Some((address, known)) = chain.framework().known_resource(key) {
+        if let Some((address, known)) = chain.registry().cached_resource(key) {
             changes.push(resource(address, TypeName::Known(known), op.value()));
             return;
         }
@@ -297,11 +297,11 @@ impl<'a> ChangeJson<'a> {
 impl<'a> ItemJson<'a> {
     /// The view of an item, or `None` where it does not fit the types of its table.
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes, value: &Bytes) -> Option<Self> {
-        let framework = chain.framework();
+        let registry = chain.registry();
         Some(Self {
-            key: framework.shown(&types.key, key.clone()).ok()?,
+            key: registry.shown(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
-            value: framework.shown(&types.value, value.clone()).ok()?,
+            value: registry.shown(&types.value, value.clone()).ok()?,
             value_type: Text(types.value.clone()),
         })
     }
@@ -311,7 +311,7 @@ impl<'a> DeletedItemJson<'a> {
     /// The view of an item that was removed, or `None` where its key does not fit the table's types.
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes) -> Option<Self> {
         Some(Self {
-            key: chain.framework().shown(&types.key, key.clone()).ok()?,
+            key: chain.registry().shown(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
         })
     }

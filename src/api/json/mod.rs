@@ -37,7 +37,7 @@ pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Chain, FormError, HashValue, ModuleId, TypeTag, framework::ShownValue, hex_text,
+    AccountAddress, Chain, HashValue, ModuleId, SchemaError, TypeTag, framework::JsonView, hex_text,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
@@ -106,18 +106,18 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
 /// The JSON form of a BCS value, or its bytes in hex where the framework does not know the type:
 /// one value that cannot be shown must not hide the transaction around it.
 pub(crate) enum ValueJson<'a> {
-    Shown(ShownValue<'a>),
+    Shown(JsonView<'a>),
     Hex(Bytes),
 }
 
 impl<'a> ValueJson<'a> {
     /// The view of a value of type `tag`.
     pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
-        Self::shown_or_hex(chain.framework().shown(tag, bytes.clone()), tag, bytes)
+        Self::shown_or_hex(chain.registry().shown(tag, bytes.clone()), tag, bytes)
     }
 
     fn shown_or_hex(
-        shown: Result<ShownValue<'a>, FormError>,
+        shown: Result<JsonView<'a>, SchemaError>,
         tag: impl Display,
         bytes: Bytes,
     ) -> Self {

@@ -131,7 +131,7 @@ impl<'a> PayloadJson<'a> {
             function: FunctionName(&call.module, &call.function),
             type_arguments: call.type_args.iter().map(Text).collect(),
             arguments: chain
-                .framework()
+                .registry()
                 .arguments(call)
                 .map(|(bytes, tag)| match tag {
                     Some(tag) => ValueJson::new(chain, &tag, bytes.clone()),

@@ -4,14 +4,14 @@ use super::ValueJson;
 use bytes::Bytes;
 use ledger::{
     Chain, StructTag, TypeTag,
-    framework::{KnownType, ShownValue},
+    framework::{CachedType, JsonView},
 };
 use serde::{Serialize, Serializer};
 
 /// A type, which serialises as it prints.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeName<'a> {
-    Known(&'a KnownType),
+    Known(&'a CachedType),
     Struct(StructTag),
     Type(&'a TypeTag),
 }
@@ -19,14 +19,14 @@ pub(crate) enum TypeName<'a> {
 impl<'a> TypeName<'a> {
     /// The name of a struct type.
     pub fn of_struct(chain: &'a Chain, tag: StructTag) -> Self {
-        let known = chain.framework().known_type(&tag);
+        let known = chain.registry().cached_type(&tag);
         known.map_or(Self::Struct(tag), Self::Known)
     }
 
     /// The name of a type that is kept elsewhere.
     pub fn of_type(chain: &'a Chain, tag: &'a TypeTag) -> Self {
         let known = match tag {
-            TypeTag::Struct(tag) => chain.framework().known_type(tag),
+            TypeTag::Struct(tag) => chain.registry().cached_type(tag),
             _ => None,
         };
         known.map_or(Self::Type(tag), Self::Known)
@@ -36,7 +36,7 @@ impl<'a> TypeName<'a> {
     pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
         match self {
             Self::Known(known) => ValueJson::shown_or_hex(
-                ShownValue::of_known(known, bytes.clone()),
+                JsonView::of_known(known, bytes.clone()),
                 known.text(),
                 bytes,
             ),

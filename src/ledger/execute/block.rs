@@ -4,10 +4,10 @@
 //! is named as left out and comes again in a later block.
 
 use super::{
-    BlockState, Context, Failure,
+    BlockState, Context, VmError,
     context::Environment,
-    seal::{Kept, Output, seal},
-    user::{Outcome, Purpose, execute_user},
+    finalize::{ExecutedOutput, Output, finalize},
+    user::{ExecutionMode, Outcome, execute_user},
 };
 use crate::{
     AccountAddress, BlockHeader, Chain, ChainTip, DiscardedTransaction, ExecutedBlock,
@@ -53,7 +53,7 @@ pub fn execute_block(
         chain,
         hash: header.hash(chain.vendor()),
         state: BlockState::new(view),
-        kept: Vec::with_capacity(block.transactions.len() + 2),
+        outputs: Vec::with_capacity(block.transactions.len() + 2),
         discarded: Vec::new(),
         height: header.height,
         timestamp_usecs: header.timestamp_usecs,
@@ -75,9 +75,9 @@ pub fn execute_block(
             &run.state,
             &transaction,
             environment,
-            Purpose::Commit,
+            ExecutionMode::Commit,
         )? {
-            Outcome::Kept {
+            Outcome::Executed {
                 output,
                 work_units,
                 fee,
@@ -97,7 +97,7 @@ pub fn execute_block(
     }
     run.end(header.height)?;
     let mut accumulator = tip.accumulator.clone();
-    let transactions = seal(chain, &mut accumulator, run.kept);
+    let transactions = finalize(chain, &mut accumulator, run.outputs);
     let tip = ChainTip {
         height: header.height,
         block_hash: run.hash,
@@ -156,7 +156,7 @@ struct Run<'a> {
     chain: &'a Chain,
     hash: HashValue,
     state: BlockState<'a>,
-    kept: Vec<Kept>,
+    outputs: Vec<ExecutedOutput>,
     discarded: Vec<DiscardedTransaction>,
     height: u64,
     timestamp_usecs: u64,
@@ -182,7 +182,7 @@ impl Run<'_> {
     /// Whether the rest of the ordered transactions must wait. Never before a user transaction is kept
     /// beside the metadata, whatever the limits: every block makes progress.
     fn is_full(&self) -> bool {
-        self.kept.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
+        self.outputs.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
     }
 
     fn environment(&self, transaction_hash: HashValue) -> Environment {
@@ -196,7 +196,7 @@ impl Run<'_> {
     fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
         self.output_bytes = self.output_bytes.saturating_add(output.bytes() as u64);
-        self.kept.push(Kept {
+        self.outputs.push(ExecutedOutput {
             transaction,
             hash,
             output,
@@ -208,12 +208,12 @@ impl Run<'_> {
         &mut self,
         height: u64,
         transaction: Transaction,
-        body: impl FnOnce(&mut Context<'_>) -> Result<(), Failure>,
+        body: impl FnOnce(&mut Context<'_>) -> Result<(), VmError>,
     ) -> Result<(), ExecuteError> {
         let hash = transaction.hash(self.chain.vendor());
         let mut context = Context::unmetered(self.chain, &self.state, self.environment(hash));
         body(&mut context).map_err(|failure| match failure {
-            Failure::State(error) => ExecuteError::State(error),
+            VmError::State(error) => ExecuteError::State(error),
             other => ExecuteError::Invariant {
                 height,
                 reason: format!("its own transaction failed: {other:?}"),
@@ -308,7 +308,7 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
 }
 
 /// Takes `fees` out of the supply of the chain's coin; adds to it what more was given back than paid.
-fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), Failure> {
+fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
     let coin = std::slice::from_ref(context.native_coin());
     let broken = || {
         StateError("the supply of the chain's coin does not cover the fees of a block".to_owned())

@@ -1,7 +1,7 @@
 //! What a transaction read and changed so far. A slot is read, and charged for, once; a resource group
 //! is decoded once and encoded again when the transaction ends.
 
-use super::{Failure, block_state::BlockState, gas::GasMeter, storage_fee::SlotChange};
+use super::{VmError, block_state::BlockState, gas::GasMeter, storage_deposit::SlotChange};
 use crate::{
     AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet,
     framework::MoveStruct,
@@ -43,7 +43,7 @@ fn charge_access(
     meter: &mut GasMeter,
     key: &StateKey,
     value: Option<&Bytes>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
 }
 
@@ -65,7 +65,7 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// The slot of `key`, read from the state at the first look.
-    fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, Failure> {
+    fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, VmError> {
         if !self.slots.contains_key(key) {
             let before = self.state.get(key)?;
             meter.charge_read(before.as_ref().map_or(0, Bytes::len))?;
@@ -79,7 +79,7 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         key: &StateKey,
-    ) -> Result<Option<Bytes>, Failure> {
+    ) -> Result<Option<Bytes>, VmError> {
         let slot = self.slot(meter, key)?;
         let value = slot.put.as_ref().unwrap_or(&slot.before).clone();
         charge_access(meter, key, value.as_ref())?;
@@ -92,7 +92,7 @@ impl<'a> ChangeSet<'a> {
         meter: &mut GasMeter,
         key: &StateKey,
         value: Option<Bytes>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         charge_access(meter, key, value.as_ref())?;
         self.slot(meter, key)?.put = Some(value);
         Ok(())
@@ -103,7 +103,7 @@ impl<'a> ChangeSet<'a> {
         meter: &mut GasMeter,
         address: AccountAddress,
         key: &StateKey,
-    ) -> Result<&mut Group, Failure> {
+    ) -> Result<&mut Group, VmError> {
         if !self.groups.contains_key(&address) {
             let members = match self.get(meter, key)? {
                 Some(bytes) => group_members(&bytes).map_err(|error| {
@@ -128,7 +128,7 @@ impl<'a> ChangeSet<'a> {
         address: AccountAddress,
         key: &StateKey,
         tag: &StructTag,
-    ) -> Result<Option<Bytes>, Failure> {
+    ) -> Result<Option<Bytes>, VmError> {
         let member = self.group(meter, address, key)?.members.get(tag).cloned();
         charge_access(meter, key, member.as_ref())?;
         Ok(member)
@@ -142,7 +142,7 @@ impl<'a> ChangeSet<'a> {
         key: &StateKey,
         tag: StructTag,
         value: Option<Bytes>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         charge_access(meter, key, value.as_ref())?;
         let group = self.group(meter, address, key)?;
         match value {

@@ -2,7 +2,7 @@
 //! it made so far, its transaction, and its gas.
 
 use super::{
-    Failure, MiscellaneousStatus,
+    MiscellaneousStatus, VmError,
     block_state::BlockState,
     change_set::{ChangeSet, decode_resource},
     gas::GasMeter,
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
 
     /// The type of the chain's own coin.
     pub fn native_coin(&self) -> &'a TypeTag {
-        self.chain.framework().native_coin()
+        self.chain.registry().native_coin()
     }
 
     /// The version of the framework that is on at this block.
@@ -113,8 +113,8 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// Always.
-    pub fn abort<T>(&self, module: &'static str, error: &ErrorConstant) -> Result<T, Failure> {
-        Err(Failure::Abort {
+    pub fn abort<T>(&self, module: &'static str, error: &ErrorConstant) -> Result<T, VmError> {
+        Err(VmError::Abort {
             module,
             error: *error,
         })
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// When gas runs out.
-    pub fn charge(&mut self, internal_gas: u64) -> Result<(), Failure> {
+    pub fn charge(&mut self, internal_gas: u64) -> Result<(), VmError> {
         self.meter.charge_execution(internal_gas)
     }
 
@@ -156,11 +156,11 @@ impl<'a> Context<'a> {
         &self,
         type_args: &[TypeTag],
         parameters: &[Constraints],
-    ) -> Result<(), Failure> {
-        let framework = self.chain.framework();
-        let checked = framework.check_type_arguments(type_args, parameters, self.framework_version);
+    ) -> Result<(), VmError> {
+        let registry = self.chain.registry();
+        let checked = registry.check_type_arguments(type_args, parameters, self.framework_version);
         checked.map_err(|error| {
-            Failure::Miscellaneous(match error {
+            VmError::Miscellaneous(match error {
                 TypeArgumentError::Count => MiscellaneousStatus::NumberOfTypeArgumentsMismatch,
                 TypeArgumentError::Unknown => MiscellaneousStatus::TypeResolutionFailure,
                 TypeArgumentError::Constraint => MiscellaneousStatus::ConstraintNotSatisfied,
@@ -169,11 +169,11 @@ impl<'a> Context<'a> {
     }
 
     fn key_of<T: MoveStruct>(&self, address: &AccountAddress, type_args: &[TypeTag]) -> StateKey {
-        self.chain.framework().resource_key::<T>(address, type_args)
+        self.chain.registry().resource_key::<T>(address, type_args)
     }
 
     fn group_key(&self, address: &AccountAddress) -> StateKey {
-        self.chain.framework().group_key(address)
+        self.chain.registry().group_key(address)
     }
 
     /// Reads the resource `T` at `address`, in its group or in a slot of its own.
@@ -184,9 +184,9 @@ impl<'a> Context<'a> {
         &mut self,
         address: AccountAddress,
         type_args: &[TypeTag],
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Option<T>, VmError> {
         let bytes = if T::IS_GROUP_MEMBER {
-            let tag = self.chain.framework().tag_of::<T>(type_args);
+            let tag = self.chain.registry().tag_of::<T>(type_args);
             let key = self.group_key(&address);
             self.changes.member(&mut self.meter, address, &key, &tag)?
         } else {
@@ -199,14 +199,14 @@ impl<'a> Context<'a> {
     /// Reads a resource without which the function cannot go on.
     ///
     /// # Errors
-    /// [`Failure::MissingResource`] where there is none, and those of [`Context::read_resource`].
+    /// [`VmError::MissingResource`] where there is none, and those of [`Context::read_resource`].
     pub fn require_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
         type_args: &[TypeTag],
-    ) -> Result<T, Failure> {
+    ) -> Result<T, VmError> {
         self.read_resource(address, type_args)?
-            .ok_or(Failure::MissingResource)
+            .ok_or(VmError::MissingResource)
     }
 
     /// Whether a resource of the type `tag` is at `address`; for types that only a type argument names.
@@ -217,8 +217,8 @@ impl<'a> Context<'a> {
         &mut self,
         address: AccountAddress,
         tag: &crate::StructTag,
-    ) -> Result<bool, Failure> {
-        let bytes = if self.chain.framework().group_of(tag).is_some() {
+    ) -> Result<bool, VmError> {
+        let bytes = if self.chain.registry().group_of(tag).is_some() {
             let key = self.group_key(&address);
             self.changes.member(&mut self.meter, address, &key, tag)?
         } else {
@@ -237,7 +237,7 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         type_args: &[TypeTag],
         value: &T,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         self.put_resource::<T>(address, type_args, Some(encode(value)))
     }
 
@@ -249,7 +249,7 @@ impl<'a> Context<'a> {
         &mut self,
         address: AccountAddress,
         type_args: &[TypeTag],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         self.put_resource::<T>(address, type_args, None)
     }
 
@@ -258,9 +258,9 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         type_args: &[TypeTag],
         value: Option<Bytes>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         if T::IS_GROUP_MEMBER {
-            let tag = self.chain.framework().tag_of::<T>(type_args);
+            let tag = self.chain.registry().tag_of::<T>(type_args);
             let key = self.group_key(&address);
             self.changes
                 .put_member(&mut self.meter, address, &key, tag, value)
@@ -278,7 +278,7 @@ impl<'a> Context<'a> {
         &mut self,
         handle: &AccountAddress,
         key: &[u8],
-    ) -> Result<Option<Bytes>, Failure> {
+    ) -> Result<Option<Bytes>, VmError> {
         let key = StateKey::table_item(handle, key);
         self.changes.get(&mut self.meter, &key)
     }
@@ -292,7 +292,7 @@ impl<'a> Context<'a> {
         handle: &AccountAddress,
         key: &[u8],
         value: Option<Bytes>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         let key = StateKey::table_item(handle, key);
         self.changes.put(&mut self.meter, &key, value)
     }
@@ -305,15 +305,15 @@ impl<'a> Context<'a> {
         &mut self,
         handle: &mut EventHandle<E>,
         event: &E,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         let data = self.event_data(event)?;
         self.events.push(ContractEvent::V1 {
             key: handle.key(),
             sequence_number: handle.counter,
-            type_tag: self.chain.framework().tag_of::<E>(&[]).into(),
+            type_tag: self.chain.registry().tag_of::<E>(&[]).into(),
             data,
         });
-        handle.counter = handle.counter.checked_add(1).ok_or(Failure::Arithmetic)?;
+        handle.counter = handle.counter.checked_add(1).ok_or(VmError::Arithmetic)?;
         Ok(())
     }
 
@@ -321,14 +321,14 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// When gas runs out or the event is too large.
-    pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), Failure> {
+    pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), VmError> {
         let data = self.event_data(event)?;
-        let type_tag = self.chain.framework().tag_of::<E>(&[]).into();
+        let type_tag = self.chain.registry().tag_of::<E>(&[]).into();
         self.events.push(ContractEvent::V2 { type_tag, data });
         Ok(())
     }
 
-    fn event_data<E: MoveType>(&mut self, event: &E) -> Result<Bytes, Failure> {
+    fn event_data<E: MoveType>(&mut self, event: &E) -> Result<Bytes, VmError> {
         let data = encode(event);
         self.meter.charge_event(data.len())?;
         Ok(data)

@@ -1,7 +1,7 @@
 //! The block that a transaction runs in where it runs outside of one: to be validated, simulated or
 //! viewed.
 
-use super::{BlockState, Context, Failure, context::Environment};
+use super::{BlockState, Context, VmError, context::Environment};
 use crate::{
     AccountAddress, Chain, HashValue, LedgerInfo, StateError,
     framework::modules::{block::BlockResource, timestamp::CurrentTimeMicroseconds},
@@ -36,8 +36,8 @@ impl Environment {
             transaction_hash: HashValue::ZERO,
         };
         let mut context = Context::unmetered(chain, state, nowhere);
-        let unread = |failure: Failure| match failure {
-            Failure::State(error) => error,
+        let unread = |failure: VmError| match failure {
+            VmError::State(error) => error,
             other => StateError(format!("the newest block is not in the state: {other:?}")),
         };
         let at = AccountAddress::ONE;

@@ -6,9 +6,9 @@
 //! our own, and the bytes of a transaction have no IO price.
 
 use super::{
-    Failure, MiscellaneousStatus,
+    MiscellaneousStatus, VmError,
     signers::signature_count,
-    storage_fee::{self, SlotChange, StorageFee},
+    storage_deposit::{self, SlotChange, StorageFee},
 };
 use crate::{Parameters, transaction::TransactionAuthenticator};
 use std::num::NonZeroU64;
@@ -92,8 +92,8 @@ pub(crate) fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> 
         ("txn.storage_io_per_state_byte_write", WRITE_PER_BYTE),
         ("txn.storage_io_per_event_write", EVENT),
         ("txn.storage_io_per_event_byte_write", WRITE_PER_BYTE),
-        ("txn.storage_fee_per_state_slot", storage_fee::PER_SLOT),
-        ("txn.storage_fee_per_state_byte", storage_fee::PER_BYTE),
+        ("txn.storage_fee_per_state_slot", storage_deposit::PER_SLOT),
+        ("txn.storage_fee_per_state_byte", storage_deposit::PER_BYTE),
         ("txn.max_bytes_per_write_op", ITEM_BYTES_MAX as u64),
         (
             "txn.max_bytes_all_write_ops_per_transaction",
@@ -168,7 +168,7 @@ struct Counted {
 
 impl Counted {
     /// Adds one of `bytes`; an error where a limit is passed.
-    fn add(&mut self, bytes: usize, count_max: usize) -> Result<(), Failure> {
+    fn add(&mut self, bytes: usize, count_max: usize) -> Result<(), VmError> {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         if bytes > ITEM_BYTES_MAX || self.bytes > ALL_BYTES_MAX || self.count > count_max {
@@ -203,9 +203,9 @@ impl GasMeter {
         }
     }
 
-    fn check_limit(&self) -> Result<(), Failure> {
+    fn check_limit(&self) -> Result<(), VmError> {
         if self.sum() > self.limit {
-            Err(Failure::OutOfGas)
+            Err(VmError::OutOfGas)
         } else {
             Ok(())
         }
@@ -217,26 +217,26 @@ impl GasMeter {
             .saturating_add(self.storage)
     }
 
-    fn charge_io(&mut self, internal: u64) -> Result<(), Failure> {
+    fn charge_io(&mut self, internal: u64) -> Result<(), VmError> {
         self.io = self.io.saturating_add(internal);
         self.check_limit()
     }
 
     /// Charges for work, in internal units.
-    pub(super) fn charge_execution(&mut self, internal: u64) -> Result<(), Failure> {
+    pub(super) fn charge_execution(&mut self, internal: u64) -> Result<(), VmError> {
         self.execution = self.execution.saturating_add(internal);
         self.check_limit()
     }
 
     /// Charges for looking at or changing a value whose key and value have `bytes`.
-    pub(super) fn charge_access(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub(super) fn charge_access(&mut self, bytes: usize) -> Result<(), VmError> {
         self.charge_execution(
             cost::ACCESS.saturating_add((bytes as u64).saturating_mul(cost::ACCESS_PER_BYTE)),
         )
     }
 
     /// Charges for reading a slot with a value of `bytes`.
-    pub(super) fn charge_read(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub(super) fn charge_read(&mut self, bytes: usize) -> Result<(), VmError> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
         self.charge_io(
             READ_SLOT.saturating_add((steps * READ_STEP_BYTES).saturating_mul(READ_PER_BYTE)),
@@ -246,19 +246,19 @@ impl GasMeter {
     /// Charges an orderless transaction for the `bytes` of nonces beside its own, which are looked through
     /// and written again. The slot that they lie in is paid for like the account that a sequence number
     /// lies in: by the intrinsic charge.
-    pub(super) fn charge_nonces(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub(super) fn charge_nonces(&mut self, bytes: usize) -> Result<(), VmError> {
         let bytes = bytes as u64;
         self.charge_io(bytes.saturating_mul(READ_PER_BYTE + WRITE_PER_BYTE))?;
         self.charge_execution(bytes.saturating_mul(2 * cost::ACCESS_PER_BYTE))
     }
 
     /// Charges for the slots that the transaction changes: for writing them, and for the room they
-    /// take, which has a price in coins, at `room_gas_price` coins for a gas unit; `None`: it is free.
+    /// take, which has a price in coins, at `storage_gas_price` coins for a gas unit; `None`: it is free.
     pub(super) fn charge_writes(
         &mut self,
         changes: impl Iterator<Item = SlotChange>,
-        room_gas_price: Option<NonZeroU64>,
-    ) -> Result<(), Failure> {
+        storage_gas_price: Option<NonZeroU64>,
+    ) -> Result<(), VmError> {
         let mut storage_fee = StorageFee::default();
         for change in changes {
             let bytes = change.bytes_after.unwrap_or(0);
@@ -268,7 +268,7 @@ impl GasMeter {
             )?;
             storage_fee.add(change);
         }
-        if let Some(price) = room_gas_price {
+        if let Some(price) = storage_gas_price {
             let storage_units = storage_fee.fee.div_ceil(price.get());
             self.storage = storage_units.saturating_mul(INTERNAL_PER_UNIT);
             self.check_limit()?;
@@ -278,7 +278,7 @@ impl GasMeter {
     }
 
     /// Charges for an event with `bytes` of data.
-    pub(super) fn charge_event(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub(super) fn charge_event(&mut self, bytes: usize) -> Result<(), VmError> {
         self.events.add(bytes, EVENTS_MAX)?;
         self.charge_io(EVENT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))
     }

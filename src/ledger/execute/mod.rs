@@ -2,26 +2,26 @@
 //!
 //! `validate` decides whether a transaction is taken at all, `orderless` for one that has a nonce;
 //! `signers` says who signed it; `user` runs one, `multisig` one of a multisig account; `block` runs a
-//! block; `new_account` charges for the account of a sponsored sender; `simulate` and `view` run one without a block; `context` is
+//! block; `account_deposit` charges for the account of a sponsored sender; `simulate` and `view` run one without a block; `context` is
 //! what functions of the framework see, `change_set` what they read and changed, `environment` the
 //! block that they run in where there is none; `gas` and
 //! `storage_fee` count.
 
+mod account_deposit;
 mod block;
 mod block_state;
 mod change_set;
 mod context;
+mod discard;
 mod environment;
-mod failure;
+mod error;
+mod finalize;
 mod gas;
 mod multisig;
-mod new_account;
 mod orderless;
-mod seal;
 mod signers;
 mod simulate;
-mod status;
-mod storage_fee;
+mod storage_deposit;
 mod user;
 mod validate;
 mod view;
@@ -30,15 +30,15 @@ pub use block::{ExecuteError, execute_block};
 pub(crate) use block_state::BlockState;
 pub use context::Context;
 pub(crate) use context::Environment;
-pub use failure::{Failure, MiscellaneousStatus};
+pub use discard::{Discard, ValidationStatus};
+pub use error::{MiscellaneousStatus, VmError};
+pub(crate) use finalize::{ExecutedOutput, Output, finalize};
 pub(crate) use gas::gas_schedule;
 pub use gas::{cost, intrinsic_units};
 pub use multisig::validate_multisig_for_admission;
-pub use orderless::NonceFacts;
-pub(crate) use seal::{Kept, Output, seal};
+pub use orderless::NonceSnapshot;
 pub use simulate::simulate;
-pub use status::{Discard, ValidationStatus};
 pub use validate::{
-    AccountFacts, SEQUENCE_NUMBER_MAX, TransactionFacts, validate_for_admission, validate_size,
+    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, validate_for_admission, validate_size,
 };
-pub use view::{VIEW_GAS_MAX, ViewError, ViewFailure, Viewed, view};
+pub use view::{VIEW_GAS_MAX, ViewError, ViewFailure, ViewOutput, view};

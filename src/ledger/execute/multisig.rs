@@ -6,7 +6,7 @@
 //! itself.
 
 use super::{
-    BlockState, Context, Discard, Failure, MiscellaneousStatus, ValidationStatus as Status,
+    BlockState, Context, Discard, MiscellaneousStatus, ValidationStatus as Status, VmError,
     context::Environment, user::call_entry_function,
 };
 use crate::{
@@ -106,8 +106,8 @@ pub(super) fn validate(
         provided.as_deref(),
     ) {
         Ok(()) => Ok(Ok(())),
-        Err(Failure::State(error)) => Err(error),
-        Err(Failure::Abort { error, .. }) if status_of(&error).is_some() => {
+        Err(VmError::State(error)) => Err(error),
+        Err(VmError::Abort { error, .. }) if status_of(&error).is_some() => {
             Ok(Err(status_of(&error)
                 .map(Discard::from)
                 .expect("it was looked up")))
@@ -122,7 +122,7 @@ pub(super) fn validate(
 ///
 /// # Errors
 /// When gas runs out, a limit of the transaction is passed, or the state cannot be read.
-pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), Failure> {
+pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), VmError> {
     let MultisigCall {
         executor, account, ..
     } = call;
@@ -142,7 +142,7 @@ fn run_payload(
     context: &mut Context<'_>,
     account: AccountAddress,
     payload: &[u8],
-) -> Result<Result<(), ExecutionError>, Failure> {
+) -> Result<Result<(), ExecutionError>, VmError> {
     // Owners may have stored any bytes. What cannot be executed counts as failed, so that the
     // transactions that wait behind it need no second round of votes.
     let call = match bcs::from_bytes_with_limit(payload, SIGNED_TRANSACTION_DEPTH_MAX) {
@@ -172,23 +172,23 @@ fn vm_error(error_code: u64) -> ExecutionError {
 /// How a failure of the payload is told; an error where it ends the whole transaction.
 fn execution_error(
     chain: &Chain,
-    failure: Failure,
+    failure: VmError,
     call: &EntryFunction,
-) -> Result<ExecutionError, Failure> {
+) -> Result<ExecutionError, VmError> {
     if failure.is_of_transaction() {
         return Err(failure);
     }
     let code = failure.code()?;
     Ok(match failure {
-        Failure::MissingResource | Failure::ResourceExists | Failure::Arithmetic => {
+        VmError::MissingResource | VmError::ResourceExists | VmError::Arithmetic => {
             ExecutionError {
                 abort_location: call.module.to_string(),
                 error_type: "MoveExecutionFailure".to_owned(),
                 error_code: code,
             }
         }
-        Failure::Abort { module, error } => ExecutionError {
-            abort_location: chain.framework().module_id(module).to_string(),
+        VmError::Abort { module, error } => ExecutionError {
+            abort_location: chain.registry().module_id(module).to_string(),
             error_type: "MoveAbort".to_owned(),
             error_code: error.code(),
         },
@@ -218,23 +218,23 @@ mod tests {
         let row =
             |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
         let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
-        let abort = Failure::Abort {
+        let abort = VmError::Abort {
             module: "account",
             error,
         };
         let function_failed = |code| row("0x1::coin", "MoveExecutionFailure", code);
         let rows = [
             (abort, row("0x1::account", "MoveAbort", 0x60003)),
-            (Failure::MissingResource, function_failed(4008)),
-            (Failure::ResourceExists, function_failed(4004)),
-            (Failure::Arithmetic, function_failed(4017)),
+            (VmError::MissingResource, function_failed(4008)),
+            (VmError::ResourceExists, function_failed(4004)),
+            (VmError::Arithmetic, function_failed(4017)),
             (
                 MiscellaneousStatus::LinkerError.into(),
                 row("", "VMError", 1028),
             ),
             (MiscellaneousStatus::StorageWriteLimitReached.into(), None),
-            (Failure::OutOfGas, None),
-            (Failure::State(StateError(String::new())), None),
+            (VmError::OutOfGas, None),
+            (VmError::State(StateError(String::new())), None),
         ];
         for (failure, expected) in rows {
             assert_eq!(told(failure.clone()), expected, "{failure:?}");

@@ -3,28 +3,26 @@
 //!
 //! The number of buckets differs from the reference node's, and a bucket has a maximum size.
 
-use super::{Context, Discard, Failure, ValidationStatus as Status, change_set::decode_resource};
+use super::{Context, Discard, ValidationStatus as Status, VmError, change_set::decode_resource};
 use crate::{
     AccountAddress, Chain, RawTransaction, SignedTransaction, StateError, StateView,
     framework::modules::{
         block::BlockResource,
-        nonce_validation::{
-            Bucket, NoncePlace, NonceRefusal, OVERLAP_SECS, SINCE_FRAMEWORK_VERSION,
-        },
+        nonce_validation::{Bucket, NonceError, NonceSlot, OVERLAP_SECS, SINCE_FRAMEWORK_VERSION},
     },
 };
 
 /// What validation needs to know for an orderless transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NonceFacts {
-    place: NoncePlace,
+pub struct NonceSnapshot {
+    slot: NonceSlot,
     /// The nonces among which its own would be.
     bucket: Bucket,
     /// Whether the chain's framework remembers nonces already.
     is_supported: bool,
 }
 
-impl NonceFacts {
+impl NonceSnapshot {
     /// Reads what `transaction` needs; nothing where it has a sequence number.
     ///
     /// # Errors
@@ -38,10 +36,10 @@ impl NonceFacts {
         let Some(nonce) = raw.payload.replay_protection_nonce() else {
             return Ok(None);
         };
-        let place = NoncePlace::of(&raw.sender, nonce);
+        let slot = NonceSlot::of(&raw.sender, nonce);
         Ok(Some(Self {
-            place,
-            bucket: Bucket::read(view, &place)?,
+            slot,
+            bucket: Bucket::read(view, &slot)?,
             is_supported: is_supported(chain, view)?,
         }))
     }
@@ -70,15 +68,15 @@ impl NonceFacts {
                 detail,
             ));
         }
-        match self.bucket.check(&self.place, expiration_secs, now_secs) {
+        match self.bucket.check(&self.slot, expiration_secs, now_secs) {
             Ok(()) => Ok(()),
-            Err(NonceRefusal::Used(used_secs)) => {
+            Err(NonceError::Used(used_secs)) => {
                 let detail = format!(
                     "the sender used the nonce in a transaction that expires at {used_secs}"
                 );
                 Err(Discard::because(Status::NonceAlreadyUsed, detail))
             }
-            Err(NonceRefusal::Full) => Err(Discard::because(
+            Err(NonceError::Full) => Err(Discard::because(
                 Status::SequenceNonceInvalid,
                 "there is no room for this nonce now: take another one",
             )),
@@ -89,7 +87,7 @@ impl NonceFacts {
     ///
     /// # Errors
     /// When gas runs out.
-    pub(super) fn charge(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+    pub(super) fn charge(&self, context: &mut Context<'_>) -> Result<(), VmError> {
         context.meter.charge_nonces(self.bucket.size_bytes())
     }
 
@@ -101,14 +99,14 @@ impl NonceFacts {
         &self,
         context: &mut Context<'_>,
         raw: &RawTransaction,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         let mut bucket = self.bucket.clone();
         bucket.remember(
-            &self.place,
+            &self.slot,
             raw.expiration_timestamp_secs,
             context.timestamp_secs(),
         );
-        bucket.write(context, &self.place)
+        bucket.write(context, &self.slot)
     }
 }
 
@@ -120,7 +118,7 @@ fn is_supported(chain: &Chain, view: &dyn StateView) -> Result<bool, StateError>
         return Ok(true);
     }
     let key = chain
-        .framework()
+        .registry()
         .resource_key::<BlockResource>(&AccountAddress::ONE, &[]);
     match view.get(&key)? {
         Some(bytes) => Ok(is_on(decode_resource::<BlockResource>(&bytes)?.height)),

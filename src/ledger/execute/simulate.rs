@@ -3,8 +3,8 @@
 use super::{
     BlockState,
     context::Environment,
-    seal::{Kept, Output, seal},
-    user::{Outcome, Purpose, execute_user},
+    finalize::{ExecutedOutput, Output, finalize},
+    user::{ExecutionMode, Outcome, execute_user},
 };
 use crate::{
     Accumulator, Chain, CheckedTransaction, ExecutedTransaction, ExecutionStatus, LedgerInfo,
@@ -32,8 +32,14 @@ pub fn simulate(
     let checked = CheckedTransaction::trusted(transaction.clone(), chain.vendor());
     let environment = Environment::after(info, checked.hash()).not_before(now_usecs);
     let state = BlockState::new(state);
-    let output = match execute_user(chain, &state, &checked, environment, Purpose::Simulate)? {
-        Outcome::Kept { output, .. } => output,
+    let output = match execute_user(
+        chain,
+        &state,
+        &checked,
+        environment,
+        ExecutionMode::Simulate,
+    )? {
+        Outcome::Executed { output, .. } => output,
         Outcome::Discarded(discard) => Output {
             gas_used: 0,
             status: ExecutionStatus::MiscellaneousError(Some(discard.status.code())),
@@ -43,10 +49,10 @@ pub fn simulate(
     };
     let hash = checked.hash();
     let transaction = Transaction::User(checked.shared());
-    let kept = vec![Kept {
+    let outputs = vec![ExecutedOutput {
         transaction,
         hash,
         output,
     }];
-    Ok(seal(chain, &mut Accumulator::default(), kept).remove(0))
+    Ok(finalize(chain, &mut Accumulator::default(), outputs).remove(0))
 }

@@ -4,15 +4,14 @@
 //! state: what its owners vote may change between admission and the block.
 
 use super::{
-    BlockState, Context, Discard, Failure, MiscellaneousStatus,
+    BlockState, Context, Discard, MiscellaneousStatus, VmError, account_deposit,
     context::Environment,
+    finalize::Output,
     gas::{GasMeter, GasUsed, intrinsic},
     multisig::{self, MultisigCall},
-    new_account,
-    orderless::NonceFacts,
-    seal::Output,
+    orderless::NonceSnapshot,
     signers::{signature_count, signers},
-    validate::{TransactionFacts, validate_in_block, validate_size},
+    validate::{ValidationInputs, validate_in_block, validate_size},
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, EntryFunction, ExecutionStatus, RawTransaction,
@@ -31,7 +30,7 @@ use std::num::NonZeroU64;
 /// What became of an ordered transaction.
 pub(super) enum Outcome {
     /// It is in the ledger: it succeeded or failed, and paid.
-    Kept {
+    Executed {
         /// What it did.
         output: Output,
         /// Its execution and io gas, in units: the work it was, without the room it took.
@@ -46,7 +45,7 @@ pub(super) enum Outcome {
 
 /// What a transaction is run for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum ExecutionMode {
     /// For the ledger.
     Commit,
     /// To see what it would do. Nobody signed it, so a missing key is no reason to refuse it.
@@ -62,7 +61,7 @@ pub(super) fn execute_user(
     state: &BlockState<'_>,
     transaction: &CheckedTransaction,
     environment: Environment,
-    purpose: Purpose,
+    purpose: ExecutionMode,
 ) -> Result<Outcome, StateError> {
     // A simulation comes unchecked, and how many accounts it names is how much state is read for it.
     let authenticator = &transaction.transaction().authenticator;
@@ -71,7 +70,7 @@ pub(super) fn execute_user(
     if let Err(discard) = bounded {
         return Ok(Outcome::Discarded(discard));
     }
-    let facts = TransactionFacts::read(chain, state, transaction.transaction())?;
+    let facts = ValidationInputs::read(chain, state, transaction.transaction())?;
     let now_secs = environment.timestamp_secs();
     if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
         return Ok(Outcome::Discarded(discard));
@@ -85,20 +84,20 @@ pub(super) fn execute_user(
     let intrinsic = intrinsic(transaction.size_bytes(), signatures);
     let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
     let mut context = Context::new(chain, state, environment, meter.clone());
-    let closing = Closing {
+    let closing = Epilogue {
         raw: transaction.raw(),
         nonce: facts.nonce.as_ref(),
         payer: gas_payer(transaction.transaction(), purpose),
     };
-    let new_account = match room_gas_price(chain, transaction.raw()) {
-        Some(_) => new_account::room_of_new(chain, state, transaction.transaction())?,
+    let account_deposit = match storage_gas_price(chain, transaction.raw()) {
+        Some(_) => account_deposit::account_deposit(chain, state, transaction.transaction())?,
         None => None,
     };
     let called = call(
         &mut context,
         transaction,
         facts.nonce.as_ref(),
-        new_account.is_some(),
+        account_deposit.is_some(),
     );
     // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
     // pay in the end pays for all of it.
@@ -115,14 +114,14 @@ pub(super) fn execute_user(
                 ..
             } = *transaction.raw();
             let mut used = used.without_storage(gas_unit_price);
-            if let Some(room) = new_account {
+            if let Some(room) = account_deposit {
                 used = used.with_storage(room, gas_unit_price, max_gas_amount);
             }
             let status = failure.into_status(chain, transaction.raw().entry_function())?;
             let mut context = Context::new(chain, state, environment, meter);
             let fee = match closing.close(&mut context, used) {
                 Ok(fee) => fee,
-                Err(Failure::State(error)) => return Err(error),
+                Err(VmError::State(error)) => return Err(error),
                 Err(failure) => {
                     return Err(StateError(format!(
                         "the epilogue of a failed transaction failed: {failure:?}"
@@ -133,7 +132,7 @@ pub(super) fn execute_user(
         }
     };
     let (writes, events) = context.finish();
-    Ok(Outcome::Kept {
+    Ok(Outcome::Executed {
         output: Output {
             gas_used: used.total,
             status,
@@ -149,9 +148,9 @@ pub(super) fn execute_user(
 fn call(
     context: &mut Context<'_>,
     transaction: &CheckedTransaction,
-    nonce: Option<&NonceFacts>,
+    nonce: Option<&NonceSnapshot>,
     makes_account: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let raw = transaction.raw();
     if let Some(nonce) = nonce {
         nonce.charge(context)?;
@@ -167,9 +166,9 @@ fn call(
         }
     }
     if makes_account {
-        new_account::make(context, raw.sender)?;
+        account_deposit::make(context, raw.sender)?;
     }
-    let price = room_gas_price(context.chain(), raw);
+    let price = storage_gas_price(context.chain(), raw);
     context
         .meter
         .charge_writes(context.changes.changed_slots(), price)
@@ -177,7 +176,7 @@ fn call(
 
 /// The gas price at which the transaction pays for room. Where a chain takes transactions for nothing,
 /// room is free and nothing is given back: else a slot made for nothing would pay its owner when it goes.
-pub(super) fn room_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
+pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 
@@ -186,12 +185,12 @@ pub(super) fn call_entry_function(
     context: &mut Context<'_>,
     signers: &[AccountAddress],
     call: &EntryFunction,
-) -> Result<(), Failure> {
-    let framework = context.chain().framework();
-    let function = framework
+) -> Result<(), VmError> {
+    let registry = context.chain().registry();
+    let function = registry
         .function(&call.module, &call.function)
         .filter(|function| function.is_entry())
-        .filter(|_| framework.has_module(&call.module, context.framework_version()))
+        .filter(|_| registry.has_module(&call.module, context.framework_version()))
         .ok_or(MiscellaneousStatus::LinkerError)?;
     function.call(context, &call.type_args, Inputs::new(signers, &call.args))?;
     Ok(())
@@ -199,25 +198,25 @@ pub(super) fn call_entry_function(
 
 /// Who pays for a transaction; nobody where a simulation names the zero address, because the payer is
 /// not known yet.
-fn gas_payer(transaction: &SignedTransaction, purpose: Purpose) -> Option<AccountAddress> {
+fn gas_payer(transaction: &SignedTransaction, purpose: ExecutionMode) -> Option<AccountAddress> {
     let payer = transaction.gas_payer();
-    (purpose == Purpose::Commit || payer != AccountAddress::ZERO).then_some(payer)
+    (purpose == ExecutionMode::Commit || payer != AccountAddress::ZERO).then_some(payer)
 }
 
 /// The epilogue of a transaction, whether it succeeded or failed.
-struct Closing<'a> {
+struct Epilogue<'a> {
     raw: &'a RawTransaction,
     /// What an orderless one must leave behind.
-    nonce: Option<&'a NonceFacts>,
+    nonce: Option<&'a NonceSnapshot>,
     /// Who pays, if anybody.
     payer: Option<AccountAddress>,
 }
 
-impl Closing<'_> {
+impl Epilogue<'_> {
     /// The payer pays, the sender's sequence number goes up or the nonce is remembered, and a fee
     /// statement closes the events. Gives what leaves the payer, less than nothing where more is given
     /// back than charged. It charges no gas: the intrinsic cost covers it.
-    fn close(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, Failure> {
+    fn close(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, VmError> {
         context.meter = GasMeter::unlimited();
         let fee = match self.payer {
             Some(payer) => settle_fee(context, payer, self.raw.gas_unit_price, used)?,
@@ -234,7 +233,7 @@ impl Closing<'_> {
         Ok(fee)
     }
 
-    fn protect_from_replay(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+    fn protect_from_replay(&self, context: &mut Context<'_>) -> Result<(), VmError> {
         if let Some(nonce) = self.nonce {
             return nonce.remember(context, self.raw);
         }
@@ -251,7 +250,7 @@ fn settle_fee(
     payer: AccountAddress,
     gas_unit_price: u64,
     used: GasUsed,
-) -> Result<i128, Failure> {
+) -> Result<i128, VmError> {
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
     let charge = i128::from(used.total) * i128::from(gas_unit_price);
     let fee = charge - i128::from(used.storage_fee.refund);

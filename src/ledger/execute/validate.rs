@@ -3,11 +3,11 @@
 
 use super::{
     Discard, ValidationStatus as Status,
+    account_deposit::account_deposit_max,
     change_set::decode_resource,
     gas::intrinsic_units,
-    new_account::room_fee_max,
-    orderless::NonceFacts,
-    user::{Purpose, room_gas_price},
+    orderless::NonceSnapshot,
+    user::{ExecutionMode, storage_gas_price},
 };
 use crate::{
     AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction, StateError, StateKey,
@@ -23,7 +23,7 @@ pub const SEQUENCE_NUMBER_MAX: u64 = 1 << 63;
 
 /// What validation needs to know of an account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AccountFacts {
+pub struct AccountSnapshot {
     /// The sequence number of its next transaction.
     pub sequence_number: u64,
     /// Which key may sign for it.
@@ -32,7 +32,7 @@ pub struct AccountFacts {
     pub balance: u64,
 }
 
-impl AccountFacts {
+impl AccountSnapshot {
     /// Reads the facts of `address`. An account without an account resource has sequence number 0,
     /// its own address as authentication key, and whatever its coin store holds.
     ///
@@ -43,10 +43,10 @@ impl AccountFacts {
         view: &dyn StateView,
         address: &AccountAddress,
     ) -> Result<Self, StateError> {
-        let framework = chain.framework();
-        let native = std::slice::from_ref(framework.native_coin());
-        let account = view.get(&framework.resource_key::<Account>(address, &[]))?;
-        let coins = view.get(&framework.resource_key::<CoinStore>(address, native))?;
+        let registry = chain.registry();
+        let native = std::slice::from_ref(registry.native_coin());
+        let account = view.get(&registry.resource_key::<Account>(address, &[]))?;
+        let coins = view.get(&registry.resource_key::<CoinStore>(address, native))?;
         let (sequence_number, authentication_key) = account_facts(address, account.as_ref())?;
         Ok(Self {
             sequence_number,
@@ -65,9 +65,9 @@ impl AccountFacts {
         address: &AccountAddress,
         (key, value): (&StateKey, Option<&Bytes>),
     ) -> Result<Self, StateError> {
-        let framework = chain.framework();
-        let native = std::slice::from_ref(framework.native_coin());
-        if framework.is_resource_key::<Account>(key, &[]) {
+        let registry = chain.registry();
+        let native = std::slice::from_ref(registry.native_coin());
+        if registry.is_resource_key::<Account>(key, &[]) {
             let (sequence_number, authentication_key) = account_facts(address, value)?;
             return Ok(Self {
                 sequence_number,
@@ -75,7 +75,7 @@ impl AccountFacts {
                 ..self
             });
         }
-        if framework.is_resource_key::<CoinStore>(key, native) {
+        if registry.is_resource_key::<CoinStore>(key, native) {
             let balance = balance(value)?;
             return Ok(Self { balance, ..self });
         }
@@ -110,18 +110,18 @@ fn balance(coins: Option<&Bytes>) -> Result<u64, StateError> {
 
 /// What validation needs to know of the ledger for one transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TransactionFacts {
+pub struct ValidationInputs {
     /// Of its sender.
-    pub sender: AccountFacts,
+    pub sender: AccountSnapshot,
     /// Of each secondary signer, in their order.
-    pub secondary_signers: Vec<AccountFacts>,
+    pub secondary_signers: Vec<AccountSnapshot>,
     /// Of the account that pays in the sender's place, where there is one.
-    pub fee_payer: Option<AccountFacts>,
+    pub fee_payer: Option<AccountSnapshot>,
     /// Of its nonce, where it is orderless.
-    pub nonce: Option<NonceFacts>,
+    pub nonce: Option<NonceSnapshot>,
 }
 
-impl TransactionFacts {
+impl ValidationInputs {
     /// Reads what `transaction` needs.
     ///
     /// # Errors
@@ -132,19 +132,19 @@ impl TransactionFacts {
         transaction: &SignedTransaction,
     ) -> Result<Self, StateError> {
         let authenticator = &transaction.authenticator;
-        let read = |address: &AccountAddress| AccountFacts::read(chain, view, address);
+        let read = |address: &AccountAddress| AccountSnapshot::read(chain, view, address);
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| read(&address));
         Ok(Self {
             sender: read(&transaction.raw.sender)?,
             secondary_signers: secondary.iter().map(read).collect::<Result<_, _>>()?,
             fee_payer: fee_payer.transpose()?,
-            nonce: NonceFacts::read(chain, view, transaction)?,
+            nonce: NonceSnapshot::read(chain, view, transaction)?,
         })
     }
 
     /// Of the account that pays.
-    fn gas_payer(&self) -> &AccountFacts {
+    fn gas_payer(&self) -> &AccountSnapshot {
         self.fee_payer.as_ref().unwrap_or(&self.sender)
     }
 }
@@ -158,7 +158,7 @@ impl TransactionFacts {
 /// The first rule that is broken.
 pub fn validate_for_admission(
     chain: &Chain,
-    facts: &TransactionFacts,
+    facts: &ValidationInputs,
     transaction: &CheckedTransaction,
     now_secs: u64,
 ) -> Result<(), Discard> {
@@ -167,7 +167,7 @@ pub fn validate_for_admission(
         facts,
         transaction,
         now_secs,
-        purpose: Purpose::Commit,
+        purpose: ExecutionMode::Commit,
     };
     rules.check_before_replay()?;
     match rules.check_replay() {
@@ -183,10 +183,10 @@ pub fn validate_for_admission(
 /// The first rule that is broken.
 pub(super) fn validate_in_block(
     chain: &Chain,
-    facts: &TransactionFacts,
+    facts: &ValidationInputs,
     transaction: &CheckedTransaction,
     now_secs: u64,
-    purpose: Purpose,
+    purpose: ExecutionMode,
 ) -> Result<(), Discard> {
     let rules = Rules {
         chain,
@@ -205,10 +205,10 @@ pub(super) fn validate_in_block(
 /// request higher limits here.
 struct Rules<'a> {
     chain: &'a Chain,
-    facts: &'a TransactionFacts,
+    facts: &'a ValidationInputs,
     transaction: &'a CheckedTransaction,
     now_secs: u64,
-    purpose: Purpose,
+    purpose: ExecutionMode,
 }
 
 impl Rules<'_> {
@@ -270,9 +270,9 @@ impl Rules<'_> {
     }
 
     /// The key must be the account's; a simulation may come without any.
-    fn check_key(&self, account: &AccountFacts, key: Option<HashValue>) -> Result<(), Discard> {
+    fn check_key(&self, account: &AccountSnapshot, key: Option<HashValue>) -> Result<(), Discard> {
         match key {
-            None if self.purpose == Purpose::Simulate => Ok(()),
+            None if self.purpose == ExecutionMode::Simulate => Ok(()),
             key if key == Some(account.authentication_key) => Ok(()),
             _ => Err(Status::InvalidAuthKey.into()),
         }
@@ -309,7 +309,7 @@ impl Rules<'_> {
     /// payer is not known yet names the zero address, which holds nothing and pays nothing.
     fn check_balance(&self) -> Result<(), Discard> {
         let fee_payer = self.authenticator().fee_payer();
-        if self.purpose == Purpose::Simulate
+        if self.purpose == ExecutionMode::Simulate
             && fee_payer.is_some_and(|(payer, _)| payer == AccountAddress::ZERO)
         {
             return Ok(());
@@ -386,8 +386,9 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         Status::GasUnitPriceAboveMaxBound,
         price_max,
     )?;
-    let room_fee = room_fee_max(chain, transaction.transaction());
-    let room_units = room_gas_price(chain, raw).map_or(0, |price| room_fee.div_ceil(price.get()));
+    let room_fee = account_deposit_max(chain, transaction.transaction());
+    let room_units =
+        storage_gas_price(chain, raw).map_or(0, |price| room_fee.div_ceil(price.get()));
     let gas_min = gas_min.saturating_add(room_units);
     within(
         raw.max_gas_amount >= gas_min,

@@ -6,7 +6,7 @@ use super::{
     gas::{GasMeter, intrinsic},
 };
 use crate::{
-    Chain, EntryFunction, ExecutionStatus, FormError, StateError, StateView, TypeTag,
+    Chain, EntryFunction, ExecutionStatus, SchemaError, StateError, StateView, TypeTag,
     framework::Inputs,
 };
 use bytes::Bytes;
@@ -16,7 +16,7 @@ pub const VIEW_GAS_MAX: u64 = 2_000_000;
 
 /// What a view function gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Viewed {
+pub struct ViewOutput {
     /// The values with their types, each in its BCS form.
     pub values: Vec<(TypeTag, Bytes)>,
     /// In gas units.
@@ -28,7 +28,7 @@ pub struct Viewed {
 pub enum ViewError {
     /// There is no such view function.
     #[error(transparent)]
-    Call(#[from] FormError),
+    Call(#[from] SchemaError),
     /// The function failed.
     #[error("the view function failed")]
     Failed(ViewFailure),
@@ -62,16 +62,16 @@ pub fn view(
     chain: &Chain,
     state: &dyn StateView,
     call: &EntryFunction,
-) -> Result<Viewed, ViewError> {
+) -> Result<ViewOutput, ViewError> {
     let state = BlockState::new(state);
     let environment = Environment::last_of(chain, &state)?;
-    let framework = chain.framework();
+    let registry = chain.registry();
     let version = chain.parameters().framework_version(environment.height);
-    let function = framework
+    let function = registry
         .function(&call.module, &call.function)
-        .filter(|function| function.is_view() && framework.has_module(&call.module, version))
+        .filter(|function| function.is_view() && registry.has_module(&call.module, version))
         .ok_or_else(|| {
-            FormError(format!(
+            SchemaError(format!(
                 "could not find view function by {}::{}",
                 call.module, call.function
             ))
@@ -87,13 +87,13 @@ pub fn view(
     let called = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
         .and_then(|values| {
-            let types = framework
+            let types = registry
                 .return_types(function, &call.type_args)
                 .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
             Ok(types.into_iter().zip(values).collect())
         });
     match called {
-        Ok(values) => Ok(Viewed {
+        Ok(values) => Ok(ViewOutput {
             values,
             gas_used: context.meter.used().total,
         }),

@@ -1,13 +1,13 @@
 //! Module ABIs in the JSON form of the interface (docs/reference/reference-node.md#r23).
 
 use super::{
-    Framework, Function, StructDeclaration, declare::Constraints, function::Kind,
-    signature::with_vendor,
+    Function, ModuleRegistry, StructDeclaration, declare::Constraints, function::FunctionKind,
+    type_signature::with_vendor,
 };
 use crate::{AccountAddress, ModuleId};
 use serde_json::{Value, json};
 
-impl Framework {
+impl ModuleRegistry {
     /// The ABI of a module, or `None` where there is no such module.
     pub fn module_abi(&self, id: &ModuleId) -> Option<Value> {
         let module = self.module(id)?;
@@ -43,7 +43,7 @@ impl Framework {
             .collect();
         json!({
             "name": function.name,
-            "visibility": if function.kind == Kind::PrivateEntry { "private" } else { "public" },
+            "visibility": if function.kind == FunctionKind::PrivateEntry { "private" } else { "public" },
             "is_entry": function.is_entry(),
             "is_view": function.is_view(),
             "generic_type_params": type_parameters(&function.type_parameters),

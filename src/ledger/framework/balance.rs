@@ -3,7 +3,7 @@
 use super::modules::{coin, primary_fungible_store};
 use crate::{
     AccountAddress, Chain, HashValue, StateError, StateView, StructTag,
-    execute::{BlockState, Context, Environment, Failure},
+    execute::{BlockState, Context, Environment, VmError},
 };
 
 /// Which asset a balance is asked of.
@@ -41,7 +41,7 @@ pub fn balance(
         AssetType::Coin(tag) => coin::balance_of(&mut context, *owner, &tag.clone().into()),
     };
     held.map_err(|failure| match failure {
-        Failure::State(error) => error,
+        VmError::State(error) => error,
         other => StateError(format!("the balance of {owner}: {other:?}")),
     })
 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn native(chain: &Chain) -> AssetType {
-        AssetType::Coin(chain.framework().native_coin().to_string().parse().unwrap())
+        AssetType::Coin(chain.registry().native_coin().to_string().parse().unwrap())
     }
 
     /// A state in which only `key` has a value.
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn a_state_that_does_not_decode_is_an_error_not_a_balance() {
         let chain = chain();
-        let coin = std::slice::from_ref(chain.framework().native_coin());
-        let key = chain.framework().resource_key::<CoinStore>(&OWNER, coin);
+        let coin = std::slice::from_ref(chain.registry().native_coin());
+        let key = chain.registry().resource_key::<CoinStore>(&OWNER, coin);
         let broken = state_with(key, vec![1, 2, 3]);
         for asset in [
             native(&chain),
@@ -107,7 +107,7 @@ mod tests {
         ] {
             assert!(balance(&chain, &broken, &OWNER, &asset).is_err());
         }
-        let group = chain.framework().group_key(&METADATA);
+        let group = chain.registry().group_key(&METADATA);
         let broken = state_with(group, vec![0xff]);
         assert!(balance(&chain, &broken, &OWNER, &AssetType::FungibleAsset(METADATA)).is_err());
     }
@@ -123,9 +123,9 @@ mod tests {
                     struct_name: struct_name.into(),
                 },
             };
-            let tag = chain.framework().tag_of::<PairedCoinType>(&[]);
+            let tag = chain.registry().tag_of::<PairedCoinType>(&[]);
             let group = BTreeMap::from([(tag, bcs::to_bytes(&pair).unwrap())]);
-            let key = chain.framework().group_key(&METADATA);
+            let key = chain.registry().group_key(&METADATA);
             let state = state_with(key, bcs::to_bytes(&group).unwrap());
             balance(&chain, &state, &OWNER, &AssetType::FungibleAsset(METADATA))
         };

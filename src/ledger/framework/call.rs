@@ -1,6 +1,6 @@
 //! Calls of entry functions in the interface's JSON, read and printed by the declaration.
 
-use super::{FormError, Framework, Function, Signature};
+use super::{Function, ModuleRegistry, SchemaError, TypeSignature};
 use crate::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
 use bytes::Bytes;
 use serde_json::Value;
@@ -24,12 +24,12 @@ enum CallKind {
     View,
 }
 
-fn unknown_function(kind: CallKind, function: &str) -> FormError {
+fn unknown_function(kind: CallKind, function: &str) -> SchemaError {
     let kind = match kind {
         CallKind::Entry => "entry",
         CallKind::View => "view",
     };
-    FormError(format!(
+    SchemaError(format!(
         "could not find {kind} function by {}",
         shortened(function)
     ))
@@ -37,14 +37,14 @@ fn unknown_function(kind: CallKind, function: &str) -> FormError {
 
 impl Function {
     /// The declared types of the arguments a transaction carries: all but the signers.
-    fn argument_types(&self) -> impl Iterator<Item = &Signature> {
+    fn argument_types(&self) -> impl Iterator<Item = &TypeSignature> {
         self.parameters
             .iter()
-            .filter(|parameter| !matches!(parameter, Signature::SignerReference))
+            .filter(|parameter| !matches!(parameter, TypeSignature::SignerReference))
     }
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// A call from the interface's JSON; `function` is `0x1::module::name`.
     ///
     /// # Errors
@@ -55,20 +55,20 @@ impl Framework {
         function: &str,
         type_arguments: &[String],
         arguments: &[Value],
-    ) -> Result<EntryFunction, FormError> {
+    ) -> Result<EntryFunction, SchemaError> {
         self.called_from_json(CallKind::Entry, function, type_arguments, arguments)
     }
 
     /// A call of a view function from the interface's JSON, in the form of a call of an entry function.
     ///
     /// # Errors
-    /// As [`Framework::call_from_json`], for view functions.
+    /// As [`ModuleRegistry::call_from_json`], for view functions.
     pub fn view_from_json(
         &self,
         function: &str,
         type_arguments: &[String],
         arguments: &[Value],
-    ) -> Result<EntryFunction, FormError> {
+    ) -> Result<EntryFunction, SchemaError> {
         self.called_from_json(CallKind::View, function, type_arguments, arguments)
     }
 
@@ -78,7 +78,7 @@ impl Framework {
         function: &str,
         type_arguments: &[String],
         arguments: &[Value],
-    ) -> Result<EntryFunction, FormError> {
+    ) -> Result<EntryFunction, SchemaError> {
         let unknown = || unknown_function(kind, function);
         let (module, name) = function.rsplit_once("::").ok_or_else(unknown)?;
         let module: ModuleId = module.parse().map_err(|_| unknown())?;
@@ -95,7 +95,7 @@ impl Framework {
             .ok_or_else(unknown)?;
         if expected.len() != arguments.len() {
             let printed: Vec<String> = expected.iter().map(json_type).collect();
-            return Err(FormError(format!(
+            return Err(SchemaError(format!(
                 "expected {} arguments [{}], but got {} ({})",
                 expected.len(),
                 printed.join(", "),
@@ -111,7 +111,7 @@ impl Framework {
                 self.value_from_json(tag, value)
                     .map(Into::into)
                     .map_err(|error| {
-                        FormError(format!(
+                        SchemaError(format!(
                             "parse arguments[{i}] failed, expect {}, caused by error: {error}",
                             json_type(tag)
                         ))
@@ -156,16 +156,20 @@ impl Framework {
     }
 }
 
-fn parse_type_arguments(declared: &Function, texts: &[String]) -> Result<Vec<TypeTag>, FormError> {
+fn parse_type_arguments(
+    declared: &Function,
+    texts: &[String],
+) -> Result<Vec<TypeTag>, SchemaError> {
     let expected = declared.type_parameters.len();
     if texts.len() != expected {
-        return Err(FormError(format!(
+        return Err(SchemaError(format!(
             "expected {expected} type arguments, but got {}",
             texts.len()
         )));
     }
     let parse = |(i, text): (usize, &String)| {
-        let error = |cause: String| FormError(format!("parse type_arguments[{i}] failed: {cause}"));
+        let error =
+            |cause: String| SchemaError(format!("parse type_arguments[{i}] failed: {cause}"));
         let tag: TypeTag = text
             .parse()
             .map_err(|e: crate::TypeParseError| error(e.to_string()))?;

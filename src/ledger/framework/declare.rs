@@ -1,10 +1,10 @@
 //! What a module declares: structs and functions, as data made from Rust types. One declaration
 //! gives the ABI, the JSON form of values, and dispatch.
 
-use super::{abort::ErrorConstant, function::Function, signature::Signature};
+use super::{abort::ErrorConstant, function::Function, type_signature::TypeSignature};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_bytes::ByteBuf;
@@ -12,7 +12,7 @@ use serde_bytes::ByteBuf;
 /// A Rust type that is the BCS form of a declared type.
 pub trait MoveType: Serialize + DeserializeOwned + 'static {
     /// The declared type.
-    fn signature() -> Signature;
+    fn signature() -> TypeSignature;
 
     /// Checks what bytes alone cannot show of an argument, such as that an object is there.
     ///
@@ -22,7 +22,7 @@ pub trait MoveType: Serialize + DeserializeOwned + 'static {
         &self,
         _context: &mut Context<'_>,
         _type_args: &[TypeTag],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         Ok(())
     }
 }
@@ -69,7 +69,7 @@ pub struct StructDeclaration {
     /// Whether it lives in the object resource group of its address.
     pub is_group_member: bool,
     /// Its fields in BCS order.
-    pub fields: Vec<(&'static str, Signature)>,
+    pub fields: Vec<(&'static str, TypeSignature)>,
 }
 
 impl StructDeclaration {
@@ -77,7 +77,7 @@ impl StructDeclaration {
     pub fn new(
         name: &'static str,
         abilities: &'static [&'static str],
-        fields: Vec<(&'static str, Signature)>,
+        fields: Vec<(&'static str, TypeSignature)>,
     ) -> Self {
         Self {
             name,
@@ -99,8 +99,8 @@ impl StructDeclaration {
 macro_rules! plain_types {
     ($($rust:ty => $tag:ident,)*) => {
         $(impl MoveType for $rust {
-            fn signature() -> Signature {
-                Signature::Plain(TypeTag::$tag)
+            fn signature() -> TypeSignature {
+                TypeSignature::Plain(TypeTag::$tag)
             }
         })*
     };
@@ -117,15 +117,15 @@ plain_types! {
 }
 
 impl<T: MoveType> MoveType for Vec<T> {
-    fn signature() -> Signature {
-        Signature::Vector(Box::new(T::signature()))
+    fn signature() -> TypeSignature {
+        TypeSignature::Vector(Box::new(T::signature()))
     }
 
     fn check_argument(
         &self,
         context: &mut Context<'_>,
         type_args: &[TypeTag],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         self.iter()
             .try_for_each(|item| item.check_argument(context, type_args))
     }
@@ -134,14 +134,14 @@ impl<T: MoveType> MoveType for Vec<T> {
 /// For bytes that may be many: `Vec<u8>` has the same BCS form, which serde reads and writes byte by
 /// byte.
 impl MoveType for ByteBuf {
-    fn signature() -> Signature {
+    fn signature() -> TypeSignature {
         Vec::<u8>::signature()
     }
 }
 
 impl<T: MoveType> MoveType for Option<T> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "option",
             name: "Option",
             args: vec![T::signature()],
@@ -152,15 +152,15 @@ impl<T: MoveType> MoveType for Option<T> {
         &self,
         context: &mut Context<'_>,
         type_args: &[TypeTag],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         self.iter()
             .try_for_each(|item| item.check_argument(context, type_args))
     }
 }
 
 impl MoveType for String {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "string",
             name: "String",
             args: vec![],
@@ -188,12 +188,12 @@ macro_rules! move_structs {
         }
 
         impl $crate::framework::declare::MoveType for $name {
-            fn signature() -> $crate::framework::signature::Signature {
+            fn signature() -> $crate::framework::type_signature::TypeSignature {
                 let parameters: usize = 0 $(+ $count)?;
-                $crate::framework::signature::Signature::Struct {
+                $crate::framework::type_signature::TypeSignature::Struct {
                     module: $module,
                     name: $printed,
-                    args: (0..parameters).map($crate::framework::signature::Signature::Parameter).collect(),
+                    args: (0..parameters).map($crate::framework::type_signature::TypeSignature::Parameter).collect(),
                 }
             }
         }

@@ -3,11 +3,11 @@
 
 use super::{
     declare::{Constraints, MoveType},
-    signature::Signature,
+    type_signature::TypeSignature,
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure, MiscellaneousStatus},
+    execute::{Context, MiscellaneousStatus, VmError},
 };
 use bytes::Bytes;
 use std::fmt;
@@ -33,7 +33,7 @@ impl<'a> Inputs<'a> {
 
     /// A function that asks for signers gets all who signed, so there must be as many. One that asks for
     /// none does not care who signed, as in the reference.
-    fn check_signers(&self, expected: usize) -> Result<(), Failure> {
+    fn check_signers(&self, expected: usize) -> Result<(), VmError> {
         if expected > 0 && self.signers.len() != expected {
             return Err(MiscellaneousStatus::NumberOfSignerArgumentsMismatch.into());
         }
@@ -47,7 +47,7 @@ pub trait Parameter: Sized {
     const IS_SIGNER: bool = false;
 
     /// Its declared type.
-    fn signature() -> Signature;
+    fn signature() -> TypeSignature;
 
     /// Takes its value from the inputs.
     ///
@@ -58,17 +58,17 @@ pub trait Parameter: Sized {
         inputs: &mut Inputs<'_>,
         context: &mut Context<'_>,
         type_args: &[TypeTag],
-    ) -> Result<Self, Failure>;
+    ) -> Result<Self, VmError>;
 }
 
 impl Parameter for Signer {
     const IS_SIGNER: bool = true;
 
-    fn signature() -> Signature {
-        Signature::SignerReference
+    fn signature() -> TypeSignature {
+        TypeSignature::SignerReference
     }
 
-    fn take(inputs: &mut Inputs<'_>, _: &mut Context<'_>, _: &[TypeTag]) -> Result<Self, Failure> {
+    fn take(inputs: &mut Inputs<'_>, _: &mut Context<'_>, _: &[TypeTag]) -> Result<Self, VmError> {
         let signer = inputs
             .signers
             .next()
@@ -78,7 +78,7 @@ impl Parameter for Signer {
 }
 
 impl<T: MoveType> Parameter for T {
-    fn signature() -> Signature {
+    fn signature() -> TypeSignature {
         T::signature()
     }
 
@@ -86,7 +86,7 @@ impl<T: MoveType> Parameter for T {
         inputs: &mut Inputs<'_>,
         context: &mut Context<'_>,
         type_args: &[TypeTag],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, VmError> {
         let bytes = inputs
             .args
             .next()
@@ -103,7 +103,7 @@ impl<T: MoveType> Parameter for T {
 /// What a function gives back: nothing, one value, or a few.
 pub trait Returns {
     /// The declared types.
-    fn signatures() -> Vec<Signature>;
+    fn signatures() -> Vec<TypeSignature>;
 
     /// The BCS form of each value.
     fn into_values(self) -> Vec<Bytes>;
@@ -116,7 +116,7 @@ fn encode<T: MoveType>(value: &T) -> Bytes {
 }
 
 impl Returns for () {
-    fn signatures() -> Vec<Signature> {
+    fn signatures() -> Vec<TypeSignature> {
         Vec::new()
     }
 
@@ -126,7 +126,7 @@ impl Returns for () {
 }
 
 impl<T: MoveType> Returns for T {
-    fn signatures() -> Vec<Signature> {
+    fn signatures() -> Vec<TypeSignature> {
         vec![T::signature()]
     }
 
@@ -139,7 +139,7 @@ impl<T: MoveType> Returns for T {
 pub struct Values<T>(pub T);
 
 impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
-    fn signatures() -> Vec<Signature> {
+    fn signatures() -> Vec<TypeSignature> {
         vec![A::signature(), B::signature()]
     }
 
@@ -149,12 +149,12 @@ impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
 }
 
 type Body = Box<
-    dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, Failure> + Send + Sync,
+    dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, VmError> + Send + Sync,
 >;
 
 /// Who may call a function: both kinds are called by name, a transaction the one, a view the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FunctionKind {
     /// Called by transactions.
     Entry,
     /// Called by transactions, and by the ABI's word not by other modules.
@@ -166,10 +166,10 @@ pub enum Kind {
 /// A function of a module.
 pub struct Function {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: FunctionKind,
     pub(super) type_parameters: Vec<Constraints>,
-    pub(super) parameters: Vec<Signature>,
-    pub(super) returns: Vec<Signature>,
+    pub(super) parameters: Vec<TypeSignature>,
+    pub(super) returns: Vec<TypeSignature>,
     body: Body,
 }
 
@@ -184,7 +184,7 @@ impl fmt::Debug for Function {
 /// A Rust function that can be the body of a function with the parameters `P` and the result `R`.
 pub trait FunctionBody<P, R>: Send + Sync + 'static {
     /// The declared types of the parameters.
-    fn parameters() -> Vec<Signature>;
+    fn parameters() -> Vec<TypeSignature>;
 
     /// How many of the parameters are arguments, not signers.
     fn argument_count() -> usize;
@@ -201,16 +201,16 @@ pub trait FunctionBody<P, R>: Send + Sync + 'static {
         context: &mut Context<'_>,
         type_args: &[TypeTag],
         inputs: Inputs<'_>,
-    ) -> Result<R, Failure>;
+    ) -> Result<R, VmError>;
 }
 
 macro_rules! function_bodies {
     ($(($($parameter:ident $value:ident),*))*) => {$(
         impl<F, R, $($parameter: Parameter),*> FunctionBody<($($parameter,)*), R> for F
         where
-            F: Fn(&mut Context<'_>, &[TypeTag], $($parameter),*) -> Result<R, Failure> + Send + Sync + 'static,
+            F: Fn(&mut Context<'_>, &[TypeTag], $($parameter),*) -> Result<R, VmError> + Send + Sync + 'static,
         {
-            fn parameters() -> Vec<Signature> {
+            fn parameters() -> Vec<TypeSignature> {
                 vec![$($parameter::signature()),*]
             }
 
@@ -220,7 +220,7 @@ macro_rules! function_bodies {
                 context: &mut Context<'_>,
                 type_args: &[TypeTag],
                 mut inputs: Inputs<'_>,
-            ) -> Result<R, Failure> {
+            ) -> Result<R, VmError> {
                 inputs.check_signers(Self::signer_count())?;
                 // The number is checked before any value, as the reference does.
                 if inputs.args.len() != Self::argument_count() {
@@ -254,7 +254,11 @@ function_bodies! {
 }
 
 impl Function {
-    fn new<P, R: Returns, F: FunctionBody<P, R>>(name: &'static str, kind: Kind, body: F) -> Self {
+    fn new<P, R: Returns, F: FunctionBody<P, R>>(
+        name: &'static str,
+        kind: FunctionKind,
+        body: F,
+    ) -> Self {
         Self {
             name,
             kind,
@@ -269,17 +273,17 @@ impl Function {
 
     /// A public entry function. `body` gets the type arguments and the parameters in order.
     pub fn entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
-        Self::new(name, Kind::Entry, body)
+        Self::new(name, FunctionKind::Entry, body)
     }
 
     /// An entry function that the ABI shows as private.
     pub fn private_entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
-        Self::new(name, Kind::PrivateEntry, body)
+        Self::new(name, FunctionKind::PrivateEntry, body)
     }
 
     /// A public view function.
     pub fn view<P, R: Returns, F: FunctionBody<P, R>>(name: &'static str, body: F) -> Self {
-        Self::new(name, Kind::View, body)
+        Self::new(name, FunctionKind::View, body)
     }
 
     /// The same function with these type parameters; each names the abilities it asks for.
@@ -290,12 +294,12 @@ impl Function {
 
     /// Whether transactions may call it.
     pub(crate) fn is_entry(&self) -> bool {
-        self.kind != Kind::View
+        self.kind != FunctionKind::View
     }
 
     /// Whether views may call it.
     pub(crate) fn is_view(&self) -> bool {
-        self.kind == Kind::View
+        self.kind == FunctionKind::View
     }
 
     /// Calls the function; gives what it returns.
@@ -307,7 +311,7 @@ impl Function {
         context: &mut Context<'_>,
         type_args: &[TypeTag],
         inputs: Inputs<'_>,
-    ) -> Result<Vec<Bytes>, Failure> {
+    ) -> Result<Vec<Bytes>, VmError> {
         context.check_type_arguments(type_args, &self.type_parameters)?;
         (self.body)(context, type_args, inputs)
     }

@@ -2,7 +2,7 @@
 //! chain: building them anew took a third of the time of a transfer.
 
 use super::{
-    Framework, MoveStruct,
+    ModuleRegistry, MoveStruct,
     modules::{
         account::{Account, CoinRegisterEvent},
         block::{BlockResource, NewBlockEvent},
@@ -29,31 +29,31 @@ struct Known {
 pub(super) struct KnownStructs(HashMap<TypeId, Known>);
 
 impl KnownStructs {
-    fn insert<T: MoveStruct>(&mut self, framework: &Framework, type_args: &[TypeTag]) {
-        let tag = framework.make_tag::<T>(type_args);
+    fn insert<T: MoveStruct>(&mut self, registry: &ModuleRegistry, type_args: &[TypeTag]) {
+        let tag = registry.make_tag::<T>(type_args);
         let path = StateKey::resource_path(&tag);
         self.0.insert(TypeId::of::<T>(), Known { tag, path });
     }
 
     /// The structs of `framework`, whose modules are complete.
-    pub(super) fn of(framework: &Framework) -> Self {
+    pub(super) fn of(registry: &ModuleRegistry) -> Self {
         let mut known = Self::default();
-        let native = std::slice::from_ref(&framework.native_coin);
-        known.insert::<Account>(framework, &[]);
-        known.insert::<CoinStore>(framework, native);
-        known.insert::<CoinInfo>(framework, native);
-        known.insert::<BlockResource>(framework, &[]);
-        known.insert::<CurrentTimeMicroseconds>(framework, &[]);
-        known.insert::<NewBlockEvent>(framework, &[]);
-        known.insert::<CoinRegisterEvent>(framework, &[]);
-        known.insert::<DepositEvent>(framework, &[]);
-        known.insert::<WithdrawEvent>(framework, &[]);
-        known.insert::<FeeStatement>(framework, &[]);
-        known.insert::<ObjectCore>(framework, &[]);
-        known.insert::<Metadata>(framework, &[]);
-        known.insert::<FungibleStore>(framework, &[]);
-        known.insert::<Deposit>(framework, &[]);
-        known.insert::<Withdraw>(framework, &[]);
+        let native = std::slice::from_ref(&registry.native_coin);
+        known.insert::<Account>(registry, &[]);
+        known.insert::<CoinStore>(registry, native);
+        known.insert::<CoinInfo>(registry, native);
+        known.insert::<BlockResource>(registry, &[]);
+        known.insert::<CurrentTimeMicroseconds>(registry, &[]);
+        known.insert::<NewBlockEvent>(registry, &[]);
+        known.insert::<CoinRegisterEvent>(registry, &[]);
+        known.insert::<DepositEvent>(registry, &[]);
+        known.insert::<WithdrawEvent>(registry, &[]);
+        known.insert::<FeeStatement>(registry, &[]);
+        known.insert::<ObjectCore>(registry, &[]);
+        known.insert::<Metadata>(registry, &[]);
+        known.insert::<FungibleStore>(registry, &[]);
+        known.insert::<Deposit>(registry, &[]);
+        known.insert::<Withdraw>(registry, &[]);
         known
     }
 
@@ -64,7 +64,7 @@ impl KnownStructs {
     }
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// The tag of a declared struct of this chain.
     pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
         match self.known.get::<T>(type_args) {
@@ -112,32 +112,32 @@ mod tests {
 
     #[test]
     fn known_keys_are_the_keys_that_are_made() {
-        let framework = Framework::new(&Vendor::default());
+        let registry = ModuleRegistry::new(&Vendor::default());
         let address = AccountAddress::from_low_u64(9);
         for type_args in [
             &[][..],
-            std::slice::from_ref(&framework.native_coin),
+            std::slice::from_ref(&registry.native_coin),
             &[TypeTag::U8],
         ] {
-            let made = StateKey::resource(&address, &framework.make_tag::<CoinStore>(type_args));
+            let made = StateKey::resource(&address, &registry.make_tag::<CoinStore>(type_args));
             assert_eq!(
-                framework.resource_key::<CoinStore>(&address, type_args),
+                registry.resource_key::<CoinStore>(&address, type_args),
                 made
             );
-            assert!(framework.is_resource_key::<CoinStore>(&made, type_args));
+            assert!(registry.is_resource_key::<CoinStore>(&made, type_args));
             let others =
                 [&made.as_bytes()[..33], &[]].map(|key| StateKey::table_item(&address, key));
             assert!(
                 others
                     .iter()
-                    .all(|key| !framework.is_resource_key::<CoinStore>(key, type_args))
+                    .all(|key| !registry.is_resource_key::<CoinStore>(key, type_args))
             );
             assert!(
-                !framework.is_resource_key::<CoinStore>(&framework.group_key(&address), type_args)
+                !registry.is_resource_key::<CoinStore>(&registry.group_key(&address), type_args)
             );
             assert_eq!(
-                framework.tag_of::<CoinStore>(type_args),
-                framework.make_tag::<CoinStore>(type_args)
+                registry.tag_of::<CoinStore>(type_args),
+                registry.make_tag::<CoinStore>(type_args)
             );
         }
     }

@@ -2,7 +2,7 @@
 //! and bytes. Made once for the types that nearly every transaction shows, because making one takes longer than
 //! writing a value of it.
 
-use super::{FormError, Framework, Signature};
+use super::{ModuleRegistry, SchemaError, TypeSignature};
 use crate::{AccountAddress, StateKey, StructTag, TypeTag};
 use bytes::Bytes;
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
@@ -62,12 +62,12 @@ pub(super) fn special(tag: &StructTag) -> Option<Special<'_>> {
 
 /// A struct type that nearly every transaction shows, with what is made of it once.
 #[derive(Debug)]
-pub struct KnownType {
+pub struct CachedType {
     text: String,
     pub(super) layout: Layout,
 }
 
-impl KnownType {
+impl CachedType {
     /// The type as it prints.
     pub fn text(&self) -> &str {
         &self.text
@@ -77,22 +77,22 @@ impl KnownType {
 /// The structs that need no type argument, or the chain's coin only.
 #[derive(Debug, Default)]
 pub(super) struct KnownTypes {
-    by_tag: HashMap<StructTag, Arc<KnownType>>,
+    by_tag: HashMap<StructTag, Arc<CachedType>>,
     /// By what follows the address in the key of such a resource.
-    by_path: HashMap<Bytes, Arc<KnownType>>,
+    by_path: HashMap<Bytes, Arc<CachedType>>,
 }
 
 impl KnownTypes {
     /// Those of `framework`, whose modules are complete.
-    pub(super) fn of(framework: &Framework) -> Self {
-        let tags = framework.modules.iter().flat_map(|(module, listed)| {
+    pub(super) fn of(registry: &ModuleRegistry) -> Self {
+        let tags = registry.modules.iter().flat_map(|(module, listed)| {
             listed.declaration.structs.iter().filter_map(|declared| {
                 let type_args = match declared.type_parameters.len() {
                     0 => vec![],
-                    1 => vec![framework.native_coin.clone()],
+                    1 => vec![registry.native_coin.clone()],
                     _ => return None,
                 };
-                let name = super::signature::with_vendor(declared.name, &framework.vendor);
+                let name = super::type_signature::with_vendor(declared.name, &registry.vendor);
                 Some(StructTag::framework(
                     module.as_str(),
                     name.as_str(),
@@ -102,11 +102,11 @@ impl KnownTypes {
         });
         let mut known = Self::default();
         for tag in tags {
-            let Ok(layout) = framework.make_layout(&tag.clone().into()) else {
+            let Ok(layout) = registry.make_layout(&tag.clone().into()) else {
                 continue;
             };
             let text = tag.to_string();
-            let made = Arc::new(KnownType { text, layout });
+            let made = Arc::new(CachedType { text, layout });
             known
                 .by_path
                 .insert(StateKey::resource_path(&tag), Arc::clone(&made));
@@ -116,14 +116,14 @@ impl KnownTypes {
     }
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// What is known of a struct type; `None` of those that are rarely shown.
-    pub fn known_type(&self, tag: &StructTag) -> Option<&KnownType> {
+    pub fn cached_type(&self, tag: &StructTag) -> Option<&CachedType> {
         self.known_types.by_tag.get(tag).map(Arc::as_ref)
     }
 
     /// Whose resource a key names, and its type, where that is a known one: told without decoding the key.
-    pub fn known_resource(&self, key: &StateKey) -> Option<(AccountAddress, &KnownType)> {
+    pub fn cached_resource(&self, key: &StateKey) -> Option<(AccountAddress, &CachedType)> {
         let address = key.address()?;
         let path = key.as_bytes().get(1 + AccountAddress::LENGTH..)?;
         let known = self.known_types.by_path.get(path)?;
@@ -134,9 +134,9 @@ impl Framework {
     ///
     /// # Errors
     /// When a type in it is not declared, or it nests too deep.
-    pub(super) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, FormError> {
+    pub(super) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, SchemaError> {
         let known = match tag {
-            TypeTag::Struct(tag) => self.known_type(tag),
+            TypeTag::Struct(tag) => self.cached_type(tag),
             _ => None,
         };
         match known {
@@ -145,9 +145,9 @@ impl Framework {
         }
     }
 
-    fn make_layout(&self, tag: &TypeTag) -> Result<Layout, FormError> {
-        let mut maker = Maker {
-            framework: self,
+    fn make_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
+        let mut maker = LayoutBuilder {
+            registry: self,
             parts_left: LAYOUT_PARTS_MAX,
         };
         maker.value(tag, VALUE_DEPTH_MAX)
@@ -157,8 +157,8 @@ impl Framework {
     pub(super) fn fields(
         &self,
         tag: &StructTag,
-    ) -> Result<Vec<(&'static str, TypeTag)>, FormError> {
-        let error = |text: String| FormError(text);
+    ) -> Result<Vec<(&'static str, TypeTag)>, SchemaError> {
+        let error = |text: String| SchemaError(text);
         let declared = self
             .struct_declaration(tag)
             .ok_or_else(|| error(format!("type {tag} is not declared")))?;
@@ -168,7 +168,7 @@ impl Framework {
                 declared.type_parameters.len()
             )));
         }
-        let resolve = |(name, signature): &(&'static str, Signature)| {
+        let resolve = |(name, signature): &(&'static str, TypeSignature)| {
             let resolved = signature.resolve(&tag.type_args, &self.vendor);
             resolved
                 .map(|field| (*name, field))
@@ -179,16 +179,16 @@ impl Framework {
 }
 
 /// Makes one layout.
-struct Maker<'a> {
-    framework: &'a Framework,
+struct LayoutBuilder<'a> {
+    registry: &'a ModuleRegistry,
     parts_left: usize,
 }
 
-impl Maker<'_> {
-    fn value(&mut self, tag: &TypeTag, depth: usize) -> Result<Layout, FormError> {
-        let too_deep = || FormError("the value nests too deep".to_owned());
+impl LayoutBuilder<'_> {
+    fn value(&mut self, tag: &TypeTag, depth: usize) -> Result<Layout, SchemaError> {
+        let too_deep = || SchemaError("the value nests too deep".to_owned());
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
-        let too_large = || FormError("the type has too many parts".to_owned());
+        let too_large = || SchemaError("the type has too many parts".to_owned());
         self.parts_left = self.parts_left.checked_sub(1).ok_or_else(too_large)?;
         Ok(match tag {
             TypeTag::Bool => Layout::Bool,
@@ -212,19 +212,19 @@ impl Maker<'_> {
         })
     }
 
-    fn structure(&mut self, tag: &StructTag, depth: usize) -> Result<Layout, FormError> {
+    fn structure(&mut self, tag: &StructTag, depth: usize) -> Result<Layout, SchemaError> {
         Ok(match special(tag) {
             Some(Special::Text) => Layout::Text,
             Some(Special::Optional(item)) => Layout::Optional(Box::new(self.value(item, depth)?)),
             Some(Special::Object) => Layout::Object,
             None => {
-                let fields = self.framework.fields(tag)?;
+                let fields = self.registry.fields(tag)?;
                 let field = |(name, tag)| Ok((name, self.value(&tag, depth)?));
                 Layout::Struct(
                     fields
                         .into_iter()
                         .map(field)
-                        .collect::<Result<_, FormError>>()?,
+                        .collect::<Result<_, SchemaError>>()?,
                 )
             }
         })
@@ -245,45 +245,45 @@ mod tests {
 
     #[test]
     fn types_that_multiply_are_refused_before_they_take_memory() {
-        let framework = Framework::new(&Vendor::default());
-        assert!(framework.layout(&nested(crate::TYPE_DEPTH_MAX)).is_ok());
-        let cause = framework.layout(&nested(14)).unwrap_err().to_string();
+        let registry = ModuleRegistry::new(&Vendor::default());
+        assert!(registry.layout(&nested(crate::TYPE_DEPTH_MAX)).is_ok());
+        let cause = registry.layout(&nested(14)).unwrap_err().to_string();
         assert_eq!(cause, "the type has too many parts");
     }
 
     #[test]
     fn the_types_of_a_transfer_are_known() {
-        let framework = Framework::new(&Vendor::default());
-        let coin = framework.native_coin().clone();
+        let registry = ModuleRegistry::new(&Vendor::default());
+        let coin = registry.native_coin().clone();
         for tag in [
             StructTag::framework("coin", "CoinStore", vec![coin]),
             StructTag::framework("account", "Account", vec![]),
             StructTag::framework("transaction_fee", "FeeStatement", vec![]),
         ] {
-            let layout = framework.layout(&tag.clone().into());
+            let layout = registry.layout(&tag.clone().into());
             assert!(matches!(layout, Ok(Cow::Borrowed(_))), "{tag}");
-            assert_eq!(framework.known_type(&tag).unwrap().text(), tag.to_string());
+            assert_eq!(registry.cached_type(&tag).unwrap().text(), tag.to_string());
         }
     }
 
     #[test]
     fn a_key_names_the_known_resource_that_its_parts_name() {
-        let framework = Framework::new(&Vendor::default());
+        let registry = ModuleRegistry::new(&Vendor::default());
         let owner = AccountAddress::from_low_u64(0x77);
         let account = StructTag::framework("account", "Account", vec![]);
-        let (address, known) = framework
-            .known_resource(&StateKey::resource(&owner, &account))
+        let (address, known) = registry
+            .cached_resource(&StateKey::resource(&owner, &account))
             .unwrap();
         assert_eq!((address, known.text()), (owner, "0x1::account::Account"));
         let unknown = [
             StateKey::resource(&owner, &StructTag::framework("account", "Nothing", vec![])),
-            framework.group_key(&owner),
+            registry.group_key(&owner),
             StateKey::table_item(&owner, &StateKey::resource_path(&account)),
             StateKey::from_encoded(Bytes::from_static(&[0; 33])),
             StateKey::from_encoded(Bytes::new()),
         ];
         for key in unknown {
-            assert!(framework.known_resource(&key).is_none(), "{key:?}");
+            assert!(registry.cached_resource(&key).is_none(), "{key:?}");
         }
     }
 }

@@ -9,36 +9,36 @@ pub(crate) mod abort;
 mod balance;
 mod call;
 pub(crate) mod declare;
+mod from_json;
 mod function;
 mod known;
 mod layout;
 pub mod modules;
-mod shown;
-pub(crate) mod signature;
+mod to_json;
 mod type_check;
-mod value;
+pub(crate) mod type_signature;
 
 pub use abort::{Category, ErrorConstant};
 pub use balance::{AssetType, balance};
 pub use declare::{Constraints, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
 pub use function::{Function, Inputs, Signer, Values};
-pub use layout::KnownType;
-pub use shown::ShownValue;
-pub use signature::Signature;
+pub use layout::CachedType;
+pub use to_json::JsonView;
 pub use type_check::TypeArgumentError;
+pub use type_signature::TypeSignature;
 
 use crate::{AccountAddress, Identifier, ModuleId, StateKey, StructTag, TypeTag, Vendor};
-use signature::with_vendor;
 use std::collections::BTreeMap;
+use type_signature::with_vendor;
 
 /// The modules of a chain.
 #[derive(Debug)]
-pub struct Framework {
+pub struct ModuleRegistry {
     vendor: Vendor,
     native_coin: TypeTag,
     object_group: StructTag,
     group_path: bytes::Bytes,
-    modules: BTreeMap<Identifier, ListedModule>,
+    modules: BTreeMap<Identifier, RegisteredModule>,
     known: known::KnownStructs,
     known_types: layout::KnownTypes,
 }
@@ -50,7 +50,7 @@ pub const FRAMEWORK_VERSION: u64 = 3;
 
 /// A module and the version of the framework that it came with.
 #[derive(Debug)]
-pub(crate) struct ListedModule {
+pub(crate) struct RegisteredModule {
     pub(crate) since_version: u64,
     pub(crate) declaration: ModuleDeclaration,
 }
@@ -58,16 +58,16 @@ pub(crate) struct ListedModule {
 /// A value or a call that does not fit the framework's declarations; the text says where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct FormError(pub String);
+pub struct SchemaError(pub String);
 
-impl Framework {
+impl ModuleRegistry {
     /// The modules of a chain with this vendor word.
     pub fn new(vendor: &Vendor) -> Self {
         let modules = modules::all()
             .into_iter()
             .map(|module| (with_vendor(module.declaration.name, vendor), module));
         let object_group = StructTag::framework("object", "ObjectGroup", vec![]);
-        let mut framework = Self {
+        let mut registry = Self {
             vendor: vendor.clone(),
             native_coin: modules::vendor_coin::native_coin(vendor),
             group_path: StateKey::resource_group_path(&object_group),
@@ -76,9 +76,9 @@ impl Framework {
             known: known::KnownStructs::default(),
             known_types: layout::KnownTypes::default(),
         };
-        framework.known = known::KnownStructs::of(&framework);
-        framework.known_types = layout::KnownTypes::of(&framework);
-        framework
+        registry.known = known::KnownStructs::of(&registry);
+        registry.known_types = layout::KnownTypes::of(&registry);
+        registry
     }
 
     /// The type of the chain's own coin.
@@ -95,7 +95,8 @@ impl Framework {
         if *address != AccountAddress::ONE {
             return Vec::new();
         }
-        let active = |(_, module): &(_, &ListedModule)| module.since_version <= framework_version;
+        let active =
+            |(_, module): &(_, &RegisteredModule)| module.since_version <= framework_version;
         self.modules
             .iter()
             .filter(active)
@@ -103,7 +104,7 @@ impl Framework {
             .collect()
     }
 
-    fn listed(&self, id: &ModuleId) -> Option<&ListedModule> {
+    fn listed(&self, id: &ModuleId) -> Option<&RegisteredModule> {
         if id.address == AccountAddress::ONE {
             self.modules.get(&id.name)
         } else {
@@ -130,20 +131,20 @@ impl Framework {
     }
 
     /// The name of the function at a place of its module's declaration.
-    pub(crate) fn function_at(&self, module: &ModuleId, place: u16) -> Option<&'static str> {
+    pub(crate) fn function_name(&self, module: &ModuleId, index: u16) -> Option<&'static str> {
         self.module(module)?
             .functions
-            .get(usize::from(place))
+            .get(usize::from(index))
             .map(|function| function.name)
     }
 
     /// The place of a function in its module's declaration.
-    pub(crate) fn place_of(&self, module: &ModuleId, name: &Identifier) -> Option<u16> {
+    pub(crate) fn function_index(&self, module: &ModuleId, name: &Identifier) -> Option<u16> {
         let functions = &self.module(module)?.functions;
-        let place = functions
+        let index = functions
             .iter()
             .position(|function| *name == function.name)?;
-        u16::try_from(place).ok()
+        u16::try_from(index).ok()
     }
 
     /// The abort codes that a module declares.

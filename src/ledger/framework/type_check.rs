@@ -2,7 +2,7 @@
 //! tags at other addresses. No module stands behind a marker, so it has no abilities; a coin type needs
 //! none.
 
-use super::{Framework, declare::Constraints};
+use super::{ModuleRegistry, declare::Constraints};
 use crate::{AccountAddress, StructTag, TYPE_DEPTH_MAX, TypeTag};
 
 /// The longest name of a type argument, in bytes. Names of types are read back up to 4096 bytes
@@ -21,7 +21,7 @@ pub enum TypeArgumentError {
     Constraint,
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// Checks the type arguments of a call against the constraints of the function, in a version of the
     /// framework: types of modules that are not on yet are unknown.
     ///

@@ -9,7 +9,7 @@ use crate::{
     AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, ExecutedBlock, ExecutionStatus,
     HashValue, Parameters, StateKey, Transaction, UpgradeError, Vendor,
     accumulator::root_of,
-    execute::{BlockState, Context, Environment, Failure, Kept, Output, seal},
+    execute::{BlockState, Context, Environment, ExecutedOutput, Output, VmError, finalize},
     framework::modules::{
         account::{self, Account},
         block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
@@ -190,12 +190,12 @@ impl Genesis {
             events,
             writes,
         };
-        let kept = vec![Kept {
+        let outputs = vec![ExecutedOutput {
             transaction,
             hash,
             output,
         }];
-        let transactions = seal(chain, &mut accumulator, kept);
+        let transactions = finalize(chain, &mut accumulator, outputs);
         let tip = ChainTip {
             height: 0,
             block_hash: header.hash(chain.vendor()),
@@ -215,7 +215,7 @@ impl Genesis {
         }
     }
 
-    fn write_state(&self, chain: &Chain, context: &mut Context<'_>) -> Result<(), Failure> {
+    fn write_state(&self, chain: &Chain, context: &mut Context<'_>) -> Result<(), VmError> {
         let framework = AccountAddress::ONE;
         let native = std::slice::from_ref(context.native_coin());
         for account in &self.accounts {

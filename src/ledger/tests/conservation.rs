@@ -14,13 +14,13 @@ use std::collections::HashMap;
 
 /// Sums all coin stores and reads the recorded supply, from the state alone.
 fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
-    let framework = chain.chain.framework();
+    let registry = chain.chain.registry();
     let (mut held, mut supply) = (0, 0);
     for (key, bytes) in &chain.state {
         let StateKeyParts::Resource { tag, .. } = key.parts().unwrap() else {
             continue;
         };
-        let json = framework.value_to_json(&tag.clone().into(), bytes).unwrap();
+        let json = registry.value_to_json(&tag.clone().into(), bytes).unwrap();
         if tag.is_framework("coin", "CoinStore") {
             held += json["coin"]["value"]
                 .as_str()

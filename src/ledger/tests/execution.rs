@@ -34,7 +34,7 @@ fn supply(chain: &MemoryChain) -> u128 {
     let bytes = &chain.state[&ledger::StateKey::resource(&AccountAddress::ONE, &tag)];
     let json = chain
         .chain
-        .framework()
+        .registry()
         .value_to_json(&tag.into(), bytes)
         .unwrap();
     json["supply"]["vec"][0]["integer"]["vec"][0]["value"]

@@ -3,7 +3,7 @@
 //! those of the interface.
 
 use ledger::{
-    AccountAddress, Framework, TypeTag,
+    AccountAddress, ModuleRegistry, TypeTag,
     framework::{
         MoveStruct,
         modules::{
@@ -45,19 +45,19 @@ fn resources() -> Vec<ResourceVector> {
 
 #[test]
 fn resources_have_the_bytes_and_the_json_of_the_interface() {
-    let framework = Framework::new(&"APTOS".parse().expect("a vendor word"));
+    let registry = ModuleRegistry::new(&"APTOS".parse().expect("a vendor word"));
     let vectors = resources();
     assert!(vectors.len() >= 20, "20 types, not {}", vectors.len());
     for vector in vectors {
         let tag: TypeTag = vector.tag.parse().expect("a type");
         let bytes = bytes(&vector.bcs);
         assert_eq!(
-            framework.value_to_json(&tag, &bytes),
+            registry.value_to_json(&tag, &bytes),
             Ok(vector.json.clone()),
             "{tag}"
         );
         assert_eq!(
-            framework.value_from_json(&tag, &vector.json),
+            registry.value_from_json(&tag, &vector.json),
             Ok(bytes),
             "{tag}"
         );

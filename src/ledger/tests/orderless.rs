@@ -9,7 +9,7 @@ use ledger::{
     crypto::Ed25519PrivateKey,
     execute::{execute_block, validate_for_admission},
     framework::modules::nonce_validation::{
-        BUCKET_NONCES_MAX, Bucket, NoncePlace, RememberedNonce,
+        BUCKET_NONCES_MAX, Bucket, NonceSlot, RememberedNonce,
     },
     transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
@@ -73,13 +73,13 @@ fn user_transactions(chain: &MemoryChain) -> Vec<&ExecutedTransaction> {
 }
 
 fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
-    Bucket::read(chain, &NoncePlace::of(&address(0), nonce)).unwrap()
+    Bucket::read(chain, &NonceSlot::of(&address(0), nonce)).unwrap()
 }
 
 /// Nonces of account 0 that fall into the bucket of nonce 0, itself among them.
 fn in_one_bucket(count: usize) -> Vec<u64> {
     let sender = address(0);
-    let place = |nonce| NoncePlace::of(&sender, nonce).bucket();
+    let place = |nonce| NonceSlot::of(&sender, nonce).bucket();
     let wanted = place(0);
     (0..)
         .filter(|nonce| place(*nonce) == wanted)
@@ -302,7 +302,7 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     };
     let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(searched);
     nearly_full.nonces.extend(others);
-    let key = NoncePlace::of(&address(0), 0).state_key();
+    let key = NonceSlot::of(&address(0), 0).state_key();
     chain
         .state
         .insert(key, bcs::to_bytes(&nearly_full).unwrap().into());

@@ -30,8 +30,8 @@ fn run(
 /// The fee for room and the refund that a transaction's fee statement tells.
 fn fee_and_refund(chain: &MemoryChain, executed: &ExecutedTransaction) -> (u64, u64) {
     let statement = executed.events.last().unwrap();
-    let framework = chain.chain.framework();
-    let json = framework
+    let registry = chain.chain.registry();
+    let json = registry
         .value_to_json(statement.type_tag(), statement.data())
         .unwrap();
     let number = |name: &str| json[name].as_str().unwrap().parse().unwrap();

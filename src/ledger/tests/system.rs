@@ -22,7 +22,7 @@ fn look(chain: &MemoryChain, function: &str) -> Value {
     let [(tag, bytes)] = viewed.values.as_slice() else {
         panic!("one value");
     };
-    chain.chain.framework().value_to_json(tag, bytes).unwrap()
+    chain.chain.registry().value_to_json(tag, bytes).unwrap()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_gas_schedule_shows_what_is_charged() {
     let bytes = &chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];
     let schedule = chain
         .chain
-        .framework()
+        .registry()
         .value_to_json(&tag.into(), bytes)
         .unwrap();
     let entries = schedule["entries"].as_array().unwrap();

@@ -67,11 +67,11 @@ fn locked(chain: &MemoryChain) -> Result<u64, ViewError> {
 fn lists_escrow(chain: &MemoryChain) -> bool {
     let version = chain.chain.parameters().framework_version(chain.tip.height);
     let id: ModuleId = ESCROW.parse().unwrap();
-    let framework = chain.chain.framework();
-    let is_listed = framework
+    let registry = chain.chain.registry();
+    let is_listed = registry
         .module_names(&AccountAddress::ONE, version)
         .contains(&id.name);
-    assert_eq!(framework.has_module(&id, version), is_listed);
+    assert_eq!(registry.has_module(&id, version), is_listed);
     is_listed
 }
 

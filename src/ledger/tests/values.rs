@@ -1,12 +1,12 @@
 //! The JSON of values and calls, and the ABI, from the framework's declarations.
 
-use ledger::{Framework, ModuleId, StateKeyParts, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
+use ledger::{ModuleId, ModuleRegistry, StateKeyParts, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-fn framework() -> Framework {
-    Framework::new(&"APTOS".parse::<Vendor>().unwrap())
+fn registry() -> ModuleRegistry {
+    ModuleRegistry::new(&"APTOS".parse::<Vendor>().unwrap())
 }
 
 fn tag(text: &str) -> TypeTag {
@@ -15,7 +15,7 @@ fn tag(text: &str) -> TypeTag {
 
 #[test]
 fn every_form_of_the_interface() {
-    let framework = framework();
+    let registry = registry();
     let address = format!("0x{}", "ab".repeat(32));
     let cases = [
         ("bool", json!(true), "01"),
@@ -51,12 +51,12 @@ fn every_form_of_the_interface() {
     for (type_text, value, bytes) in cases {
         let bytes = hex::decode(bytes).unwrap();
         assert_eq!(
-            framework.value_from_json(&tag(type_text), &value).unwrap(),
+            registry.value_from_json(&tag(type_text), &value).unwrap(),
             bytes,
             "{type_text}"
         );
         assert_eq!(
-            framework.value_to_json(&tag(type_text), &bytes).unwrap(),
+            registry.value_to_json(&tag(type_text), &bytes).unwrap(),
             value,
             "{type_text}"
         );
@@ -66,7 +66,7 @@ fn every_form_of_the_interface() {
 /// What clients may write otherwise than it is printed.
 #[test]
 fn lenient_forms_of_input() {
-    let framework = framework();
+    let registry = registry();
     let object = "0x1::object::Object<0x1::account::Account>";
     let id = json!({"creation_num": "1", "addr": "0x2"});
     let cases = [
@@ -93,9 +93,9 @@ fn lenient_forms_of_input() {
     ];
     for (type_text, input, printed) in cases {
         let tag = tag(type_text);
-        let bytes = framework.value_from_json(&tag, &input).unwrap();
+        let bytes = registry.value_from_json(&tag, &input).unwrap();
         assert_eq!(
-            framework.value_to_json(&tag, &bytes).unwrap(),
+            registry.value_to_json(&tag, &bytes).unwrap(),
             printed,
             "{tag} {input}"
         );
@@ -104,13 +104,13 @@ fn lenient_forms_of_input() {
 
 #[test]
 fn text_that_is_no_utf8_is_shown_as_such() {
-    let json = framework().value_to_json(&tag("0x1::string::String"), &[2, 0xc3, 0x28]);
+    let json = registry().value_to_json(&tag("0x1::string::String"), &[2, 0xc3, 0x28]);
     assert_eq!(json, Ok(json!("Unparsable utf-8 0xc328")));
 }
 
 #[test]
 fn values_that_do_not_fit_are_refused() {
-    let framework = framework();
+    let registry = registry();
     let cases = [
         ("u8", json!(256)),
         ("u8", json!("1")),
@@ -155,7 +155,7 @@ fn values_that_do_not_fit_are_refused() {
     ];
     for (type_text, value) in cases {
         assert!(
-            framework.value_from_json(&tag(type_text), &value).is_err(),
+            registry.value_from_json(&tag(type_text), &value).is_err(),
             "{type_text} {value}"
         );
     }
@@ -168,7 +168,7 @@ fn values_that_do_not_fit_are_refused() {
     ] {
         let bytes = hex::decode(bytes).unwrap();
         assert!(
-            framework.value_to_json(&tag(type_text), &bytes).is_err(),
+            registry.value_to_json(&tag(type_text), &bytes).is_err(),
             "{type_text}"
         );
     }
@@ -176,7 +176,7 @@ fn values_that_do_not_fit_are_refused() {
 
 #[test]
 fn rejects_empty_values_of_undeclared_elements() {
-    let framework = framework();
+    let registry = registry();
     for (type_name, value) in [
         ("vector<0x1::string::Nothing>", json!([])),
         (
@@ -188,7 +188,7 @@ fn rejects_empty_values_of_undeclared_elements() {
             json!({"data": []}),
         ),
     ] {
-        let error = framework
+        let error = registry
             .value_from_json(&tag(type_name), &value)
             .unwrap_err();
         assert_eq!(
@@ -200,33 +200,30 @@ fn rejects_empty_values_of_undeclared_elements() {
 
 #[test]
 fn values_nest_no_deeper_than_their_bound() {
-    let framework = framework();
+    let registry = registry();
     let nested =
         |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
     let (json, bytes) = (
         (0..31).fold(json!(true), |inner, _| json!([inner])),
         vec![1; 32],
     );
-    assert_eq!(
-        framework.value_from_json(&nested(31), &json).unwrap(),
-        bytes
-    );
-    assert_eq!(framework.value_to_json(&nested(31), &bytes).unwrap(), json);
+    assert_eq!(registry.value_from_json(&nested(31), &json).unwrap(), bytes);
+    assert_eq!(registry.value_to_json(&nested(31), &bytes).unwrap(), json);
     assert!(
-        framework
+        registry
             .value_from_json(&nested(32), &json!([json]))
             .is_err()
     );
-    assert!(framework.value_to_json(&nested(32), &[1; 33]).is_err());
+    assert!(registry.value_to_json(&nested(32), &[1; 33]).is_err());
 }
 
 #[test]
 fn types_nest_no_deeper_than_their_bound() {
-    let framework = framework();
+    let registry = registry();
     let call = |depth: usize| {
         let nested = (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"));
         let arguments = [json!("0x2"), json!("1")];
-        framework.call_from_json("0x1::coin::transfer", &[nested], &arguments)
+        registry.call_from_json("0x1::coin::transfer", &[nested], &arguments)
     };
     assert_eq!(call(TYPE_DEPTH_MAX - 1).map(|_| ()), Ok(()));
     for depth in [TYPE_DEPTH_MAX, TYPE_DEPTH_MAX + 1, 100] {
@@ -241,19 +238,19 @@ fn types_nest_no_deeper_than_their_bound() {
 
 #[test]
 fn calls_are_read_by_the_declaration() {
-    let framework = framework();
+    let registry = registry();
     let call =
-        |function: &str, arguments: Vec<Value>| framework.call_from_json(function, &[], &arguments);
+        |function: &str, arguments: Vec<Value>| registry.call_from_json(function, &[], &arguments);
     let good = call(
         "0x1::aptos_account::transfer",
         vec![json!("0x2"), json!("7")],
     )
     .unwrap();
-    let shown = framework
+    let shown = registry
         .arguments(&good)
-        .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());
+        .map(|(bytes, tag)| registry.value_to_json(&tag.unwrap(), bytes).unwrap());
     assert_eq!(shown.collect::<Vec<_>>(), [json!("0x2"), json!("7")]);
-    let text = |result: Result<_, ledger::FormError>| {
+    let text = |result: Result<_, ledger::SchemaError>| {
         result
             .map(|_: ledger::EntryFunction| ())
             .unwrap_err()
@@ -278,17 +275,17 @@ fn calls_are_read_by_the_declaration() {
 
 #[test]
 fn errors_do_not_repeat_all_that_a_client_sent() {
-    let framework = framework();
+    let registry = registry();
     let long = "x".repeat(100_000);
     let calls = [
-        framework.call_from_json(&long, &[], &[]),
-        framework.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long)]),
-        framework.call_from_json(
+        registry.call_from_json(&long, &[], &[]),
+        registry.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long)]),
+        registry.call_from_json(
             "0x1::aptos_account::transfer",
             &[],
             &[json!(long), json!(long)],
         ),
-        framework.call_from_json(
+        registry.call_from_json(
             "0x1::aptos_account::transfer",
             &[],
             &[json!("0x1"), json!([long])],
@@ -301,9 +298,9 @@ fn errors_do_not_repeat_all_that_a_client_sent() {
 
 #[test]
 fn the_abi_names_what_sdks_look_for() {
-    let framework = framework();
+    let registry = registry();
     let abi = |name: &str| {
-        framework
+        registry
             .module_abi(&name.parse::<ModuleId>().unwrap())
             .unwrap()
     };
@@ -335,11 +332,7 @@ fn the_abi_names_what_sdks_look_for() {
         abi("0x1::aptos_coin")["structs"][0]["name"],
         json!("AptosCoin")
     );
-    assert!(
-        framework
-            .module_abi(&"0x2::coin".parse().unwrap())
-            .is_none()
-    );
+    assert!(registry.module_abi(&"0x2::coin".parse().unwrap()).is_none());
 }
 
 #[test]
@@ -347,12 +340,8 @@ fn genesis_state_decodes_by_the_declarations() {
     let chain = crate::kit::MemoryChain::development();
     let round_trip = |tag: StructTag, bytes: &[u8]| {
         let tag = TypeTag::from(tag);
-        let json = chain.chain.framework().value_to_json(&tag, bytes).unwrap();
-        let back = chain
-            .chain
-            .framework()
-            .value_from_json(&tag, &json)
-            .unwrap();
+        let json = chain.chain.registry().value_to_json(&tag, bytes).unwrap();
+        let back = chain.chain.registry().value_from_json(&tag, &json).unwrap();
         assert_eq!(back, bytes, "{tag}");
     };
     let mut members = 0;
@@ -412,11 +401,11 @@ proptest! {
 
     #[test]
     fn whatever_decodes_encodes_to_the_same_bytes(tag in any_type(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let framework = framework();
-        if let Ok(json) = framework.value_to_json(&tag, &bytes) {
+        let registry = registry();
+        if let Ok(json) = registry.value_to_json(&tag, &bytes) {
             // Text that is not UTF-8 is shown, not kept.
             if !json.to_string().contains("Unparsable") {
-                prop_assert_eq!(framework.value_from_json(&tag, &json).unwrap(), bytes);
+                prop_assert_eq!(registry.value_from_json(&tag, &json).unwrap(), bytes);
             }
         }
     }
@@ -424,7 +413,7 @@ proptest! {
     #[test]
     fn decoding_is_total(text in "[a-z0-9:<>, ]{0,40}", bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         if let Ok(tag) = text.parse::<TypeTag>() {
-            let _ = framework().value_to_json(&tag, &bytes);
+            let _ = registry().value_to_json(&tag, &bytes);
         }
     }
 }

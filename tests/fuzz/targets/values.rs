@@ -19,26 +19,26 @@ pub fn run(input: &[u8]) {
 }
 
 fn from_bcs(tag: &TypeTag, bytes: &[u8]) {
-    let framework = chain().framework();
-    let Ok(shown) = framework.value_to_json(tag, bytes) else {
+    let registry = chain().registry();
+    let Ok(shown) = registry.value_to_json(tag, bytes) else {
         return;
     };
     // Not every value that is shown can be given: an argument is no signer. What is given back may differ
     // in strings that are no UTF-8, which are shown as a text that says so.
-    if let Ok(again) = framework.value_from_json(tag, &shown) {
-        let shown_again = framework.value_to_json(tag, &again);
+    if let Ok(again) = registry.value_from_json(tag, &shown) {
+        let shown_again = registry.value_to_json(tag, &again);
         assert_eq!(shown_again.ok(), Some(shown), "{bytes:?} as {tag}");
     }
 }
 
 fn from_json(tag: &TypeTag, json: &serde_json::Value) {
-    let framework = chain().framework();
-    let Ok(bytes) = framework.value_from_json(tag, json) else {
+    let registry = chain().registry();
+    let Ok(bytes) = registry.value_from_json(tag, json) else {
         return;
     };
-    let shown = framework.value_to_json(tag, &bytes);
+    let shown = registry.value_to_json(tag, &bytes);
     let shown = shown.unwrap_or_else(|error| panic!("{error}: {json} as {tag} cannot be shown"));
-    let again = framework.value_from_json(tag, &shown);
+    let again = registry.value_from_json(tag, &shown);
     assert_eq!(
         again.ok(),
         Some(bytes),

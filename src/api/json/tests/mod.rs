@@ -41,7 +41,7 @@ impl Fixture {
         let arguments = [json!(RECIPIENT.to_string()), json!(amount.to_string())];
         let call = self
             .chain
-            .framework()
+            .registry()
             .call_from_json("0x1::node_account::transfer", &[], &arguments)
             .unwrap();
         RawTransaction {

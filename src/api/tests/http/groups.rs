@@ -36,7 +36,7 @@ fn slot() -> (StateKey, Bytes) {
 fn the_declaration_names_the_group() {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
     let chain: Chain = genesis.chain().unwrap();
-    let group = chain.framework().group_of(&CORE.parse().unwrap());
+    let group = chain.registry().group_of(&CORE.parse().unwrap());
     assert_eq!(group, Some(GROUP.parse().unwrap()));
 }
 

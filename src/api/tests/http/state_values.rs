@@ -46,11 +46,7 @@ fn tag(text: &str) -> StructTag {
 /// A resource that the framework knows, one that it does not, a group, and an item of each table.
 fn state() -> Vec<(StateKey, Bytes)> {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis
-        .chain()
-        .unwrap()
-        .framework()
-        .tag_of::<TableInfo>(&[]);
+    let info_tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),
@@ -88,11 +84,7 @@ async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
 async fn a_value_is_shown_by_what_its_key_names() {
     let api = start().await;
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis
-        .chain()
-        .unwrap()
-        .framework()
-        .tag_of::<TableInfo>(&[]);
+    let info_tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
     let item = Bytes::from_static(b"\x05");
     let rows = [
         (

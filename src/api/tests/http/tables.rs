@@ -16,11 +16,7 @@ const KEY: u64 = 5;
 /// A table from u64 to address that recorded its types, and one that did not, with one item each.
 fn tables() -> Vec<(StateKey, Bytes)> {
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis
-        .chain()
-        .unwrap()
-        .framework()
-        .tag_of::<TableInfo>(&[]);
+    let tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),

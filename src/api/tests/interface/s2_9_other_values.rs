@@ -32,11 +32,7 @@ async fn a_balance_is_a_json_number() {
 async fn a_raw_item_of_type_u8_is_a_number() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
     let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis
-        .chain()
-        .unwrap()
-        .framework()
-        .tag_of::<TableInfo>(&[]);
+    let tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
     let types = TableInfo {
         key_type: "u8".to_owned(),
         value_type: "u8".to_owned(),

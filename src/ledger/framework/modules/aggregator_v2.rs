@@ -3,7 +3,7 @@
 
 use crate::framework::{
     declare::{ModuleDeclaration, MoveType, StructDeclaration},
-    signature::Signature,
+    type_signature::TypeSignature,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ pub struct Aggregator<I> {
 }
 
 impl<I: MoveType> MoveType for Aggregator<I> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "aggregator_v2",
             name: "Aggregator",
             args: vec![I::signature()],
@@ -28,7 +28,7 @@ impl<I: MoveType> MoveType for Aggregator<I> {
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let number = || Signature::Parameter(0);
+    let number = || TypeSignature::Parameter(0);
     let aggregator = StructDeclaration::new(
         "Aggregator",
         &["store", "drop"],

@@ -3,7 +3,7 @@
 use super::event::EventHandle;
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::Function,
@@ -77,15 +77,15 @@ impl NewBlockEvent {
     }
 }
 
-fn newest(context: &mut Context<'_>) -> Result<BlockResource, Failure> {
+fn newest(context: &mut Context<'_>) -> Result<BlockResource, VmError> {
     context.require_resource(AccountAddress::ONE, &[])
 }
 
-fn get_current_block_height(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+fn get_current_block_height(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
     Ok(newest(context)?.height)
 }
 
-fn get_epoch_interval_secs(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+fn get_epoch_interval_secs(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
     Ok(newest(context)?.epoch_interval / USECS_PER_SEC)
 }
 

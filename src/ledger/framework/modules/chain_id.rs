@@ -2,7 +2,7 @@
 
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::Function,
@@ -20,12 +20,12 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let id = context.chain().id();
     context.write_resource(AccountAddress::ONE, &[], &ChainId { id })
 }
 
-fn get(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u8, Failure> {
+fn get(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u8, VmError> {
     let resource: ChainId = context.require_resource(AccountAddress::ONE, &[])?;
     Ok(resource.id)
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::Function,
@@ -20,17 +20,17 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis: its end.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let marker = GenesisEndMarker { dummy_field: false };
     context.write_resource(AccountAddress::ONE, &[], &marker)
 }
 
-fn is_operating(context: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, Failure> {
+fn is_operating(context: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, VmError> {
     let marker: Option<GenesisEndMarker> = context.read_resource(AccountAddress::ONE, &[])?;
     Ok(marker.is_some())
 }
 
-fn is_genesis(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, Failure> {
+fn is_genesis(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, VmError> {
     Ok(!is_operating(context, type_args)?)
 }
 

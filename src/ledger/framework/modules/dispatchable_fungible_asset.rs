@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::ModuleDeclaration,
@@ -30,7 +30,7 @@ pub(super) fn check_deposit(
     context: &Context<'_>,
     amount: u64,
     expected: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if amount >= expected {
         Ok(())
     } else {
@@ -46,7 +46,7 @@ fn transfer_assert_minimum_deposit(
     to: AnyObject,
     amount: u64,
     expected: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     fungible_asset::transfer_by(context, sender.0, from.inner, to.inner, amount)?;
     check_deposit(context, amount, expected)
 }
@@ -55,7 +55,7 @@ fn derived_balance(
     context: &mut Context<'_>,
     _: &[TypeTag],
     store: AnyObject,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(store_at(context, store.inner)?.balance)
 }
 
@@ -64,7 +64,7 @@ fn is_derived_balance_at_least(
     _: &[TypeTag],
     store: AnyObject,
     amount: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(store_at(context, store.inner)?.balance >= amount)
 }
 
@@ -72,7 +72,7 @@ fn derived_supply(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<Option<u128>, Failure> {
+) -> Result<Option<u128>, VmError> {
     fungible_asset::supply_of(context, metadata.inner)
 }
 

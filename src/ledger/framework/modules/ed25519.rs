@@ -2,13 +2,13 @@
 
 use super::type_info::TypeInfo;
 use crate::{
-    Framework,
+    ModuleRegistry,
     crypto::{Ed25519PublicKey, Ed25519Signature},
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration},
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::Serialize;
@@ -28,8 +28,8 @@ struct SignedMessage<'a, T> {
 }
 
 /// The bytes that are signed for `message`, whose type has no type arguments.
-pub(crate) fn signed_bytes<T: MoveStruct>(framework: &Framework, message: &T) -> Vec<u8> {
-    let tag = framework.tag_of::<T>(&[]);
+pub(crate) fn signed_bytes<T: MoveStruct>(registry: &ModuleRegistry, message: &T) -> Vec<u8> {
+    let tag = registry.tag_of::<T>(&[]);
     let signed = SignedMessage {
         type_info: TypeInfo {
             account_address: tag.address,
@@ -45,7 +45,7 @@ pub(crate) fn signed_bytes<T: MoveStruct>(framework: &Framework, message: &T) ->
 ///
 /// # Errors
 /// `E_WRONG_PUBKEY_SIZE`.
-pub(super) fn public_key(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519PublicKey, Failure> {
+pub(super) fn public_key(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519PublicKey, VmError> {
     match bytes.try_into() {
         Ok(bytes) => Ok(Ed25519PublicKey(bytes)),
         Err(_) => context.abort("ed25519", &E_WRONG_PUBKEY_SIZE),
@@ -56,7 +56,7 @@ pub(super) fn public_key(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519P
 ///
 /// # Errors
 /// `E_WRONG_SIGNATURE_SIZE`.
-pub(super) fn signature(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519Signature, Failure> {
+pub(super) fn signature(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519Signature, VmError> {
     match bytes.try_into() {
         Ok(bytes) => Ok(Ed25519Signature(bytes)),
         Err(_) => context.abort("ed25519", &E_WRONG_SIGNATURE_SIZE),
@@ -69,7 +69,7 @@ pub(super) fn module() -> ModuleDeclaration {
         &["drop"],
         vec![
             ("type_info", TypeInfo::signature()),
-            ("inner", Signature::Parameter(0)),
+            ("inner", TypeSignature::Parameter(0)),
         ],
     )
     .with_type_parameters(&[&[]]);

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -86,7 +86,7 @@ fn open(
     recipient: AccountAddress,
     amount: u64,
     deadline_secs: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let escrow = Escrow {
         recipient,
         amount,
@@ -103,12 +103,12 @@ fn open(
         },
     };
     let number = store.next_number;
-    store.next_number = number.checked_add(1).ok_or(Failure::Arithmetic)?;
+    store.next_number = number.checked_add(1).ok_or(VmError::Arithmetic)?;
     store.locked.value = store
         .locked
         .value
         .checked_add(amount)
-        .ok_or(Failure::Arithmetic)?;
+        .ok_or(VmError::Arithmetic)?;
     store.open.add(context, &number, &escrow)?;
     context.write_resource(payer.0, type_args, &store)?;
     context.emit(&Opened {
@@ -119,7 +119,7 @@ fn open(
     })
 }
 
-fn check(context: &Context<'_>, escrow: &Escrow) -> Result<(), Failure> {
+fn check(context: &Context<'_>, escrow: &Escrow) -> Result<(), VmError> {
     let now_secs = now_secs(context);
     let farthest_secs = now_secs.saturating_add(DURATION_SECS_MAX);
     if escrow.amount == 0 {
@@ -143,7 +143,7 @@ fn release(
     recipient: Signer,
     payer: AccountAddress,
     number: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let escrow = find(context, type_args, payer, number)?;
     if escrow.recipient != recipient.0 {
         return context.abort("escrow", &ENOT_RECIPIENT);
@@ -157,7 +157,7 @@ fn cancel(
     type_args: &[TypeTag],
     payer: Signer,
     number: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let escrow = find(context, type_args, payer.0, number)?;
     if now_secs(context) < escrow.deadline_secs {
         return context.abort("escrow", &EBEFORE_DEADLINE);
@@ -170,7 +170,7 @@ fn find(
     type_args: &[TypeTag],
     payer: AccountAddress,
     number: u64,
-) -> Result<Escrow, Failure> {
+) -> Result<Escrow, VmError> {
     match get(context, type_args, payer, number)? {
         Some(escrow) => Ok(escrow),
         None => context.abort("escrow", &ENOT_OPEN),
@@ -184,14 +184,14 @@ fn close(
     payer: AccountAddress,
     number: u64,
     paid_to: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut store: EscrowStore = context.require_resource(payer, type_args)?;
     let escrow = store.open.remove(context, &number)?;
     store.locked.value = store
         .locked
         .value
         .checked_sub(escrow.amount)
-        .ok_or(Failure::Arithmetic)?;
+        .ok_or(VmError::Arithmetic)?;
     context.write_resource(payer, type_args, &store)?;
     coin::deposit(context, paid_to, &type_args[0], escrow.amount)?;
     context.emit(&Closed {
@@ -208,7 +208,7 @@ fn get(
     type_args: &[TypeTag],
     payer: AccountAddress,
     number: u64,
-) -> Result<Option<Escrow>, Failure> {
+) -> Result<Option<Escrow>, VmError> {
     match context.read_resource::<EscrowStore>(payer, type_args)? {
         Some(store) => store.open.get(context, &number),
         None => Ok(None),
@@ -220,7 +220,7 @@ fn locked(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     payer: AccountAddress,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     let store = context.read_resource::<EscrowStore>(payer, type_args)?;
     Ok(store.map_or(0, |store| store.locked.value))
 }

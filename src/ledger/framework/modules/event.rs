@@ -4,7 +4,7 @@ use crate::{
     AccountAddress, EventKey,
     framework::{
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,8 @@ impl<E> EventHandle<E> {
 }
 
 impl<E: MoveType> MoveType for EventHandle<E> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "event",
             name: "EventHandle",
             args: vec![E::signature()],

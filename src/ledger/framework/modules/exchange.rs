@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -58,7 +58,7 @@ move_structs! {
     }
 }
 
-fn check_amounts(context: &Context<'_>, first: u64, second: u64) -> Result<(), Failure> {
+fn check_amounts(context: &Context<'_>, first: u64, second: u64) -> Result<(), VmError> {
     if first == 0 || second == 0 {
         context.abort("exchange", &EZERO_AMOUNT)
     } else {
@@ -74,7 +74,7 @@ fn exchange_coins(
     second: Signer,
     first_amount: u64,
     second_amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     check_amounts(context, first_amount, second_amount)?;
     let (first_coin, second_coin) = (&type_args[0], &type_args[1]);
     coin::transfer_between(context, first_coin, first.0, second.0, first_amount)?;
@@ -104,7 +104,7 @@ fn exchange_assets(
     first_amount: u64,
     second_asset: Object<TypeParameter<1>>,
     second_amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     check_amounts(context, first_amount, second_amount)?;
     primary::transfer_between(context, first.0, first_asset.inner, second.0, first_amount)?;
     primary::transfer_between(

@@ -4,7 +4,7 @@
 
 use crate::{
     AccountAddress,
-    execute::{Context, Failure, gas_schedule},
+    execute::{Context, VmError, gas_schedule},
     framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
 };
 
@@ -33,7 +33,7 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let chain = context.chain();
     let entry = |(name, val): (&str, u64)| GasEntry {
         key: name.replace("{vendor}", chain.vendor().lower()),

@@ -9,7 +9,7 @@ use super::coin::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -44,14 +44,14 @@ fn ensure_capabilities(
     context: &mut Context<'_>,
     account: Signer,
     type_args: &[TypeTag],
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     match context.read_resource::<Capabilities>(account.0, type_args)? {
         Some(_) => Ok(()),
         None => context.abort("managed_coin", &ENO_CAPABILITIES),
     }
 }
 
-fn text(context: &Context<'_>, bytes: Vec<u8>) -> Result<String, Failure> {
+fn text(context: &Context<'_>, bytes: Vec<u8>) -> Result<String, VmError> {
     String::from_utf8(bytes).or_else(|_| context.abort("string", &EINVALID_UTF8))
 }
 
@@ -63,7 +63,7 @@ fn initialize(
     symbol: Vec<u8>,
     decimals: u8,
     monitor_supply: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let info = CoinInfo {
         name: text(context, name)?,
         symbol: text(context, symbol)?,
@@ -85,7 +85,7 @@ fn mint(
     account: Signer,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_capabilities(context, account, type_args)?;
     coin::mint(context, &type_args[0], to, amount)
 }
@@ -96,7 +96,7 @@ fn burn(
     type_args: &[TypeTag],
     account: Signer,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_capabilities(context, account, type_args)?;
     coin::burn(context, &type_args[0], account.0, amount)
 }
@@ -106,7 +106,7 @@ fn destroy_caps(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     account: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_capabilities(context, account, type_args)?;
     context.remove_resource::<Capabilities>(account.0, type_args)
 }
@@ -118,7 +118,7 @@ fn set_frozen(
     coin: &TypeTag,
     owner: AccountAddress,
     frozen: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     coin::set_frozen(context, owner, coin, frozen)?;
     object::charge_derivation(context, coin.to_string().len())?;
     let metadata = coin::paired_metadata_address(context.chain(), coin);
@@ -131,7 +131,7 @@ fn freeze_coin_store(
     type_args: &[TypeTag],
     account: Signer,
     owner: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_capabilities(context, account, type_args)?;
     set_frozen(context, &type_args[0], owner, true)
 }
@@ -141,7 +141,7 @@ fn unfreeze_coin_store(
     type_args: &[TypeTag],
     account: Signer,
     owner: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_capabilities(context, account, type_args)?;
     set_frozen(context, &type_args[0], owner, false)
 }

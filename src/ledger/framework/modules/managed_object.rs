@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -60,7 +60,7 @@ fn keep_refs(
     context: &mut Context<'_>,
     owner: AccountAddress,
     made: &ConstructorRef,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let object = made.self_;
     let refs = ObjectRefs {
         delete_ref: made.can_delete.then_some(DeleteRef { self_: object }),
@@ -76,7 +76,7 @@ fn create_named(
     _: &[TypeTag],
     creator: Signer,
     seed: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let made = object::create_named_object(context, creator.0, &seed)?;
     keep_refs(context, creator.0, &made)
 }
@@ -85,12 +85,12 @@ fn create_generated(
     context: &mut Context<'_>,
     _: &[TypeTag],
     creator: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let made = object::create_object_from_account(context, creator.0)?;
     keep_refs(context, creator.0, &made)
 }
 
-fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), Failure> {
+fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), VmError> {
     let made = object::create_sticky_object(context, creator.0)?;
     keep_refs(context, creator.0, &made)
 }
@@ -100,7 +100,7 @@ fn refs(
     context: &mut Context<'_>,
     owner: Signer,
     object: AccountAddress,
-) -> Result<ObjectRefs, Failure> {
+) -> Result<ObjectRefs, VmError> {
     object::verify_owner(context, object, owner.0)?;
     context.require_resource(object, &[])
 }
@@ -112,7 +112,7 @@ fn delete(
     _: &[TypeTag],
     owner: Signer,
     object: Object<ObjectRefs>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let Some(delete_ref) = refs(context, owner, object.inner)?.delete_ref else {
         return context.abort("object", &object::ECANNOT_DELETE);
     };
@@ -134,7 +134,7 @@ fn set_ungated_transfer(
     owner: Signer,
     object: Object<ObjectRefs>,
     allowed: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let transfer_ref = refs(context, owner, object.inner)?.transfer_ref;
     object::set_ungated_transfer(context, &transfer_ref, allowed)
 }
@@ -145,7 +145,7 @@ fn set_untransferable(
     _: &[TypeTag],
     owner: Signer,
     object: Object<ObjectRefs>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let transfer_ref = refs(context, owner, object.inner)?.transfer_ref;
     object::set_untransferable(context, &transfer_ref)
 }
@@ -160,7 +160,7 @@ fn transfer_fungible_assets(
     metadata: Object<Metadata>,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     object::verify_owner(context, object.inner, owner.0)?;
     transfer_between(context, object.inner, metadata.inner, to, amount)
 }
@@ -169,7 +169,7 @@ fn is_deletable(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: Object<ObjectRefs>,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     let refs: ObjectRefs = context.require_resource(object.inner, &[])?;
     Ok(refs.delete_ref.is_some())
 }

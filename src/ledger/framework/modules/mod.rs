@@ -37,12 +37,12 @@ pub mod type_info;
 pub mod vendor_account;
 pub mod vendor_coin;
 
-use super::{ListedModule, declare::ModuleDeclaration};
+use super::{RegisteredModule, declare::ModuleDeclaration};
 
 /// Every module, with the version of the framework that it came with.
-pub(super) fn all() -> Vec<ListedModule> {
+pub(super) fn all() -> Vec<RegisteredModule> {
     let first = first_version().into_iter().map(|module| (1, module));
-    let listed = |(since_version, declaration)| ListedModule {
+    let listed = |(since_version, declaration)| RegisteredModule {
         since_version,
         declaration,
     };

@@ -3,7 +3,7 @@
 
 use crate::{
     crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX},
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{abort::abort_codes, declare::ModuleDeclaration},
 };
 
@@ -19,7 +19,7 @@ abort_codes! {
 ///
 /// # Errors
 /// `E_WRONG_PUBKEY_SIZE`.
-pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     if bytes.len() % 32 == 1 && bytes.len() / 32 <= KEYS_MAX {
         Ok(())
     } else {
@@ -31,7 +31,7 @@ pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Resu
 ///
 /// # Errors
 /// `E_WRONG_SIGNATURE_SIZE`.
-pub(super) fn check_signature_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn check_signature_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     if bytes.len() % 64 == BITMAP_BYTES {
         Ok(())
     } else {

@@ -2,7 +2,7 @@
 
 use super::single_key;
 use crate::{
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{abort::abort_codes, declare::ModuleDeclaration},
     transaction::MultiKey,
 };
@@ -24,7 +24,7 @@ const KEYS_MAX: usize = 32;
 /// # Errors
 /// The rule that is broken; what is no set at all has no key that could be read
 /// (`0x1::single_key`'s `E_INVALID_PUBLIC_KEY_TYPE`).
-pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     let set: MultiKey = match bcs::from_bytes(bytes) {
         Ok(set) => set,
         Err(bcs::Error::RemainingInput) => {

@@ -14,7 +14,7 @@
 use super::table::Table;
 use crate::{
     AccountAddress, HashValue, StateError, StateKey, StateView,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
 };
 use std::sync::LazyLock;
@@ -66,14 +66,14 @@ move_structs! {
 
 /// Where a nonce of a sender is remembered, and as what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NoncePlace {
+pub struct NonceSlot {
     /// The number of its bucket.
     bucket: u64,
     /// Its digest.
     digest: u128,
 }
 
-impl NoncePlace {
+impl NonceSlot {
     /// The place of `nonce` of `sender`.
     pub fn of(sender: &AccountAddress, nonce: u64) -> Self {
         let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
@@ -107,7 +107,7 @@ impl NoncePlace {
 
 /// Why a nonce cannot be taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NonceRefusal {
+pub enum NonceError {
     /// It is remembered: a transaction that carried it expires at this time, in seconds since 1970.
     Used(u64),
     /// Its bucket is full.
@@ -115,33 +115,29 @@ pub enum NonceRefusal {
 }
 
 impl Bucket {
-    /// Reads the bucket of `place`; an empty one where nothing is.
+    /// Reads the bucket of `slot`; an empty one where nothing is.
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub fn read(view: &dyn StateView, place: &NoncePlace) -> Result<Self, StateError> {
-        let Some(bytes) = view.get(&place.state_key())? else {
+    pub fn read(view: &dyn StateView, slot: &NonceSlot) -> Result<Self, StateError> {
+        let Some(bytes) = view.get(&slot.state_key())? else {
             return Ok(Self { nonces: Vec::new() });
         };
         bcs::from_bytes(&bytes)
             .map_err(|error| StateError(format!("a bucket of nonces does not decode: {error}")))
     }
 
-    /// Writes the bucket of `place`. The first nonce of a bucket sees to it that the types of the table are
+    /// Writes the bucket of `slot`. The first nonce of a bucket sees to it that the types of the table are
     /// recorded: the first one of a chain writes them, beside its own slots.
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub(crate) fn write(
-        &self,
-        context: &mut Context<'_>,
-        place: &NoncePlace,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write(&self, context: &mut Context<'_>, slot: &NonceSlot) -> Result<(), VmError> {
         if self.nonces.len() == 1 {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
         }
         let bytes = bcs::to_bytes(self).expect("declared types have a BCS form");
-        context.put_item(&NONCE_TABLE, &place.table_key(), Some(bytes.into()))
+        context.put_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
     }
 
     /// How long the nonces are, in bytes.
@@ -149,7 +145,7 @@ impl Bucket {
         self.nonces.len().saturating_mul(NONCE_BYTES)
     }
 
-    /// Whether a transaction that expires at `expiration_secs` may take the nonce of `place` in a block
+    /// Whether a transaction that expires at `expiration_secs` may take the nonce of `slot` in a block
     /// at `now_secs`. It must have been seen that it expires at most [`OVERLAP_SECS`] after that block:
     /// while a remembered transaction is not expired, the overlap alone refuses every other.
     ///
@@ -157,27 +153,27 @@ impl Bucket {
     /// Why it may not.
     pub fn check(
         &self,
-        place: &NoncePlace,
+        slot: &NonceSlot,
         expiration_secs: u64,
         now_secs: u64,
-    ) -> Result<(), NonceRefusal> {
+    ) -> Result<(), NonceError> {
         let matters = || self.nonces.iter().filter(|nonce| nonce.matters(now_secs));
-        match matters().find(|nonce| nonce.digest == place.digest) {
+        match matters().find(|nonce| nonce.digest == slot.digest) {
             Some(used) if expiration_secs <= used.forgotten_secs() => {
-                Err(NonceRefusal::Used(used.txn_expiration_time))
+                Err(NonceError::Used(used.txn_expiration_time))
             }
             Some(_) => Ok(()),
-            None if matters().count() >= BUCKET_NONCES_MAX => Err(NonceRefusal::Full),
+            None if matters().count() >= BUCKET_NONCES_MAX => Err(NonceError::Full),
             None => Ok(()),
         }
     }
 
     /// Puts in a nonce that [`Self::check`] let through, and drops those that no longer matter.
-    pub fn remember(&mut self, place: &NoncePlace, expiration_secs: u64, now_secs: u64) {
+    pub fn remember(&mut self, slot: &NonceSlot, expiration_secs: u64, now_secs: u64) {
         self.nonces
-            .retain(|nonce| nonce.matters(now_secs) && nonce.digest != place.digest);
+            .retain(|nonce| nonce.matters(now_secs) && nonce.digest != slot.digest);
         self.nonces.push(RememberedNonce {
-            digest: place.digest,
+            digest: slot.digest,
             txn_expiration_time: expiration_secs,
         });
     }

@@ -3,7 +3,7 @@
 
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -79,8 +79,8 @@ impl OptionalAggregator {
     ///
     /// # Errors
     /// `EAGGREGATOR_OVERFLOW` above the limit.
-    pub fn add(&mut self, context: &Context<'_>, amount: u128) -> Result<(), Failure> {
-        let integer = self.integer.as_mut().ok_or(Failure::MissingResource)?;
+    pub fn add(&mut self, context: &Context<'_>, amount: u128) -> Result<(), VmError> {
+        let integer = self.integer.as_mut().ok_or(VmError::MissingResource)?;
         match integer.value.checked_add(amount) {
             Some(value) if value <= integer.limit => {
                 integer.value = value;
@@ -95,8 +95,8 @@ impl OptionalAggregator {
     /// # Errors
     /// `EAGGREGATOR_UNDERFLOW` below zero, which no sequence of calls brings about: what is destroyed
     /// was held, and what is held was counted.
-    pub fn sub(&mut self, context: &Context<'_>, amount: u128) -> Result<(), Failure> {
-        let integer = self.integer.as_mut().ok_or(Failure::MissingResource)?;
+    pub fn sub(&mut self, context: &Context<'_>, amount: u128) -> Result<(), VmError> {
+        let integer = self.integer.as_mut().ok_or(VmError::MissingResource)?;
         match integer.value.checked_sub(amount) {
             Some(value) => {
                 integer.value = value;
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(number.value(), Some(u128::MAX));
         assert!(matches!(
             number.add(&context, 1),
-            Err(Failure::Abort { .. })
+            Err(VmError::Abort { .. })
         ));
         number.sub(&context, u128::MAX).unwrap();
         assert_eq!(number.value(), Some(0));
         assert!(matches!(
             number.sub(&context, 1),
-            Err(Failure::Abort { .. })
+            Err(VmError::Abort { .. })
         ));
         assert_eq!(number.value(), Some(0), "what fails changes nothing");
         if let Some(integer) = &mut number.integer {
@@ -163,7 +163,7 @@ mod tests {
         }
         assert!(matches!(
             number.add(&context, 10),
-            Err(Failure::Abort { .. })
+            Err(VmError::Abort { .. })
         ));
         number.add(&context, 9).unwrap();
     }

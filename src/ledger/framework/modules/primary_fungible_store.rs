@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::{Function, Signer},
@@ -37,7 +37,7 @@ pub fn create_asset(
     at: AccountAddress,
     metadata: Metadata,
     maximum_supply: Option<u128>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     fungible_asset::add_fungibility(context, at, metadata, maximum_supply)?;
     let metadata_derive_ref = DeriveRef { self_: at };
     context.write_resource(
@@ -57,7 +57,7 @@ pub fn store_address(
     context: &mut Context<'_>,
     owner: AccountAddress,
     metadata: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     object::charge_derivation(context, 0)?;
     Ok(object::user_derived_address(owner, metadata))
 }
@@ -70,7 +70,7 @@ pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
     metadata: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     let address = store_address(context, owner, metadata)?;
     if context
         .read_resource::<FungibleStore>(address, &[])?
@@ -100,7 +100,7 @@ pub fn transfer_between(
     metadata: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = Asset::at(context, metadata)?;
     transfer_of(context, &asset, from, to, amount)
 }
@@ -118,7 +118,7 @@ impl Asset {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn at(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Self, Failure> {
+    pub fn at(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Self, VmError> {
         let coin = coin::paired_coin(context, metadata)?;
         Ok(coin.map_or(Self::Plain(metadata), Self::Coin))
     }
@@ -134,7 +134,7 @@ pub fn transfer_of(
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let metadata = match asset {
         Asset::Coin(coin) => return coin::transfer_between(context, coin, from, to, amount),
         Asset::Plain(metadata) => *metadata,
@@ -155,7 +155,7 @@ pub fn balance_of(
     context: &mut Context<'_>,
     owner: AccountAddress,
     metadata: AccountAddress,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     if let Some(coin) = coin::paired_coin(context, metadata)? {
         return coin::balance_of(context, owner, &coin);
     }
@@ -167,7 +167,7 @@ fn store_exists(
     context: &mut Context<'_>,
     owner: AccountAddress,
     metadata: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     if let Some(coin) = coin::paired_coin(context, metadata)? {
         return coin::has_store(context, owner, &coin);
     }
@@ -186,7 +186,7 @@ fn transfer(
     metadata: AnyObject,
     recipient: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_between(context, sender.0, metadata.inner, recipient, amount)
 }
 
@@ -199,7 +199,7 @@ fn transfer_assert_minimum_deposit(
     recipient: AccountAddress,
     amount: u64,
     expected: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_between(context, sender.0, metadata.inner, recipient, amount)?;
     dispatchable_fungible_asset::check_deposit(context, amount, expected)
 }
@@ -209,7 +209,7 @@ fn primary_store_address(
     _: &[TypeTag],
     owner: AccountAddress,
     metadata: AnyObject,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     store_address(context, owner, metadata.inner)
 }
 
@@ -218,7 +218,7 @@ fn primary_store(
     _: &[TypeTag],
     owner: AccountAddress,
     metadata: AnyObject,
-) -> Result<Object<FungibleStore>, Failure> {
+) -> Result<Object<FungibleStore>, VmError> {
     if !store_exists(context, owner, metadata.inner)? {
         return context.abort("object", &object::EOBJECT_DOES_NOT_EXIST);
     }
@@ -230,7 +230,7 @@ fn primary_store_exists(
     _: &[TypeTag],
     account: AccountAddress,
     metadata: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     store_exists(context, account, metadata.inner)
 }
 
@@ -239,7 +239,7 @@ fn balance(
     _: &[TypeTag],
     account: AccountAddress,
     metadata: AnyObject,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     balance_of(context, account, metadata.inner)
 }
 
@@ -249,7 +249,7 @@ fn is_balance_at_least(
     account: AccountAddress,
     metadata: AnyObject,
     amount: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(balance_of(context, account, metadata.inner)? >= amount)
 }
 
@@ -258,7 +258,7 @@ fn is_frozen(
     _: &[TypeTag],
     account: AccountAddress,
     metadata: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     if let Some(coin) = coin::paired_coin(context, metadata.inner)? {
         return coin::is_frozen(context, account, &coin);
     }

@@ -4,7 +4,7 @@
 use super::{account, event::EventHandle, table_with_length::TableWithLength};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -69,7 +69,7 @@ move_structs! {
 }
 
 /// Makes an empty registry of `owner`.
-fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result<(), Failure> {
+fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result<(), VmError> {
     if context.read_resource::<Registry>(owner.0, &[])?.is_some() {
         return context.abort("registry", &EREGISTRY_EXISTS);
     }
@@ -90,7 +90,7 @@ fn set(
     owner: Signer,
     name: String,
     content: ByteBuf,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return context.abort("registry", &ENAME_LENGTH);
     }
@@ -102,7 +102,7 @@ fn set(
     let revision = previous.map_or(0, |record| record.revision);
     let record = Record {
         content,
-        revision: revision.checked_add(1).ok_or(Failure::Arithmetic)?,
+        revision: revision.checked_add(1).ok_or(VmError::Arithmetic)?,
         updated_usecs: context.timestamp_usecs(),
     };
     registry.records.upsert(context, &name, &record)?;
@@ -116,7 +116,7 @@ fn remove(
     _: &[TypeTag],
     owner: Signer,
     name: String,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut registry = registry_of(context, owner)?;
     let Some(record) = registry.records.remove(context, &name)? else {
         return context.abort("registry", &ERECORD_NOT_FOUND);
@@ -125,7 +125,7 @@ fn remove(
     context.write_resource(owner.0, &[], &registry)
 }
 
-fn registry_of(context: &mut Context<'_>, owner: Signer) -> Result<Registry, Failure> {
+fn registry_of(context: &mut Context<'_>, owner: Signer) -> Result<Registry, VmError> {
     match context.read_resource(owner.0, &[])? {
         Some(registry) => Ok(registry),
         None => context.abort("registry", &EREGISTRY_NOT_FOUND),
@@ -139,7 +139,7 @@ fn get(
     _: &[TypeTag],
     owner: AccountAddress,
     name: String,
-) -> Result<Option<Record>, Failure> {
+) -> Result<Option<Record>, VmError> {
     match context.read_resource::<Registry>(owner, &[])? {
         Some(registry) => registry.records.get(context, &name),
         None => Ok(None),
@@ -152,12 +152,12 @@ fn contains(
     type_args: &[TypeTag],
     owner: AccountAddress,
     name: String,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(get(context, type_args, owner, name)?.is_some())
 }
 
 /// How many records `owner` has; 0 where there is no registry.
-fn size(context: &mut Context<'_>, _: &[TypeTag], owner: AccountAddress) -> Result<u64, Failure> {
+fn size(context: &mut Context<'_>, _: &[TypeTag], owner: AccountAddress) -> Result<u64, VmError> {
     let registry = context.read_resource::<Registry>(owner, &[])?;
     Ok(registry.map_or(0, |registry| registry.records.length()))
 }
@@ -167,7 +167,7 @@ fn is_initialized(
     context: &mut Context<'_>,
     _: &[TypeTag],
     owner: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(context.read_resource::<Registry>(owner, &[])?.is_some())
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -42,7 +42,7 @@ fn create_resource_account(
     origin: Signer,
     seed: Vec<u8>,
     optional_auth_key: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let address = account::create_resource_account(context, origin.0, &seed)?;
     hand_over(context, origin.0, address, optional_auth_key)
 }
@@ -55,7 +55,7 @@ fn create_resource_account_and_fund(
     seed: Vec<u8>,
     optional_auth_key: Vec<u8>,
     fund_amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let address = account::create_resource_account(context, origin.0, &seed)?;
     let native = context.native_coin().clone();
     coin::transfer_between(context, &native, origin.0, address, fund_amount)?;
@@ -69,7 +69,7 @@ fn hand_over(
     origin: AccountAddress,
     address: AccountAddress,
     optional_auth_key: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut container = context
         .read_resource::<Container>(origin, &[])?
         .unwrap_or_else(|| Container {

@@ -3,7 +3,7 @@
 
 use crate::framework::{
     declare::{ModuleDeclaration, MoveType, StructDeclaration},
-    signature::Signature,
+    type_signature::TypeSignature,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -34,8 +34,8 @@ impl<K, V> Default for SimpleMap<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> MoveType for Element<K, V> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "simple_map",
             name: "Element",
             args: vec![K::signature(), V::signature()],
@@ -44,8 +44,8 @@ impl<K: MoveType, V: MoveType> MoveType for Element<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> MoveType for SimpleMap<K, V> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "simple_map",
             name: "SimpleMap",
             args: vec![K::signature(), V::signature()],
@@ -75,9 +75,9 @@ impl<K: PartialEq, V> SimpleMap<K, V> {
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let key = || Signature::Parameter(0);
-    let value = || Signature::Parameter(1);
-    let element = Signature::Struct {
+    let key = || TypeSignature::Parameter(0);
+    let value = || TypeSignature::Parameter(1);
+    let element = TypeSignature::Struct {
         module: "simple_map",
         name: "Element",
         args: vec![key(), value()],
@@ -91,7 +91,7 @@ pub(super) fn module() -> ModuleDeclaration {
         structs: vec![
             generic(
                 "SimpleMap",
-                vec![("data", Signature::Vector(Box::new(element)))],
+                vec![("data", TypeSignature::Vector(Box::new(element)))],
             ),
             generic("Element", vec![("key", key()), ("value", value())]),
         ],
@@ -103,7 +103,7 @@ pub(super) fn module() -> ModuleDeclaration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Framework, TypeTag, Vendor};
+    use crate::{ModuleRegistry, TypeTag, Vendor};
     use serde_json::json;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn its_json_is_that_of_its_type_arguments() {
         let vendor = Vendor::default();
-        let framework = Framework::new(&vendor);
+        let registry = ModuleRegistry::new(&vendor);
         let tag = SimpleMap::<String, Vec<u64>>::signature()
             .resolve(&[], &vendor)
             .unwrap();
@@ -133,8 +133,8 @@ mod tests {
         map.upsert("a".to_owned(), vec![1u64, 2]);
         let bytes = bcs::to_bytes(&map).unwrap();
         let json = json!({"data": [{"key": "a", "value": ["1", "2"]}]});
-        assert_eq!(framework.value_to_json(&tag, &bytes).unwrap(), json);
-        assert_eq!(framework.value_from_json(&tag, &json).unwrap(), bytes);
+        assert_eq!(registry.value_to_json(&tag, &bytes).unwrap(), json);
+        assert_eq!(registry.value_from_json(&tag, &json).unwrap(), bytes);
         let text = "0x1::simple_map::SimpleMap<0x1::string::String, vector<u64>>";
         assert_eq!(tag, text.parse::<TypeTag>().unwrap());
     }

@@ -1,7 +1,7 @@
 //! `0x1::single_key`: public keys that name their own kind.
 
 use crate::{
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{abort::abort_codes, declare::ModuleDeclaration},
     transaction::AnyPublicKey,
 };
@@ -20,7 +20,7 @@ const UNCOMPRESSED_POINT_BYTES: usize = 65;
 ///
 /// # Errors
 /// `E_INVALID_PUBLIC_KEY_TYPE` also where the key itself is malformed, `E_INVALID_SINGLE_KEY_EXTRA_BYTES`.
-pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     match bcs::from_bytes::<AnyPublicKey>(bytes) {
         Ok(key) => check_size(context, &key),
         Err(bcs::Error::RemainingInput) => {
@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), Failure> 
 ///
 /// # Errors
 /// `E_INVALID_PUBLIC_KEY_TYPE`.
-pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<(), Failure> {
+pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<(), VmError> {
     match key {
         AnyPublicKey::Secp256k1Ecdsa(point) | AnyPublicKey::Secp256r1Ecdsa(point)
             if point.len() != UNCOMPRESSED_POINT_BYTES =>

@@ -3,11 +3,11 @@
 
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::ErrorConstant,
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ pub struct Table<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> MoveType for Table<K, V> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "table",
             name: "Table",
             args: vec![K::signature(), V::signature()],
@@ -66,7 +66,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Panics
     /// When `K` or `V` has an open type parameter; tables are made of closed types.
-    pub fn new(context: &mut Context<'_>) -> Result<Self, Failure> {
+    pub fn new(context: &mut Context<'_>) -> Result<Self, VmError> {
         let handle = context.new_table_handle();
         context.write_resource(handle, &[], &Self::info(context))?;
         Ok(Self {
@@ -82,7 +82,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Panics
     /// As [`Table::new`].
-    pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, Failure> {
+    pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, VmError> {
         if context.read_resource::<TableInfo>(handle, &[])?.is_none() {
             context.write_resource(handle, &[], &Self::info(context))?;
         }
@@ -94,7 +94,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
 
     fn info(context: &Context<'_>) -> TableInfo {
         let vendor = context.chain().vendor();
-        let printed = |signature: Signature| {
+        let printed = |signature: TypeSignature| {
             let tag = signature.resolve(&[], vendor);
             tag.expect("tables have closed types").to_string()
         };
@@ -112,7 +112,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+    pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let Some(bytes) = context.read_item(&self.handle, &Self::encoded(key))? else {
             return Ok(None);
         };
@@ -129,7 +129,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// `EKEY_ABSENT`, and those of [`Table::get`].
-    pub fn borrow(&self, context: &mut Context<'_>, key: &K) -> Result<V, Failure> {
+    pub fn borrow(&self, context: &mut Context<'_>, key: &K) -> Result<V, VmError> {
         match self.get(context, key)? {
             Some(value) => Ok(value),
             None => context.abort("table", &EKEY_ABSENT),
@@ -140,7 +140,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// `EKEY_EXISTS`, and those of [`Table::get`].
-    pub fn add(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), Failure> {
+    pub fn add(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         if context
             .read_item(&self.handle, &Self::encoded(key))?
             .is_some()
@@ -154,7 +154,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn upsert(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), Failure> {
+    pub fn upsert(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
         context.put_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
     }
@@ -163,7 +163,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// Those of [`Table::get`].
-    pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+    pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.get(context, key)?;
         if value.is_some() {
             context.put_item(&self.handle, &Self::encoded(key), None)?;
@@ -175,7 +175,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// # Errors
     /// `EKEY_ABSENT`, and those of [`Table::get`].
-    pub fn remove(&self, context: &mut Context<'_>, key: &K) -> Result<V, Failure> {
+    pub fn remove(&self, context: &mut Context<'_>, key: &K) -> Result<V, VmError> {
         match self.take(context, key)? {
             Some(value) => Ok(value),
             None => context.abort("table", &EKEY_ABSENT),

@@ -2,10 +2,10 @@
 
 use super::table::Table;
 use crate::{
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveType, StructDeclaration},
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ pub struct TableWithLength<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> MoveType for TableWithLength<K, V> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "table_with_length",
             name: "TableWithLength",
             args: vec![K::signature(), V::signature()],
@@ -36,7 +36,7 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
     ///
     /// # Panics
     /// As [`Table::new`].
-    pub fn new(context: &mut Context<'_>) -> Result<Self, Failure> {
+    pub fn new(context: &mut Context<'_>) -> Result<Self, VmError> {
         Ok(Self {
             inner: Table::new(context)?,
             length: 0,
@@ -52,7 +52,7 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+    pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         self.inner.get(context, key)
     }
 
@@ -66,10 +66,10 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
         context: &mut Context<'_>,
         key: &K,
         value: &V,
-    ) -> Result<Option<V>, Failure> {
+    ) -> Result<Option<V>, VmError> {
         let previous = self.inner.get(context, key)?;
         if previous.is_none() {
-            self.length = self.length.checked_add(1).ok_or(Failure::Arithmetic)?;
+            self.length = self.length.checked_add(1).ok_or(VmError::Arithmetic)?;
         }
         self.inner.upsert(context, key, value)?;
         Ok(previous)
@@ -80,20 +80,20 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
     ///
     /// # Errors
     /// When the state cannot be read or gas runs out.
-    pub fn remove(&mut self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, Failure> {
+    pub fn remove(&mut self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.inner.take(context, key)?;
         if value.is_some() {
-            self.length = self.length.checked_sub(1).ok_or(Failure::Arithmetic)?;
+            self.length = self.length.checked_sub(1).ok_or(VmError::Arithmetic)?;
         }
         Ok(value)
     }
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let inner = Signature::Struct {
+    let inner = TypeSignature::Struct {
         module: "table",
         name: "Table",
-        args: vec![Signature::Parameter(0), Signature::Parameter(1)],
+        args: vec![TypeSignature::Parameter(0), TypeSignature::Parameter(1)],
     };
     let table = StructDeclaration::new(
         "TableWithLength",

@@ -2,7 +2,7 @@
 
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, move_structs},
         function::Function,
@@ -22,17 +22,17 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis: the beginning of time.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let beginning = CurrentTimeMicroseconds { microseconds: 0 };
     context.write_resource(AccountAddress::ONE, &[], &beginning)
 }
 
-fn now_microseconds(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, Failure> {
+fn now_microseconds(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
     let now: CurrentTimeMicroseconds = context.require_resource(AccountAddress::ONE, &[])?;
     Ok(now.microseconds)
 }
 
-fn now_seconds(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u64, Failure> {
+fn now_seconds(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u64, VmError> {
     Ok(now_microseconds(context, type_args)? / USECS_PER_SEC)
 }
 

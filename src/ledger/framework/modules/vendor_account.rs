@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
     framework::{
         abort::abort_codes,
         declare::{ModuleDeclaration, MoveStruct, move_structs},
@@ -56,7 +56,7 @@ fn create_account(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if address.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }
@@ -76,7 +76,7 @@ fn transfer(
     from: Signer,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let native = context.native_coin();
     coin::transfer_between(context, native, from.0, to, amount)
 }
@@ -87,7 +87,7 @@ fn batch_transfer(
     from: Signer,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let native = context.native_coin();
     for_each(context, recipients, amounts, |context, to, amount| {
         coin::transfer_between(context, native, from.0, to, amount)
@@ -100,7 +100,7 @@ fn transfer_coins(
     from: Signer,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let coin = &type_args[0];
     coin::withdraw(context, from.0, coin, amount)?;
     if !coin::has_store(context, to, coin)? && !accepts_all_coins(context, to)? {
@@ -115,7 +115,7 @@ fn batch_transfer_coins(
     from: Signer,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     for_each(context, recipients, amounts, |context, to, amount| {
         transfer_coins(context, type_args, from, to, amount)
     })
@@ -128,7 +128,7 @@ fn transfer_fungible_assets(
     metadata: Object<Metadata>,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     primary_fungible_store::transfer_between(context, from.0, metadata.inner, to, amount)
 }
 
@@ -139,7 +139,7 @@ fn batch_transfer_fungible_assets(
     metadata: Object<Metadata>,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = primary_fungible_store::Asset::at(context, metadata.inner)?;
     for_each(context, recipients, amounts, |context, to, amount| {
         primary_fungible_store::transfer_of(context, &asset, from.0, to, amount)
@@ -152,8 +152,8 @@ fn for_each(
     context: &mut Context<'_>,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
-    mut transfer: impl FnMut(&mut Context<'_>, AccountAddress, u64) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut transfer: impl FnMut(&mut Context<'_>, AccountAddress, u64) -> Result<(), VmError>,
+) -> Result<(), VmError> {
     if recipients.len() != amounts.len() {
         return context.abort(MODULE, &EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH);
     }
@@ -164,7 +164,7 @@ fn for_each(
     Ok(())
 }
 
-fn accepts_all_coins(context: &mut Context<'_>, account: AccountAddress) -> Result<bool, Failure> {
+fn accepts_all_coins(context: &mut Context<'_>, account: AccountAddress) -> Result<bool, VmError> {
     let config = context.read_resource::<DirectTransferConfig>(account, &[])?;
     Ok(config.is_none_or(|config| config.allow_arbitrary_coin_transfers))
 }
@@ -175,7 +175,7 @@ fn set_allow_direct_coin_transfers(
     _: &[TypeTag],
     account: Signer,
     allow: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let address = account.0;
     let config = match context.read_resource::<DirectTransferConfig>(address, &[])? {
         Some(config) if config.allow_arbitrary_coin_transfers == allow => return Ok(()),
@@ -204,7 +204,7 @@ fn can_receive_direct_coin_transfers(
     context: &mut Context<'_>,
     _: &[TypeTag],
     account: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     accepts_all_coins(context, account)
 }
 

@@ -5,7 +5,7 @@ use crate::{
     kit::{GAS_UNIT_PRICE, MemoryChain},
 };
 use ledger::{
-    AccountAddress, AccountFacts, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis,
+    AccountAddress, AccountSnapshot, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis,
     Parameters, StateKey, StructTag, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{ViewError, view},
@@ -127,7 +127,7 @@ impl Caller {
     fn assert_only_paid(
         &self,
         function: &str,
-        before: &AccountFacts,
+        before: &AccountSnapshot,
         executed: &ExecutedTransaction,
     ) {
         let info = executed.info.v0();
@@ -151,7 +151,7 @@ impl Caller {
             .map(ToString::to_string)
             .collect();
         assert_eq!(types, ["0x1::transaction_fee::FeeStatement"], "{function}");
-        let coin = self.chain.chain.framework().native_coin().clone();
+        let coin = self.chain.chain.registry().native_coin().clone();
         let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
         let account = StructTag::framework("account", "Account", vec![]);
         let mut paid_from =
@@ -169,7 +169,7 @@ impl Caller {
         let schedule = self
             .chain
             .chain
-            .framework()
+            .registry()
             .value_to_json(&tag.into(), bytes)
             .unwrap();
         let entry = |key: &str| -> u64 {

@@ -2,7 +2,8 @@
 
 use crate::kit::MemoryChain;
 use ledger::{
-    AccountAddress, Framework, ModuleId, StateKey, StructTag, TypeTag, framework::FRAMEWORK_VERSION,
+    AccountAddress, ModuleId, ModuleRegistry, StateKey, StructTag, TypeTag,
+    framework::FRAMEWORK_VERSION,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,17 +53,17 @@ fn texts(value: &Value) -> Vec<String> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-fn abi(framework: &Framework, module: &str) -> Value {
+fn abi(registry: &ModuleRegistry, module: &str) -> Value {
     let id: ModuleId = format!("0x1::{module}").parse().unwrap();
-    framework.module_abi(&id).unwrap()
+    registry.module_abi(&id).unwrap()
 }
 
 /// Every function that a client can call.
-pub fn callables(framework: &Framework) -> Vec<Callable> {
-    let names = framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
+pub fn callables(registry: &ModuleRegistry) -> Vec<Callable> {
+    let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let mut found = Vec::new();
     for module in &names {
-        for function in abi(framework, module.as_str())["exposed_functions"]
+        for function in abi(registry, module.as_str())["exposed_functions"]
             .as_array()
             .unwrap()
         {
@@ -94,14 +95,14 @@ impl Callable {
     }
 
     /// Arguments that decode.
-    pub fn arguments(&self, framework: &Framework) -> Vec<Vec<u8>> {
-        self.arguments_like(framework, &self.type_args(), LEAST)
+    pub fn arguments(&self, registry: &ModuleRegistry) -> Vec<Vec<u8>> {
+        self.arguments_like(registry, &self.type_args(), LEAST)
     }
 
     /// Arguments that decode, made of `sample`.
     pub fn arguments_like(
         &self,
-        framework: &Framework,
+        registry: &ModuleRegistry,
         type_args: &[&str],
         sample: Sample,
     ) -> Vec<Vec<u8>> {
@@ -110,7 +111,7 @@ impl Callable {
             .iter()
             .map(|text| substitute(text, type_args));
         resolved
-            .map(|text| sample.value(framework, &text.parse().unwrap()))
+            .map(|text| sample.value(registry, &text.parse().unwrap()))
             .collect()
     }
 }
@@ -146,7 +147,7 @@ impl Sample {
         value
     }
 
-    fn value(self, framework: &Framework, tag: &TypeTag) -> Vec<u8> {
+    fn value(self, registry: &ModuleRegistry, tag: &TypeTag) -> Vec<u8> {
         match tag {
             TypeTag::Bool | TypeTag::U8 | TypeTag::I8 => self.integer(1),
             TypeTag::U16 | TypeTag::I16 => self.integer(2),
@@ -160,12 +161,12 @@ impl Sample {
                 vec![7; usize::from(self.number * BYTES)],
             ]
             .concat(),
-            TypeTag::Vector(item) => self.items(&self.value(framework, item)),
+            TypeTag::Vector(item) => self.items(&self.value(registry, item)),
             TypeTag::Struct(tag) => match (tag.module.as_str(), tag.name.as_str()) {
                 ("option", "Option") => vec![0],
                 ("string", "String") => self.items(b"a"),
                 ("object", "Object") => self.object.as_bytes().to_vec(),
-                _ => self.struct_value(framework, tag),
+                _ => self.struct_value(registry, tag),
             },
             TypeTag::Function(never) => match *never {},
         }
@@ -175,8 +176,8 @@ impl Sample {
         [&[self.number], &item.repeat(usize::from(self.number))[..]].concat()
     }
 
-    fn struct_value(self, framework: &Framework, tag: &StructTag) -> Vec<u8> {
-        let module = abi(framework, tag.module.as_str());
+    fn struct_value(self, registry: &ModuleRegistry, tag: &StructTag) -> Vec<u8> {
+        let module = abi(registry, tag.module.as_str());
         let mut structs = module["structs"].as_array().unwrap().iter();
         let declared = structs
             .find(|declared| declared["name"] == tag.name.as_str())
@@ -186,7 +187,7 @@ impl Sample {
         let fields = declared["fields"].as_array().unwrap();
         let field_value = |field: &Value| {
             let text = substitute(field["type"].as_str().unwrap(), &type_args);
-            self.value(framework, &text.parse().unwrap())
+            self.value(registry, &text.parse().unwrap())
         };
         fields.iter().flat_map(field_value).collect()
     }
@@ -195,10 +196,10 @@ impl Sample {
 /// Puts [`OBJECT`] into the state.
 pub fn put_object(chain: &mut MemoryChain) {
     let shared = chain.chain.clone();
-    let framework = shared.framework();
+    let registry = shared.registry();
     let mut members = BTreeMap::new();
-    for module in framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
-        for declared in abi(framework, module.as_str())["structs"]
+    for module in registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
+        for declared in abi(registry, module.as_str())["structs"]
             .as_array()
             .unwrap()
         {
@@ -208,8 +209,8 @@ pub fn put_object(chain: &mut MemoryChain) {
             if has_key && declared["generic_type_params"] == Value::Array(vec![]) {
                 let name = declared["name"].as_str().unwrap();
                 let tag: StructTag = format!("0x1::{module}::{name}").parse().unwrap();
-                let value = LEAST.struct_value(framework, &tag);
-                if framework.group_of(&tag).is_some() {
+                let value = LEAST.struct_value(registry, &tag);
+                if registry.group_of(&tag).is_some() {
                     members.insert(tag, value);
                 } else {
                     chain
@@ -222,5 +223,5 @@ pub fn put_object(chain: &mut MemoryChain) {
     let group = bcs::to_bytes(&members).unwrap();
     chain
         .state
-        .insert(framework.group_key(&OBJECT), group.into());
+        .insert(registry.group_key(&OBJECT), group.into());
 }

@@ -5,7 +5,7 @@ use crate::calls::{
     caller::Caller,
     functions::{Callable, callables},
 };
-use ledger::{EntryFunction, FormError};
+use ledger::{EntryFunction, SchemaError};
 use serde_json::{Value, json};
 
 /// The call that JSON makes of a function, as a transaction's or as a view's.
@@ -14,28 +14,28 @@ fn from_json(
     function: &Callable,
     type_args: &[&str],
     arguments: &[Value],
-) -> Result<EntryFunction, FormError> {
-    let framework = caller.chain.chain.framework();
+) -> Result<EntryFunction, SchemaError> {
+    let registry = caller.chain.chain.registry();
     let type_args: Vec<String> = type_args.iter().map(ToString::to_string).collect();
     if function.is_entry {
-        framework.call_from_json(&function.name, &type_args, arguments)
+        registry.call_from_json(&function.name, &type_args, arguments)
     } else {
-        framework.view_from_json(&function.name, &type_args, arguments)
+        registry.view_from_json(&function.name, &type_args, arguments)
     }
 }
 
 /// Runs `check` on every function, with a call of it that decodes and the JSON of its arguments.
 fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
     let caller = Caller::new();
-    let framework = caller.chain.chain.framework();
-    for function in &callables(framework) {
-        let args = function.arguments(framework);
+    let registry = caller.chain.chain.registry();
+    for function in &callables(registry) {
+        let args = function.arguments(registry);
         let call = caller
             .chain
             .call(&function.name, &function.type_args(), args);
-        let shown = framework
+        let shown = registry
             .arguments(&call)
-            .map(|(bytes, tag)| framework.value_to_json(&tag.unwrap(), bytes).unwrap());
+            .map(|(bytes, tag)| registry.value_to_json(&tag.unwrap(), bytes).unwrap());
         let arguments: Vec<_> = shown.collect();
         check(&caller, function, &call, &arguments);
     }

@@ -47,7 +47,7 @@ fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String
             }
         })
         .collect();
-    let args = function.arguments_like(caller.chain.chain.framework(), &type_args, sample);
+    let args = function.arguments_like(caller.chain.chain.registry(), &type_args, sample);
     let status = caller.transact_as_asked(function, &type_args, args);
     caller.key = funder;
     status
@@ -69,7 +69,7 @@ fn names_what_is_missing(function: &str, status: &str) -> bool {
 #[test]
 fn what_is_missing_is_named_or_made() {
     let mut caller = Caller::new();
-    let functions = callables(caller.chain.chain.framework());
+    let functions = callables(caller.chain.chain.registry());
     let (mut made, mut unnamed) = (BTreeSet::new(), Vec::new());
     for (number, function) in (1..).zip(functions.iter().filter(|function| function.is_entry)) {
         let status = call_in_void(&mut caller, number, function);

@@ -18,7 +18,7 @@ use ledger::{
 /// Runs `check` on every function; there must be some.
 fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
     let mut caller = Caller::new();
-    let functions = callables(caller.chain.chain.framework());
+    let functions = callables(caller.chain.chain.registry());
     for function in &functions {
         check(&mut caller, function);
     }
@@ -29,7 +29,7 @@ fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
 fn a_wrong_number_of_arguments() {
     for_each(|caller, function| {
         let status = "NUMBER_OF_ARGUMENTS_MISMATCH";
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         let more = [args.clone(), vec![vec![0]]].concat();
         caller.fails(function, &function.type_args(), more, status);
         if let Some((_, fewer)) = args.split_last() {
@@ -41,7 +41,7 @@ fn a_wrong_number_of_arguments() {
 #[test]
 fn arguments_that_are_no_value_of_their_type() {
     for_each(|caller, function| {
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         for place in 0..args.len() {
             // No type has values without bytes, and none has a value that goes on.
             let longer = [args[place].clone(), vec![0]].concat();
@@ -63,7 +63,7 @@ fn arguments_that_are_no_value_of_their_type() {
 fn a_wrong_number_of_type_arguments() {
     for_each(|caller, function| {
         let status = "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH";
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         let type_args = function.type_args();
         caller.fails(
             function,
@@ -80,7 +80,7 @@ fn a_wrong_number_of_type_arguments() {
 #[test]
 fn type_arguments_that_are_no_types() {
     for_each(|caller, function| {
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         for place in 0..function.constraints.len() {
             for unknown in [
                 "0x1::nothing::Nothing",
@@ -104,7 +104,7 @@ fn type_arguments_that_are_no_types() {
 #[test]
 fn type_arguments_without_the_abilities() {
     for_each(|caller, function| {
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         for place in 0..function.constraints.len() {
             if !function.constraints[place].is_empty() {
                 let mut type_args = function.type_args();
@@ -124,7 +124,7 @@ fn type_arguments_without_the_abilities() {
 fn entry_functions_are_no_views_and_views_no_entry_functions() {
     for_each(|caller, function| {
         caller.calls += 1;
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         let (name, type_args) = (&function.name, function.type_args());
         if function.is_entry {
             let answer = caller.look(name, &type_args, args);
@@ -172,7 +172,7 @@ fn type_arguments_with_names_too_long_to_read() {
 fn type_arguments_that_nest_too_deep() {
     // Deeper ones would make resources whose types no reader can parse.
     for_each(|caller, function| {
-        let args = function.arguments(caller.chain.chain.framework());
+        let args = function.arguments(caller.chain.chain.registry());
         for place in 0..function.constraints.len() {
             let type_arg = nested(TYPE_DEPTH_MAX);
             let mut type_args = function.type_args();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 fn modules(world: &World) -> Vec<ModuleId> {
     world
         .chain()
-        .framework()
+        .registry()
         .module_names(&AccountAddress::ONE, FRAMEWORK_VERSION)
         .into_iter()
         .map(|name| ModuleId {
@@ -28,7 +28,7 @@ fn every_entry_function_has_a_case_that_succeeds() {
         .collect();
     let mut missing = Vec::new();
     for module in modules(&world) {
-        let abi = world.chain().framework().module_abi(&module).unwrap();
+        let abi = world.chain().registry().module_abi(&module).unwrap();
         for function in abi["exposed_functions"].as_array().unwrap() {
             let name = format!("{module}::{}", function["name"].as_str().unwrap());
             if function["is_entry"] == true && !shown.contains(name.as_str()) {
@@ -55,7 +55,7 @@ fn every_abort_code_has_a_case() {
         .collect();
     let mut missing = Vec::new();
     for module in modules(&world) {
-        for error in world.chain().framework().module_errors(&module) {
+        for error in world.chain().registry().module_errors(&module) {
             let text = if error.name.is_empty() {
                 format!("{module}: {:#x}", error.code())
             } else {

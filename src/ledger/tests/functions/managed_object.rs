@@ -30,8 +30,8 @@ pub fn event_field(
         .iter()
         .find(|found| found.type_tag().to_string() == event)
         .unwrap();
-    let framework = world.chain().framework();
-    let json = framework
+    let registry = world.chain().registry();
+    let json = registry
         .value_to_json(found.type_tag(), found.data())
         .unwrap();
     json[field].as_str().unwrap().parse().unwrap()

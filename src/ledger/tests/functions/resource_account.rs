@@ -29,8 +29,8 @@ fn address(world: &World, seed: &[u8]) -> AccountAddress {
 fn kept(world: &World) -> serde_json::Value {
     let tag: ledger::StructTag = "0x1::resource_account::Container".parse().unwrap();
     let bytes = &world.chain.state[&StateKey::resource(&world.address(0), &tag)];
-    let framework = world.chain().framework();
-    framework.value_to_json(&tag.into(), bytes).unwrap()["store"]["data"].clone()
+    let registry = world.chain().registry();
+    registry.value_to_json(&tag.into(), bytes).unwrap()["store"]["data"].clone()
 }
 
 pub fn cases() -> Vec<Case> {

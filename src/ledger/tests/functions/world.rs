@@ -154,11 +154,11 @@ impl World {
             ledger::execute::ViewError::Failed(status) => status.vm_status(self.chain()),
             other => other.to_string(),
         })?;
-        let framework = self.chain().framework();
+        let registry = self.chain().registry();
         Ok(viewed
             .values
             .iter()
-            .map(|(tag, bytes)| framework.value_to_json(tag, bytes).unwrap())
+            .map(|(tag, bytes)| registry.value_to_json(tag, bytes).unwrap())
             .collect())
     }
 
@@ -170,7 +170,7 @@ impl World {
     fn fee_statement(&self, executed: &ExecutedTransaction) -> Value {
         let statement = executed.events.last().unwrap();
         self.chain()
-            .framework()
+            .registry()
             .value_to_json(statement.type_tag(), statement.data())
             .unwrap()
     }

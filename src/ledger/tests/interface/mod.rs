@@ -8,24 +8,24 @@ mod module;
 
 use compare::{Difference, compare};
 use differences::Allowed;
-use ledger::{AccountAddress, Framework, ModuleId, framework::FRAMEWORK_VERSION};
+use ledger::{AccountAddress, ModuleId, ModuleRegistry, framework::FRAMEWORK_VERSION};
 use module::{Module, Reference};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The framework with the reference's vendor word, so that names are the same.
-fn framework() -> Framework {
-    Framework::new(&"APTOS".parse().unwrap())
+fn registry() -> ModuleRegistry {
+    ModuleRegistry::new(&"APTOS".parse().unwrap())
 }
 
 fn our_modules() -> BTreeMap<String, Module> {
-    let framework = framework();
-    let names = framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
+    let registry = registry();
+    let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let described = |name| {
         let id = ModuleId {
             address: AccountAddress::ONE,
             name,
         };
-        (id.name.to_string(), Module::of(&framework, &id))
+        (id.name.to_string(), Module::of(&registry, &id))
     };
     names.into_iter().map(described).collect()
 }

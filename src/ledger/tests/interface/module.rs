@@ -1,6 +1,6 @@
 //! A module's interface in one form, whether it comes from the reference's facts or from our ABI.
 
-use ledger::{Framework, ModuleId, StructTag, TypeTag};
+use ledger::{ModuleId, ModuleRegistry, StructTag, TypeTag};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,8 +74,8 @@ fn type_params(value: &Value) -> Vec<Vec<String>> {
 impl Module {
     /// A module of ours as its ABI shows it, with what the ABI does not show: resource groups and
     /// abort codes.
-    pub fn of(framework: &Framework, id: &ModuleId) -> Self {
-        let abi = framework.module_abi(id).unwrap();
+    pub fn of(registry: &ModuleRegistry, id: &ModuleId) -> Self {
+        let abi = registry.module_abi(id).unwrap();
         let functions = |kind: &str| {
             items(&abi["exposed_functions"])
                 .filter(|function| function[kind] == true)
@@ -83,7 +83,7 @@ impl Module {
                 .collect()
         };
         let mut errors: BTreeMap<String, ErrorCodes> = BTreeMap::new();
-        for error in framework
+        for error in registry
             .module_errors(id)
             .iter()
             .filter(|error| !error.name.is_empty())
@@ -98,7 +98,7 @@ impl Module {
         }
         Self {
             structs: items(&abi["structs"])
-                .map(|declared| (name(declared), Struct::of(framework, id, declared)))
+                .map(|declared| (name(declared), Struct::of(registry, id, declared)))
                 .collect(),
             entry_functions: functions("is_entry"),
             view_functions: functions("is_view"),
@@ -120,7 +120,7 @@ impl Function {
 }
 
 impl Struct {
-    fn of(framework: &Framework, id: &ModuleId, abi: &Value) -> Self {
+    fn of(registry: &ModuleRegistry, id: &ModuleId, abi: &Value) -> Self {
         let type_params = type_params(abi);
         let tag = StructTag {
             address: id.address,
@@ -138,7 +138,7 @@ impl Struct {
             fields: if hidden { Vec::new() } else { fields },
             variants: Vec::new(),
             is_event: abi["is_event"] == true,
-            group: framework.group_of(&tag).map(|group| group.to_string()),
+            group: registry.group_of(&tag).map(|group| group.to_string()),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, AccountFacts, Chain, ChainTip, CheckedTransaction, EntryFunction,
+    AccountAddress, AccountSnapshot, Chain, ChainTip, CheckedTransaction, EntryFunction,
     ExecutedBlock, Genesis, OrderedBlock, Parameters, RawTransaction, SignedTransaction,
-    StateError, StateKey, StateView, TransactionFacts, TypeTag, Vendor,
+    StateError, StateKey, StateView, TypeTag, ValidationInputs, Vendor,
     crypto::Ed25519PrivateKey,
     execute::execute_block,
     transaction::{
@@ -122,13 +122,13 @@ impl MemoryChain {
         START_SECS + self.tip.height
     }
 
-    pub fn facts(&self, address: &AccountAddress) -> AccountFacts {
-        AccountFacts::read(&self.chain, self, address).unwrap()
+    pub fn facts(&self, address: &AccountAddress) -> AccountSnapshot {
+        AccountSnapshot::read(&self.chain, self, address).unwrap()
     }
 
     /// What the checks of a submission know of it now.
-    pub fn transaction_facts(&self, transaction: &CheckedTransaction) -> TransactionFacts {
-        TransactionFacts::read(&self.chain, self, transaction.transaction()).unwrap()
+    pub fn transaction_facts(&self, transaction: &CheckedTransaction) -> ValidationInputs {
+        ValidationInputs::read(&self.chain, self, transaction.transaction()).unwrap()
     }
 
     pub fn call(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {

@@ -45,8 +45,8 @@ fn two_of_three_pay_out_by_a_stored_payload() {
     assert_eq!(vault.holds(), FUNDS - 1_000);
     assert_eq!(vault.chain.facts(&NOBODY).balance, 1_000);
     let statement = executed.events.last().unwrap();
-    let framework = vault.chain.chain.framework();
-    let statement = framework
+    let registry = vault.chain.chain.registry();
+    let statement = registry
         .value_to_json(statement.type_tag(), statement.data())
         .unwrap();
     let refund: u64 = statement["storage_fee_refund_octas"]

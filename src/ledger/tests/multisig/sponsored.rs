@@ -25,8 +25,8 @@ fn paid_for(vault: &mut Vault, raw: RawTransaction) -> ExecutedTransaction {
 /// What the fee statement says that was given back.
 fn refund(vault: &Vault, executed: &ExecutedTransaction) -> u64 {
     let statement = executed.events.last().unwrap();
-    let framework = vault.chain.chain.framework();
-    let json = framework.value_to_json(statement.type_tag(), statement.data());
+    let registry = vault.chain.chain.registry();
+    let json = registry.value_to_json(statement.type_tag(), statement.data());
     let refund = &json.unwrap()["storage_fee_refund_octas"];
     refund.as_str().unwrap().parse().unwrap()
 }

@@ -76,10 +76,10 @@ impl Vault {
             &self.chain.call(&function, &[], args),
         )
         .unwrap();
-        let framework = self.chain.chain.framework();
+        let registry = self.chain.chain.registry();
         let values = viewed.values.iter();
         values
-            .map(|(tag, bytes)| framework.value_to_json(tag, bytes).unwrap())
+            .map(|(tag, bytes)| registry.value_to_json(tag, bytes).unwrap())
             .collect()
     }
 
@@ -174,14 +174,14 @@ impl Vault {
 
     /// The events but for the fee statement: name and data.
     pub fn events(&self, executed: &ExecutedTransaction) -> Vec<(String, Value)> {
-        let framework = self.chain.chain.framework();
+        let registry = self.chain.chain.registry();
         let (statement, events) = executed.events.split_last().unwrap();
         assert_eq!(
             statement.type_tag().to_string(),
             "0x1::transaction_fee::FeeStatement"
         );
         let named = events.iter().map(|event| {
-            let data = framework
+            let data = registry
                 .value_to_json(event.type_tag(), event.data())
                 .unwrap();
             (event.type_tag().to_string(), data)

@@ -4,7 +4,7 @@
 use crate::kit::MemoryChain;
 use bytes::Bytes;
 use ledger::{
-    AccountAddress, Framework, StateKey, StateKeyParts, StructTag, TypeTag,
+    AccountAddress, ModuleRegistry, StateKey, StateKeyParts, StructTag, TypeTag,
     framework::modules::table::TableInfo,
 };
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Census {
     /// Counts everything in the state of `chain`.
     pub fn of(chain: &MemoryChain) -> Self {
         let mut walk = Walk {
-            framework: chain.chain.framework(),
+            registry: chain.chain.registry(),
             census: Self::default(),
         };
         for (key, bytes) in &chain.state {
@@ -70,14 +70,14 @@ impl Census {
 }
 
 fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTag) {
-    let tag = chain.chain.framework().tag_of::<TableInfo>(&[]);
+    let tag = chain.chain.registry().tag_of::<TableInfo>(&[]);
     let bytes = &chain.state[&StateKey::resource(handle, &tag)];
     let info: TableInfo = bcs::from_bytes(bytes).unwrap();
     info.types().expect("a table records types that parse")
 }
 
 struct Walk<'a> {
-    framework: &'a Framework,
+    registry: &'a ModuleRegistry,
     census: Census,
 }
 
@@ -87,7 +87,7 @@ fn number(value: &Value) -> u128 {
 
 impl Walk<'_> {
     fn value(&mut self, at: AccountAddress, tag: &TypeTag, bytes: &[u8]) {
-        let json = self.framework.value_to_json(tag, bytes).unwrap();
+        let json = self.registry.value_to_json(tag, bytes).unwrap();
         self.json(at, tag, &json);
     }
 
@@ -130,7 +130,7 @@ impl Walk<'_> {
                 .iter()
                 .for_each(|value| self.json(at, &tag.type_args[0], value));
         } else if !tag.is_framework("string", "String") && !tag.is_framework("object", "Object") {
-            for (name, field) in fields(self.framework, tag) {
+            for (name, field) in fields(self.registry, tag) {
                 self.json(at, &field, &json[&name]);
             }
         }
@@ -138,8 +138,8 @@ impl Walk<'_> {
 }
 
 /// The fields of a declared struct, as its module's ABI tells them.
-fn fields(framework: &Framework, tag: &StructTag) -> Vec<(String, TypeTag)> {
-    let abi = framework.module_abi(&tag.module_id()).unwrap();
+fn fields(registry: &ModuleRegistry, tag: &StructTag) -> Vec<(String, TypeTag)> {
+    let abi = registry.module_abi(&tag.module_id()).unwrap();
     let structs = abi["structs"].as_array().unwrap();
     let declared = structs
         .iter()

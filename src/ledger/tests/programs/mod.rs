@@ -92,14 +92,14 @@ const NEEDS_OFFER: &str = "it takes an offer back that only a signed proof makes
 
 fn entry_functions() -> Vec<String> {
     let chain = crate::kit::MemoryChain::development().chain;
-    let framework = chain.framework();
-    let modules = framework.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
+    let registry = chain.registry();
+    let modules = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let of_module = |name| {
         let module = ModuleId {
             address: AccountAddress::ONE,
             name,
         };
-        let abi = framework.module_abi(&module).unwrap();
+        let abi = registry.module_abi(&module).unwrap();
         let functions = abi["exposed_functions"].as_array().unwrap().clone();
         functions
             .into_iter()

@@ -292,8 +292,8 @@ impl Program {
         let Some(user) = executed.transaction.as_user() else {
             panic!("a user's transaction: {executed:?}");
         };
-        let framework = self.chain.chain.framework();
-        let json = |event: &ContractEvent| framework.value_to_json(event.type_tag(), event.data());
+        let registry = self.chain.chain.registry();
+        let json = |event: &ContractEvent| registry.value_to_json(event.type_tag(), event.data());
         let statement = json(executed.events.last().unwrap()).unwrap();
         let refund: i128 = statement["storage_fee_refund_octas"]
             .as_str()
@@ -351,8 +351,8 @@ impl Program {
         let call = self.call(function, type_args, args);
         let viewed = view(&self.chain.chain, &self.chain, &call)
             .unwrap_or_else(|error| panic!("{function} {call:?}: {error:?}"));
-        let framework = self.chain.chain.framework();
-        let json = |(tag, bytes): &(_, bytes::Bytes)| framework.value_to_json(tag, bytes).unwrap();
+        let registry = self.chain.chain.registry();
+        let json = |(tag, bytes): &(_, bytes::Bytes)| registry.value_to_json(tag, bytes).unwrap();
         viewed.values.iter().map(json).collect()
     }
 

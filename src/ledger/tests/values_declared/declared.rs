@@ -1,11 +1,11 @@
 //! The declared structs as their ABI shows them, and the type arguments that the tests give them.
 
-use ledger::{AccountAddress, Framework, ModuleId, TypeTag, framework::FRAMEWORK_VERSION};
+use ledger::{AccountAddress, ModuleId, ModuleRegistry, TypeTag, framework::FRAMEWORK_VERSION};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-pub static FRAMEWORK: LazyLock<Framework> =
-    LazyLock::new(|| Framework::new(&"APTOS".parse().unwrap()));
+pub static FRAMEWORK: LazyLock<ModuleRegistry> =
+    LazyLock::new(|| ModuleRegistry::new(&"APTOS".parse().unwrap()));
 
 /// A declared struct as its ABI shows it.
 pub struct Declared {

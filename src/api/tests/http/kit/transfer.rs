@@ -30,8 +30,8 @@ pub fn now_secs() -> u64 {
 
 /// What two signers do together: the first gives 1 of the chain's coin, the second 2.
 pub fn exchange(chain: &Chain) -> TransactionPayload {
-    let coin = chain.framework().native_coin().to_string();
-    let call = chain.framework().call_from_json(
+    let coin = chain.registry().native_coin().to_string();
+    let call = chain.registry().call_from_json(
         "0x1::exchange::exchange_coins",
         &[coin.clone(), coin],
         &[json!("1"), json!("2")],
@@ -130,7 +130,7 @@ impl Transfer {
         function: &str,
         arguments: &[Value],
     ) -> SignedTransaction {
-        let call = chain.framework().call_from_json(function, &[], arguments);
+        let call = chain.registry().call_from_json(function, &[], arguments);
         self.sign_payload(chain, TransactionPayload::EntryFunction(call.unwrap()))
     }
 

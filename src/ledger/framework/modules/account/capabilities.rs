@@ -4,7 +4,7 @@
 use super::{Account, errors, load, proof::check_signed_by};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::{ErrorConstant, abort_codes},
         declare::move_structs,
@@ -93,7 +93,7 @@ pub(super) fn offer_rotation_capability(
     scheme: u8,
     public_key: Vec<u8>,
     recipient: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut account = load(context, signer.0)?;
     let challenge = RotationCapabilityOfferProofChallengeV2 {
         chain_id: context.chain().id(),
@@ -115,7 +115,7 @@ pub(super) fn offer_signer_capability(
     scheme: u8,
     public_key: Vec<u8>,
     recipient: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut account = load(context, signer.0)?;
     let challenge = SignerCapabilityOfferProofChallengeV2 {
         sequence_number: account.sequence_number,
@@ -133,7 +133,7 @@ fn revoke(
     right: Right,
     owner: AccountAddress,
     holder: Option<AccountAddress>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let Some(mut account) = context.read_resource::<Account>(owner, &[])? else {
         return context.abort("account", right.absent());
     };
@@ -153,7 +153,7 @@ pub(super) fn revoke_rotation_capability(
     _: &[TypeTag],
     signer: Signer,
     holder: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     revoke(context, Right::Rotation, signer.0, Some(holder))
 }
 
@@ -161,7 +161,7 @@ pub(super) fn revoke_any_rotation_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
     signer: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     revoke(context, Right::Rotation, signer.0, None)
 }
 
@@ -170,7 +170,7 @@ pub(super) fn revoke_signer_capability(
     _: &[TypeTag],
     signer: Signer,
     holder: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     revoke(context, Right::Signer, signer.0, Some(holder))
 }
 
@@ -178,6 +178,6 @@ pub(super) fn revoke_any_signer_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
     signer: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     revoke(context, Right::Signer, signer.0, None)
 }

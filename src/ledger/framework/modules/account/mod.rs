@@ -29,11 +29,11 @@ pub use rotation::{KeyRotation, KeyRotationToPublicKey, RotationProofChallenge};
 use super::{event::EventHandle, type_info::TypeInfo};
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
         function::Function,
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -107,8 +107,8 @@ impl<T> Default for CapabilityOffer<T> {
 }
 
 impl<T: MoveType> MoveType for CapabilityOffer<T> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "account",
             name: "CapabilityOffer",
             args: vec![T::signature()],
@@ -144,16 +144,16 @@ impl Account {
     /// Makes the handle of the next stream of the account at `address`.
     ///
     /// # Errors
-    /// [`Failure::Arithmetic`] when the account has no creation number left.
+    /// [`VmError::Arithmetic`] when the account has no creation number left.
     pub fn new_event_handle<E>(
         &mut self,
         address: AccountAddress,
-    ) -> Result<EventHandle<E>, Failure> {
+    ) -> Result<EventHandle<E>, VmError> {
         let handle = EventHandle::new(address, self.guid_creation_num);
         self.guid_creation_num = self
             .guid_creation_num
             .checked_add(1)
-            .ok_or(Failure::Arithmetic)?;
+            .ok_or(VmError::Arithmetic)?;
         Ok(handle)
     }
 }
@@ -162,7 +162,7 @@ impl Account {
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Account, Failure> {
+pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Account, VmError> {
     Ok(context
         .read_resource::<Account>(address, &[])?
         .unwrap_or_else(|| Account::implicit(address)))

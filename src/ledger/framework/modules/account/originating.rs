@@ -4,7 +4,7 @@
 use super::{Account, errors};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{declare::move_structs, function::Signer, modules::table::Table},
 };
 
@@ -19,7 +19,7 @@ move_structs! {
 }
 
 /// Makes the empty table; a part of genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let address_map = Table::new(context)?;
     context.write_resource(
         AccountAddress::ONE,
@@ -28,7 +28,7 @@ pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), Failure> {
     )
 }
 
-fn table(context: &mut Context<'_>) -> Result<Table<AccountAddress, AccountAddress>, Failure> {
+fn table(context: &mut Context<'_>) -> Result<Table<AccountAddress, AccountAddress>, VmError> {
     let originating: OriginatingAddress = context.require_resource(AccountAddress::ONE, &[])?;
     Ok(originating.address_map)
 }
@@ -43,7 +43,7 @@ pub(super) fn record(
     address: AccountAddress,
     account: &Account,
     new: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let current = account.key_as_address();
     if new == current {
         return context.abort("account", &errors::ENEW_AUTH_KEY_SAME_AS_CURRENT);
@@ -69,7 +69,7 @@ pub(super) fn originating_address(
     context: &mut Context<'_>,
     _: &[TypeTag],
     authentication_key: AccountAddress,
-) -> Result<Option<AccountAddress>, Failure> {
+) -> Result<Option<AccountAddress>, VmError> {
     table(context)?.get(context, &authentication_key)
 }
 
@@ -78,6 +78,6 @@ pub(super) fn set_originating_address(
     context: &mut Context<'_>,
     _: &[TypeTag],
     _: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     context.abort("account", &errors::ESET_ORIGINATING_ADDRESS_DISABLED)
 }

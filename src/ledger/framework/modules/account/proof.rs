@@ -8,7 +8,7 @@ use crate::{
         Ed25519PublicKey,
         multi_ed25519::{BITMAP_BYTES, KEYS_MAX, MultiEd25519PublicKey, MultiEd25519Signature},
     },
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
     framework::{
         declare::MoveStruct,
         modules::{ed25519, multi_ed25519, multi_key, single_key},
@@ -38,7 +38,7 @@ pub(super) fn hashed_key(
     context: &mut Context<'_>,
     scheme: Scheme,
     public_key: &[u8],
-) -> Result<HashValue, Failure> {
+) -> Result<HashValue, VmError> {
     context.charge(cost::HASH_BASE + public_key.len() as u64 * cost::HASH_PER_BYTE)?;
     Ok(authentication_key(public_key, scheme))
 }
@@ -51,7 +51,7 @@ pub(super) fn unproven_key(
     context: &mut Context<'_>,
     scheme: u8,
     public_key: &[u8],
-) -> Result<HashValue, Failure> {
+) -> Result<HashValue, VmError> {
     let Some(scheme) = scheme_of(scheme) else {
         return context.abort("account", &errors::EUNRECOGNIZED_SCHEME);
     };
@@ -81,7 +81,7 @@ impl<'a> ProofKey<'a> {
         context: &Context<'_>,
         scheme: u8,
         bytes: &'a [u8],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, VmError> {
         match scheme_of(scheme) {
             Some(Scheme::Ed25519) => ed25519::public_key(context, bytes).map(Self::Ed25519),
             Some(Scheme::MultiEd25519) => {
@@ -99,7 +99,7 @@ impl<'a> ProofKey<'a> {
     pub(super) fn authentication_key(
         &self,
         context: &mut Context<'_>,
-    ) -> Result<HashValue, Failure> {
+    ) -> Result<HashValue, VmError> {
         match self {
             Self::Ed25519(key) => hashed_key(context, Scheme::Ed25519, &key.0),
             Self::MultiEd25519(bytes) => hashed_key(context, Scheme::MultiEd25519, bytes),
@@ -115,8 +115,8 @@ impl<'a> ProofKey<'a> {
         context: &mut Context<'_>,
         signature: &[u8],
         challenge: &T,
-    ) -> Result<(), Failure> {
-        let message = ed25519::signed_bytes(context.chain().framework(), challenge);
+    ) -> Result<(), VmError> {
+        let message = ed25519::signed_bytes(context.chain().registry(), challenge);
         context.charge(message.len() as u64 * cost::HASH_PER_BYTE)?;
         let holds = match self {
             Self::Ed25519(key) => {
@@ -167,7 +167,7 @@ pub(super) fn check_signed_by<T: MoveStruct>(
     (scheme, public_key): (u8, &[u8]),
     signature: &[u8],
     message: &T,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let key = ProofKey::read(context, scheme, public_key)?;
     if key.authentication_key(context)?.as_bytes() != account.authentication_key.as_slice() {
         return context.abort("account", &errors::EWRONG_PUBLIC_KEY_FOR_MESSAGE);
@@ -185,7 +185,7 @@ pub(crate) fn verify_signed_message<T: MoveStruct>(
     key: (u8, &[u8]),
     signature: &[u8],
     message: &T,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let account = super::load(context, address)?;
     check_signed_by(context, &account, key, signature, message)
 }
@@ -194,7 +194,7 @@ pub(crate) fn verify_signed_message<T: MoveStruct>(
 mod tests {
     use super::{super::RotationProofChallenge, *};
     use crate::{
-        Framework, Vendor,
+        ModuleRegistry, Vendor,
         crypto::{Ed25519PrivateKey, Ed25519Signature},
     };
 
@@ -217,7 +217,7 @@ mod tests {
             current_auth_key: old_key.account_address(),
             new_public_key: new_key.clone(),
         };
-        let message = ed25519::signed_bytes(&Framework::new(&Vendor::default()), &challenge);
+        let message = ed25519::signed_bytes(&ModuleRegistry::new(&Vendor::default()), &challenge);
         let old_proof = hex::decode(OLD_PROOF).unwrap().try_into().unwrap();
         assert_eq!(
             old_key.verify(&[&message], &Ed25519Signature(old_proof)),

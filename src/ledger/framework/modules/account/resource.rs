@@ -4,7 +4,7 @@
 use super::{Account, errors};
 use crate::{
     AccountAddress, HashValue,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
     framework::modules::multisig_account::MultisigAccount,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn create_resource_account(
     context: &mut Context<'_>,
     source: AccountAddress,
     seed: &[u8],
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     let hashed_bytes = (AccountAddress::LENGTH + seed.len() + 1) as u64;
     context.charge(cost::HASH_BASE + hashed_bytes * cost::HASH_PER_BYTE)?;
     let address = resource_address(source, seed);
@@ -58,7 +58,7 @@ fn was_created(
     context: &mut Context<'_>,
     address: AccountAddress,
     account: &Account,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(account.authentication_key != address.as_bytes()
         || context
             .read_resource::<MultisigAccount>(address, &[])?

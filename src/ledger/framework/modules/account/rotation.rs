@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, HashValue, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{declare::move_structs, function::Signer},
 };
 
@@ -64,7 +64,7 @@ fn rotate_with_proof(
     mut account: Account,
     new_key: HashValue,
     to_public_key: impl FnOnce(Vec<u8>) -> KeyRotationToPublicKey,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     originating::record(
         context,
         address,
@@ -94,7 +94,7 @@ fn rotate_to(
     challenge: RotationProofChallenge,
     scheme: u8,
     proof: &[u8],
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let key = ProofKey::read(context, scheme, &challenge.new_public_key)?;
     key.check(context, proof, &challenge)?;
     let new_key = key.authentication_key(context)?;
@@ -128,7 +128,7 @@ pub(super) fn rotate_authentication_key(
     to_public_key: Vec<u8>,
     from_proof: Vec<u8>,
     to_proof: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let account = load(context, signer.0)?;
     let from = ProofKey::read(context, from_scheme, &from_public_key)?;
     if from.authentication_key(context)?.as_bytes() != account.authentication_key.as_slice() {
@@ -155,7 +155,7 @@ pub(super) fn rotate_authentication_key_with_rotation_capability(
     scheme: u8,
     public_key: Vec<u8>,
     proof: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let Some(account) = context.read_resource::<Account>(offerer, &[])? else {
         return context.abort("account", &errors::EOFFERER_ADDRESS_DOES_NOT_EXIST);
     };
@@ -179,7 +179,7 @@ pub(crate) fn rotate_without_proof(
     context: &mut Context<'_>,
     address: AccountAddress,
     new: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if new.len() != HashValue::LENGTH {
         return context.abort("account", &errors::EMALFORMED_AUTHENTICATION_KEY);
     }
@@ -194,7 +194,7 @@ pub(super) fn rotate_authentication_key_call(
     _: &[TypeTag],
     signer: Signer,
     new: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     rotate_without_proof(context, signer.0, new)
 }
 
@@ -205,7 +205,7 @@ pub(super) fn rotate_authentication_key_from_public_key(
     signer: Signer,
     scheme: u8,
     public_key: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let new_auth_key = unproven_key(context, scheme, &public_key)?
         .as_bytes()
         .to_vec();

@@ -3,7 +3,7 @@
 use super::{Account, capabilities::Right, errors, load};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
 };
 
 /// Returns true: every address is an account, with or without a resource
@@ -12,7 +12,7 @@ pub(super) fn exists_at(
     _: &mut Context<'_>,
     _: &[TypeTag],
     _: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(true)
 }
 
@@ -21,7 +21,7 @@ pub(super) fn get_guid_next_creation_num(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     let account = context.read_resource::<Account>(address, &[])?;
     Ok(account.map_or(0, |account| account.guid_creation_num))
 }
@@ -30,7 +30,7 @@ pub(super) fn get_sequence_number(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(load(context, address)?.sequence_number)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn get_authentication_key(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, VmError> {
     Ok(load(context, address)?.authentication_key)
 }
 
@@ -46,7 +46,7 @@ fn offer(
     context: &mut Context<'_>,
     right: Right,
     address: AccountAddress,
-) -> Result<Option<AccountAddress>, Failure> {
+) -> Result<Option<AccountAddress>, VmError> {
     Ok(right.offer(&load(context, address)?))
 }
 
@@ -56,7 +56,7 @@ fn offered_for(
     context: &mut Context<'_>,
     right: Right,
     address: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     let Some(account) = context.read_resource::<Account>(address, &[])? else {
         return context.abort("account", right.absent_account());
     };
@@ -70,7 +70,7 @@ pub(super) fn is_rotation_capability_offered(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(offer(context, Right::Rotation, address)?.is_some())
 }
 
@@ -78,7 +78,7 @@ pub(super) fn get_rotation_capability_offer_for(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     offered_for(context, Right::Rotation, address)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn is_signer_capability_offered(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(offer(context, Right::Signer, address)?.is_some())
 }
 
@@ -94,6 +94,6 @@ pub(super) fn get_signer_capability_offer_for(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     offered_for(context, Right::Signer, address)
 }

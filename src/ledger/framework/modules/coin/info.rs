@@ -7,13 +7,13 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::modules::optional_aggregator::OptionalAggregator,
 };
 use std::slice;
 
 /// The info of `coin`; none where it was not initialised.
-pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<CoinInfo>, Failure> {
+pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<CoinInfo>, VmError> {
     match coin {
         TypeTag::Struct(tag) => context.read_resource(tag.address, slice::from_ref(coin)),
         _ => Ok(None),
@@ -21,12 +21,12 @@ pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<C
 }
 
 /// Whether `coin` was initialised. The chain's own coin needs no look-up: genesis did.
-pub(super) fn is_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, Failure> {
+pub(super) fn is_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, VmError> {
     Ok(coin == context.native_coin() || read(context, coin)?.is_some())
 }
 
 /// Fails with `ECOIN_INFO_NOT_PUBLISHED` where `coin` was not initialised.
-pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), Failure> {
+pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), VmError> {
     if is_initialised(context, coin)? {
         Ok(())
     } else {
@@ -44,7 +44,7 @@ pub fn initialize(
     account: AccountAddress,
     coin: &TypeTag,
     info: &CoinInfo,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let TypeTag::Struct(tag) = coin else {
         return context.abort(MODULE, &ECOIN_INFO_ADDRESS_MISMATCH);
     };
@@ -70,9 +70,9 @@ pub fn initialize(
 /// How many of `coin` there are, in its smallest unit; none where nobody counts.
 ///
 /// # Errors
-/// [`Failure::MissingResource`] where the coin was not initialised.
-pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u128>, Failure> {
-    let info = read(context, coin)?.ok_or(Failure::MissingResource)?;
+/// [`VmError::MissingResource`] where the coin was not initialised.
+pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u128>, VmError> {
+    let info = read(context, coin)?.ok_or(VmError::MissingResource)?;
     Ok(info.supply.and_then(|supply| supply.value()))
 }
 
@@ -80,12 +80,12 @@ pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u12
 fn change_supply(
     context: &mut Context<'_>,
     coin: &TypeTag,
-    change: impl FnOnce(&Context<'_>, &mut OptionalAggregator) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    change: impl FnOnce(&Context<'_>, &mut OptionalAggregator) -> Result<(), VmError>,
+) -> Result<(), VmError> {
     let TypeTag::Struct(tag) = coin else {
-        return Err(Failure::MissingResource);
+        return Err(VmError::MissingResource);
     };
-    let mut info = read(context, coin)?.ok_or(Failure::MissingResource)?;
+    let mut info = read(context, coin)?.ok_or(VmError::MissingResource)?;
     let Some(supply) = &mut info.supply else {
         return Ok(());
     };
@@ -102,7 +102,7 @@ pub fn mint(
     coin: &TypeTag,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if amount > 0 {
         change_supply(context, coin, |context, supply| {
             supply.add(context, amount.into())
@@ -120,7 +120,7 @@ pub fn burn(
     coin: &TypeTag,
     from: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     withdraw(context, from, coin, amount)?;
     if amount > 0 {
         change_supply(context, coin, |context, supply| {

@@ -19,7 +19,7 @@ pub use store::{
 use super::{event::EventHandle, optional_aggregator::OptionalAggregator};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::{Constraints, ModuleDeclaration, MoveStruct, move_structs},
@@ -125,7 +125,7 @@ fn transfer(
     from: Signer,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_between(context, &type_args[0], from.0, to, amount)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn register(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     account: Signer,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     ensure_store(context, account.0, &type_args[0])
 }
 

@@ -5,7 +5,7 @@
 use super::CoinInfo;
 use crate::{
     AccountAddress, Chain, StateError, StructTag, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::move_structs,
         modules::{
@@ -73,7 +73,7 @@ fn seed(coin: &TypeTag) -> Vec<u8> {
 
 /// Where the metadata of the asset that is paired with `coin` is, or will be.
 pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress {
-    if coin == chain.framework().native_coin() {
+    if coin == chain.registry().native_coin() {
         AccountAddress::NATIVE_ASSET
     } else {
         object::named_address(AccountAddress::NATIVE_ASSET, &seed(coin))
@@ -87,7 +87,7 @@ pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress 
 pub fn paired_coin(
     context: &mut Context<'_>,
     metadata: AccountAddress,
-) -> Result<Option<TypeTag>, Failure> {
+) -> Result<Option<TypeTag>, VmError> {
     if metadata == AccountAddress::NATIVE_ASSET {
         return Ok(Some(context.native_coin().clone()));
     }
@@ -114,7 +114,7 @@ pub(super) fn create(
     coin: &TypeTag,
     tag: &StructTag,
     info: &CoinInfo,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let creator = AccountAddress::NATIVE_ASSET;
     let metadata = object::create_named_object(context, creator, &seed(coin))?.self_;
     fungible_asset::publish_metadata(context, metadata, metadata_of(info))?;
@@ -135,8 +135,8 @@ pub(super) fn create(
 /// references of its own, because coin and asset are one balance (docs/interface.md#rule-11).
 ///
 /// # Errors
-/// [`Failure::State`] if the state cannot be read.
-pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), Failure> {
+/// [`VmError::State`] if the state cannot be read.
+pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), VmError> {
     let metadata = AccountAddress::NATIVE_ASSET;
     object::create_at(context, metadata, AccountAddress::ONE, false)?;
     context.write_resource(metadata, &[], &metadata_of(info))?;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::modules::account::{self, CoinRegisterEvent},
 };
 use std::slice;
@@ -18,7 +18,7 @@ fn read(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<Option<CoinStore>, Failure> {
+) -> Result<Option<CoinStore>, VmError> {
     context.read_resource(owner, slice::from_ref(coin))
 }
 
@@ -27,7 +27,7 @@ fn write(
     owner: AccountAddress,
     coin: &TypeTag,
     store: &CoinStore,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     context.write_resource(owner, slice::from_ref(coin), store)
 }
 
@@ -40,7 +40,7 @@ pub fn withdraw(
     owner: AccountAddress,
     coin: &TypeTag,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let Some(mut store) = read(context, owner, coin)? else {
         ensure_initialised(context, coin)?;
         return if amount == 0 {
@@ -72,7 +72,7 @@ pub fn deposit(
     owner: AccountAddress,
     coin: &TypeTag,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut store = match read(context, owner, coin)? {
         Some(store) if amount == 0 && !store.frozen => return Ok(()),
         Some(store) => store,
@@ -97,7 +97,7 @@ fn new_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<CoinStore, Failure> {
+) -> Result<CoinStore, VmError> {
     ensure_initialised(context, coin)?;
     if owner.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
@@ -128,7 +128,7 @@ pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if has_store(context, owner, coin)? {
         return Ok(());
     }
@@ -144,7 +144,7 @@ pub fn has_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(read(context, owner, coin)?.is_some())
 }
 
@@ -156,7 +156,7 @@ pub fn balance_of(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(read(context, owner, coin)?.map_or(0, |store| store.coin.value))
 }
 
@@ -168,21 +168,21 @@ pub fn is_frozen(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(read(context, owner, coin)?.is_some_and(|store| store.frozen))
 }
 
 /// Freezes the store of `owner` or lets it go. The caller knows who may.
 ///
 /// # Errors
-/// [`Failure::MissingResource`] where there is no store.
+/// [`VmError::MissingResource`] where there is no store.
 pub fn set_frozen(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
     frozen: bool,
-) -> Result<(), Failure> {
-    let mut store = read(context, owner, coin)?.ok_or(Failure::MissingResource)?;
+) -> Result<(), VmError> {
+    let mut store = read(context, owner, coin)?.ok_or(VmError::MissingResource)?;
     store.frozen = frozen;
     write(context, owner, coin, &store)
 }
@@ -197,7 +197,7 @@ pub fn transfer_between(
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     withdraw(context, from, coin, amount)?;
     deposit(context, to, coin, amount)
 }

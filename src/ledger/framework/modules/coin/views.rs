@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         function::Function,
         modules::{
@@ -22,7 +22,7 @@ fn balance(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     owner: AccountAddress,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     balance_of(context, owner, &type_args[0])
 }
 
@@ -31,11 +31,11 @@ fn is_balance_at_least(
     type_args: &[TypeTag],
     owner: AccountAddress,
     amount: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(balance_of(context, owner, &type_args[0])? >= amount)
 }
 
-fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, Failure> {
+fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, VmError> {
     is_initialised(context, &type_args[0])
 }
 
@@ -43,7 +43,7 @@ fn is_coin_store_frozen(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     owner: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     is_frozen(context, owner, &type_args[0])
 }
 
@@ -52,29 +52,29 @@ fn is_account_registered(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     owner: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     ensure_initialised(context, &type_args[0])?;
     super::has_store(context, owner, &type_args[0])
 }
 
-fn required(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, Failure> {
-    info::read(context, &type_args[0])?.ok_or(Failure::MissingResource)
+fn required(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, VmError> {
+    info::read(context, &type_args[0])?.ok_or(VmError::MissingResource)
 }
 
-fn name(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, Failure> {
+fn name(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, VmError> {
     Ok(required(context, type_args)?.name)
 }
 
-fn symbol(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, Failure> {
+fn symbol(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, VmError> {
     Ok(required(context, type_args)?.symbol)
 }
 
-fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, Failure> {
+fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, VmError> {
     Ok(required(context, type_args)?.decimals)
 }
 
 /// All coins there are: coin and paired asset are one pot, so that this is also `coin_supply`.
-fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, Failure> {
+fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
     supply_of(context, &type_args[0])
 }
 
@@ -82,7 +82,7 @@ fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u12
 fn paired_metadata(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
-) -> Result<Option<Object<Metadata>>, Failure> {
+) -> Result<Option<Object<Metadata>>, VmError> {
     let coin = &type_args[0];
     if !is_initialised(context, coin)? {
         return Ok(None);
@@ -99,14 +99,14 @@ fn paired_coin(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: Object<Metadata>,
-) -> Result<Option<TypeInfo>, Failure> {
+) -> Result<Option<TypeInfo>, VmError> {
     let coin = super::paired_coin(context, metadata.inner)?;
     Ok(coin.as_ref().and_then(type_info_of))
 }
 
 /// Whether a program could take the paired asset's power to mint, move or burn: there are no such
 /// references, the capabilities of the coin are the only power over the one pot.
-fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, Failure> {
+fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, VmError> {
     Ok(false)
 }
 

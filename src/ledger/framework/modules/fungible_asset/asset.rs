@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::modules::aggregator_v2::Aggregator,
 };
 
@@ -20,7 +20,7 @@ const DECIMALS_MAX: u8 = 32;
 pub(super) const UNLIMITED: u128 = u128::MAX;
 
 /// Checks the lengths of what an asset is called.
-fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), Failure> {
+fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), VmError> {
     let error = if metadata.name.len() > NAME_BYTES_MAX {
         &ENAME_TOO_LONG
     } else if metadata.symbol.len() > NAME_BYTES_MAX {
@@ -43,7 +43,7 @@ pub fn publish_metadata(
     context: &mut Context<'_>,
     at: AccountAddress,
     metadata: Metadata,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     publish(context, at, metadata, None)
 }
 
@@ -52,7 +52,7 @@ fn publish(
     at: AccountAddress,
     metadata: Metadata,
     maximum_supply: Option<u128>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     check_metadata(context, &metadata)?;
     context.write_resource(at, &[], &metadata)?;
     context.emit(&Creation {
@@ -75,7 +75,7 @@ pub fn add_fungibility(
     at: AccountAddress,
     metadata: Metadata,
     maximum_supply: Option<u128>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     publish(context, at, metadata, maximum_supply)?;
     let current = Aggregator {
         value: 0,
@@ -87,12 +87,12 @@ pub fn add_fungibility(
 /// Changes what an asset is called; `change` makes the new metadata of the old.
 ///
 /// # Errors
-/// As [`publish_metadata`], and [`Failure::MissingResource`] where there is no asset.
+/// As [`publish_metadata`], and [`VmError::MissingResource`] where there is no asset.
 pub fn mutate_metadata(
     context: &mut Context<'_>,
     power: &MutateMetadataRef,
     change: impl FnOnce(Metadata) -> Metadata,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = power.metadata.inner;
     let metadata = change(context.require_resource(asset, &[])?);
     check_metadata(context, &metadata)?;
@@ -107,7 +107,7 @@ pub(super) fn increase_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut supply: ConcurrentSupply = context.require_resource(asset, &[])?;
     let sum = supply.current.value.checked_add(u128::from(amount));
     let Some(value) = sum.filter(|value| *value <= supply.current.max_value) else {
@@ -120,15 +120,15 @@ pub(super) fn increase_supply(
 /// Counts `amount`, which was taken from a store, as destroyed.
 ///
 /// # Errors
-/// [`Failure::Arithmetic`] where less was made than is destroyed, which no sequence of calls brings
+/// [`VmError::Arithmetic`] where less was made than is destroyed, which no sequence of calls brings
 /// about.
 pub(super) fn decrease_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut supply: ConcurrentSupply = context.require_resource(asset, &[])?;
     let rest = supply.current.value.checked_sub(u128::from(amount));
-    supply.current.value = rest.ok_or(Failure::Arithmetic)?;
+    supply.current.value = rest.ok_or(VmError::Arithmetic)?;
     context.write_resource(asset, &[], &supply)
 }

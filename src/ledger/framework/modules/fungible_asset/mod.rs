@@ -24,7 +24,7 @@ pub use views::{balance_of, is_store_frozen, supply_of};
 use super::object::{Object, TypeParameter};
 use crate::{
     TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct},
         function::{Function, Signer},
@@ -39,7 +39,7 @@ pub(super) fn transfer(
     from: Object<TypeParameter<0>>,
     to: Object<TypeParameter<0>>,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_by(context, sender.0, from.inner, to.inner, amount)
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::ErrorConstant,
         modules::object::{self, DeleteRef, Object},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Ends the function with an abort of this module.
-fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, Failure> {
+fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, VmError> {
     context.abort("fungible_asset", error)
 }
 
@@ -34,7 +34,7 @@ fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, Failure> 
 pub fn store_at(
     context: &mut Context<'_>,
     store: AccountAddress,
-) -> Result<FungibleStore, Failure> {
+) -> Result<FungibleStore, VmError> {
     match context.read_resource(store, &[])? {
         Some(found) => Ok(found),
         None => abort(context, &EFUNGIBLE_STORE_EXISTENCE),
@@ -49,7 +49,7 @@ pub fn create_store(
     context: &mut Context<'_>,
     at: AccountAddress,
     asset: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if context
         .read_resource::<Untransferable>(asset, &[])?
         .is_some()
@@ -73,7 +73,7 @@ pub fn remove_store(
     context: &mut Context<'_>,
     who: AccountAddress,
     store: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     verify_store_owner(context, store, who)?;
     let found = store_at(context, store)?;
     if found.frozen {
@@ -82,7 +82,7 @@ pub fn remove_store(
     if found.balance != 0 {
         return abort(context, &EBALANCE_IS_NOT_ZERO);
     }
-    let owner = object::owner_of(context, store)?.ok_or(Failure::MissingResource)?;
+    let owner = object::owner_of(context, store)?.ok_or(VmError::MissingResource)?;
     context.remove_resource::<FungibleStore>(store, &[])?;
     object::delete(context, &DeleteRef { self_: store })?;
     context.emit(&FungibleStoreDeletion {
@@ -96,7 +96,7 @@ fn verify_store_owner(
     context: &mut Context<'_>,
     store: AccountAddress,
     who: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if object::owns(context, store, who)? {
         Ok(())
     } else {
@@ -118,7 +118,7 @@ fn take(
     at: AccountAddress,
     amount: u64,
     ice: Ice,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut store = store_at(context, at)?;
     if store.frozen && ice == Ice::Holds {
         return abort(context, &ESTORE_IS_FROZEN);
@@ -140,7 +140,7 @@ fn put(
     asset: AccountAddress,
     amount: u64,
     ice: Ice,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut store = store_at(context, at)?;
     if store.frozen && ice == Ice::Holds {
         return abort(context, &ESTORE_IS_FROZEN);
@@ -155,7 +155,7 @@ fn put(
     store.balance = store
         .balance
         .checked_add(amount)
-        .ok_or(Failure::Arithmetic)?;
+        .ok_or(VmError::Arithmetic)?;
     context.write_resource(at, &[], &store)?;
     context.emit(&Deposit { store: at, amount })
 }
@@ -164,7 +164,7 @@ fn put(
 ///
 /// # Errors
 /// `EFUNGIBLE_STORE_EXISTENCE`, `ENOT_STORE_OWNER`, `ESTORE_IS_FROZEN`, `EINSUFFICIENT_BALANCE`,
-/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`Failure::Arithmetic`] where the second would hold more
+/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`VmError::Arithmetic`] where the second would hold more
 /// than 64 bits.
 pub fn transfer_by(
     context: &mut Context<'_>,
@@ -172,7 +172,7 @@ pub fn transfer_by(
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     verify_store_owner(context, from, who)?;
     let asset = store_at(context, from)?.metadata.inner;
     take(context, from, amount, Ice::Holds)?;
@@ -184,14 +184,14 @@ pub fn transfer_by(
 ///
 /// # Errors
 /// `EFUNGIBLE_STORE_EXISTENCE`, `EINSUFFICIENT_BALANCE`, `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and
-/// [`Failure::Arithmetic`] where the second would hold more than 64 bits.
+/// [`VmError::Arithmetic`] where the second would hold more than 64 bits.
 pub fn transfer_with_ref(
     context: &mut Context<'_>,
     power: &TransferRef,
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = power.metadata.inner;
     verify_asset(context, from, asset)?;
     take(context, from, amount, Ice::Yields)?;
@@ -202,14 +202,14 @@ pub fn transfer_with_ref(
 ///
 /// # Errors
 /// `EMAX_SUPPLY_EXCEEDED`, `EFUNGIBLE_STORE_EXISTENCE`, `ESTORE_IS_FROZEN`,
-/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`Failure::Arithmetic`] where the store would hold more
+/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`VmError::Arithmetic`] where the store would hold more
 /// than 64 bits.
 pub fn mint_to(
     context: &mut Context<'_>,
     power: &MintRef,
     store: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = power.metadata.inner;
     increase_supply(context, asset, amount)?;
     put(context, store, asset, amount, Ice::Holds)
@@ -224,7 +224,7 @@ pub fn burn_from(
     power: &BurnRef,
     store: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = power.metadata.inner;
     verify_asset(context, store, asset)?;
     take(context, store, amount, Ice::Yields)?;
@@ -240,7 +240,7 @@ pub fn set_frozen_flag(
     power: &TransferRef,
     at: AccountAddress,
     is_frozen: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut store = verify_asset(context, at, power.metadata.inner)?;
     store.frozen = is_frozen;
     context.write_resource(at, &[], &store)?;
@@ -255,7 +255,7 @@ fn verify_asset(
     context: &mut Context<'_>,
     store: AccountAddress,
     asset: AccountAddress,
-) -> Result<FungibleStore, Failure> {
+) -> Result<FungibleStore, VmError> {
     let found = store_at(context, store)?;
     if found.metadata.inner == asset {
         Ok(found)

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         function::Function,
         modules::{
@@ -25,7 +25,7 @@ type AnyObject = Object<TypeParameter<0>>;
 ///
 /// # Errors
 /// `EFUNGIBLE_METADATA_EXISTENCE`.
-fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metadata, Failure> {
+fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metadata, VmError> {
     match context.read_resource(asset, &[])? {
         Some(metadata) => Ok(metadata),
         None => context.abort("fungible_asset", &EFUNGIBLE_METADATA_EXISTENCE),
@@ -40,7 +40,7 @@ fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metad
 pub fn supply_of(
     context: &mut Context<'_>,
     asset: AccountAddress,
-) -> Result<Option<u128>, Failure> {
+) -> Result<Option<u128>, VmError> {
     if let Some(coin) = coin::paired_coin(context, asset)? {
         return coin::supply_of(context, &coin);
     }
@@ -52,7 +52,7 @@ fn supply(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<Option<u128>, Failure> {
+) -> Result<Option<u128>, VmError> {
     supply_of(context, metadata.inner)
 }
 
@@ -60,14 +60,14 @@ fn maximum(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<Option<u128>, Failure> {
+) -> Result<Option<u128>, VmError> {
     let supply = context.read_resource::<ConcurrentSupply>(metadata.inner, &[])?;
     Ok(supply
         .map(|supply| supply.current.max_value)
         .filter(|maximum| *maximum != UNLIMITED))
 }
 
-fn name(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, Failure> {
+fn name(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<String, VmError> {
     Ok(metadata_at(context, metadata.inner)?.name)
 }
 
@@ -75,11 +75,11 @@ fn symbol(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<String, Failure> {
+) -> Result<String, VmError> {
     Ok(metadata_at(context, metadata.inner)?.symbol)
 }
 
-fn decimals(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<u8, Failure> {
+fn decimals(context: &mut Context<'_>, _: &[TypeTag], metadata: AnyObject) -> Result<u8, VmError> {
     Ok(metadata_at(context, metadata.inner)?.decimals)
 }
 
@@ -87,7 +87,7 @@ fn icon_uri(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<String, Failure> {
+) -> Result<String, VmError> {
     Ok(metadata_at(context, metadata.inner)?.icon_uri)
 }
 
@@ -95,7 +95,7 @@ fn project_uri(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<String, Failure> {
+) -> Result<String, VmError> {
     Ok(metadata_at(context, metadata.inner)?.project_uri)
 }
 
@@ -103,7 +103,7 @@ fn metadata(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<Metadata, Failure> {
+) -> Result<Metadata, VmError> {
     metadata_at(context, metadata.inner)
 }
 
@@ -111,7 +111,7 @@ fn is_untransferable(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     let mark = context.read_resource::<Untransferable>(metadata.inner, &[])?;
     Ok(mark.is_some())
 }
@@ -120,7 +120,7 @@ fn is_asset_type_dispatchable(
     _: &mut Context<'_>,
     _: &[TypeTag],
     _: Object<Metadata>,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(false)
 }
 
@@ -128,7 +128,7 @@ fn is_store_dispatchable(
     context: &mut Context<'_>,
     _: &[TypeTag],
     store: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     store_at(context, store.inner).map(|_| false)
 }
 
@@ -136,7 +136,7 @@ fn store_exists(
     context: &mut Context<'_>,
     _: &[TypeTag],
     store: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(context
         .read_resource::<FungibleStore>(store, &[])?
         .is_some())
@@ -146,7 +146,7 @@ fn store_metadata(
     context: &mut Context<'_>,
     _: &[TypeTag],
     store: AnyObject,
-) -> Result<Object<Metadata>, Failure> {
+) -> Result<Object<Metadata>, VmError> {
     Ok(store_at(context, store.inner)?.metadata)
 }
 
@@ -154,7 +154,7 @@ fn store_metadata(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u64, Failure> {
+pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u64, VmError> {
     let found = context.read_resource::<FungibleStore>(store, &[])?;
     Ok(found.map_or(0, |store| store.balance))
 }
@@ -163,12 +163,12 @@ pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u6
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn is_store_frozen(context: &mut Context<'_>, store: AccountAddress) -> Result<bool, Failure> {
+pub fn is_store_frozen(context: &mut Context<'_>, store: AccountAddress) -> Result<bool, VmError> {
     let found = context.read_resource::<FungibleStore>(store, &[])?;
     Ok(found.is_some_and(|store| store.frozen))
 }
 
-fn balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, Failure> {
+fn balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, VmError> {
     balance_of(context, store.inner)
 }
 
@@ -177,11 +177,11 @@ fn is_balance_at_least(
     _: &[TypeTag],
     store: AnyObject,
     amount: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(balance_of(context, store.inner)? >= amount)
 }
 
-fn is_frozen(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<bool, Failure> {
+fn is_frozen(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<bool, VmError> {
     is_store_frozen(context, store.inner)
 }
 

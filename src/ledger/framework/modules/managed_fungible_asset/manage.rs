@@ -3,7 +3,7 @@
 use super::MODULE;
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::move_structs,
@@ -47,7 +47,7 @@ fn create_at_symbol(
     creator: AccountAddress,
     metadata: Metadata,
     maximum_supply: Option<u128>,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     let seed = metadata.symbol.clone();
     let asset = object::create_named_object(context, creator, seed.as_bytes())?.self_;
     primary_fungible_store::create_asset(context, asset, metadata, maximum_supply)?;
@@ -81,7 +81,7 @@ fn create(
     String,
     String,
     Option<u128>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     move |context, _, creator, name, symbol, decimals, icon_uri, project_uri, maximum_supply| {
         let metadata = Metadata {
             name,
@@ -103,7 +103,7 @@ fn powers(
     context: &mut Context<'_>,
     manager: Signer,
     asset: AccountAddress,
-) -> Result<ManagedFungibleAsset, Failure> {
+) -> Result<ManagedFungibleAsset, VmError> {
     let Some(powers) = context.read_resource::<ManagedFungibleAsset>(asset, &[])? else {
         return context.abort(MODULE, &ENOT_MANAGED);
     };
@@ -121,7 +121,7 @@ fn mint(
     metadata: Object<Metadata>,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mint_ref = powers(context, manager, metadata.inner)?.mint_ref;
     let store = ensure_store(context, to, mint_ref.metadata.inner)?;
     fungible_asset::mint_to(context, &mint_ref, store, amount)
@@ -134,7 +134,7 @@ fn burn(
     metadata: Object<Metadata>,
     from: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let burn_ref = powers(context, manager, metadata.inner)?.burn_ref;
     let store = store_address(context, from, metadata.inner)?;
     fungible_asset::burn_from(context, &burn_ref, store, amount)
@@ -148,7 +148,7 @@ fn transfer(
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let transfer_ref = powers(context, manager, metadata.inner)?.transfer_ref;
     let from_store = store_address(context, from, metadata.inner)?;
     let to_store = ensure_store(context, to, metadata.inner)?;
@@ -161,7 +161,7 @@ fn set_frozen(
     asset: AccountAddress,
     owner: AccountAddress,
     is_frozen: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let transfer_ref = powers(context, manager, asset)?.transfer_ref;
     let store = ensure_store(context, owner, asset)?;
     fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
@@ -173,7 +173,7 @@ fn freeze(
     manager: Signer,
     metadata: Object<Metadata>,
     owner: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     set_frozen(context, manager, metadata.inner, owner, true)
 }
 
@@ -183,7 +183,7 @@ fn unfreeze(
     manager: Signer,
     metadata: Object<Metadata>,
     owner: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     set_frozen(context, manager, metadata.inner, owner, false)
 }
 
@@ -192,7 +192,7 @@ fn set_store_frozen(
     manager: Signer,
     store: AccountAddress,
     is_frozen: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = store_at(context, store)?.metadata.inner;
     let transfer_ref = powers(context, manager, asset)?.transfer_ref;
     fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
@@ -203,7 +203,7 @@ fn freeze_store(
     _: &[TypeTag],
     manager: Signer,
     store: Object<FungibleStore>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     set_store_frozen(context, manager, store.inner, true)
 }
 
@@ -212,7 +212,7 @@ fn unfreeze_store(
     _: &[TypeTag],
     manager: Signer,
     store: Object<FungibleStore>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     set_store_frozen(context, manager, store.inner, false)
 }
 
@@ -222,7 +222,7 @@ fn burn_from_store(
     manager: Signer,
     store: Object<FungibleStore>,
     amount: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let asset = store_at(context, store.inner)?.metadata.inner;
     let burn_ref = powers(context, manager, asset)?.burn_ref;
     fungible_asset::burn_from(context, &burn_ref, store.inner, amount)
@@ -243,7 +243,7 @@ fn set_metadata(
     decimals: Option<u8>,
     icon_uri: Option<String>,
     project_uri: Option<String>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let power = powers(context, manager, metadata.inner)?.mutate_metadata_ref;
     fungible_asset::mutate_metadata(context, &power, |old| Metadata {
         name: name.unwrap_or(old.name),

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{ModuleDeclaration, MoveStruct},
         function::Function,
@@ -31,7 +31,7 @@ fn asset_address(
     _: &[TypeTag],
     creator: AccountAddress,
     symbol: String,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     object::charge_derivation(context, symbol.len())?;
     Ok(object::named_address(creator, symbol.as_bytes()))
 }
@@ -40,7 +40,7 @@ fn is_managed(
     context: &mut Context<'_>,
     _: &[TypeTag],
     metadata: Object<Metadata>,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     let found = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
     Ok(found.is_some())
 }

@@ -4,7 +4,7 @@
 use super::MODULE;
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         abort::abort_codes,
         declare::move_structs,
@@ -41,7 +41,7 @@ fn create_store(
     _: &[TypeTag],
     owner: Signer,
     metadata: Object<Metadata>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if coin::paired_coin(context, metadata.inner)?.is_some() {
         return context.abort(MODULE, &EPAIRED_WITH_COIN);
     }
@@ -59,7 +59,7 @@ fn remove_store(
     _: &[TypeTag],
     owner: Signer,
     store: Object<FungibleStore>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     fungible_asset::remove_store(context, owner.0, store.inner)
 }
 

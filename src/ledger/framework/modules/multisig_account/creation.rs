@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         Function, Signer,
         modules::{
@@ -62,7 +62,7 @@ fn seed(context: &Context<'_>, sequence_number: u64) -> Vec<u8> {
 pub(super) fn next_address(
     context: &mut Context<'_>,
     creator: Address,
-) -> Result<Address, Failure> {
+) -> Result<Address, VmError> {
     let sequence_number = account::load(context, creator)?.sequence_number;
     Ok(account::resource_address(
         creator,
@@ -87,7 +87,7 @@ fn publish(
     address: Address,
     signer_cap: Option<SignerCapability>,
     terms: Terms,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let required = terms.num_signatures_required;
     if required == 0 || required > terms.owners.len() as u64 {
         return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
@@ -99,7 +99,7 @@ fn publish(
         .read_resource::<MultisigAccount>(address, &[])?
         .is_some()
     {
-        return Err(Failure::ResourceExists);
+        return Err(VmError::ResourceExists);
     }
     let mut account = account::load(context, address)?;
     let multisig = MultisigAccount {
@@ -131,7 +131,7 @@ fn create(
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     create_with_owners(
         context,
         type_args,
@@ -152,7 +152,7 @@ fn create_with_owners(
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut owners = additional_owners;
     owners.push(owner.0);
     let sequence_number = account::load(context, owner.0)?.sequence_number;
@@ -180,7 +180,7 @@ fn create_with_owners_then_remove_bootstrapper(
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let address = next_address(context, bootstrapper.0)?;
     create_with_owners(
         context,
@@ -206,7 +206,7 @@ fn create_with_existing_account_call(
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let terms = Terms {
         owners,
         num_signatures_required,
@@ -224,7 +224,7 @@ fn create_with_existing_account_and_revoke_auth_key_call(
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     create_with_existing_account_call(
         context,
         type_args,
@@ -238,7 +238,7 @@ fn create_with_existing_account_and_revoke_auth_key_call(
 }
 
 /// From here on only executed payloads act as the account: no key fits, and nobody holds an offer.
-fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), Failure> {
+fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), VmError> {
     let mut account: Account = account::load(context, address)?;
     account.rotation_capability_offer = CapabilityOffer::default();
     account.signer_capability_offer = CapabilityOffer::default();
@@ -264,7 +264,7 @@ fn create_with_existing_account(
     create_multisig_account_signed_message: Vec<u8>,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let message = CreationMessage {
         chain_id: context.chain().id(),
         account_address: multisig_address,
@@ -301,7 +301,7 @@ fn create_with_existing_account_and_revoke_auth_key(
     create_multisig_account_signed_message: Vec<u8>,
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let message = CreationWithAuthKeyRevocationMessage {
         chain_id: context.chain().id(),
         account_address: multisig_address,

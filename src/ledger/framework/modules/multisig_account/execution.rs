@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AccountAddress, HashValue,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
 };
 use serde_bytes::ByteBuf;
 
@@ -27,7 +27,7 @@ pub(crate) fn check_payload(
     executor: Address,
     multisig_account: Address,
     provided: Option<&[u8]>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let multisig = load_for(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let mut transaction = pending(context, &multisig, number)?;
@@ -42,7 +42,7 @@ fn check_match(
     context: &Context<'_>,
     transaction: &MultisigTransaction,
     provided: Option<&[u8]>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if let Some(payload_hash) = &transaction.payload_hash {
         let hash = provided.map(|payload| HashValue::sha3_of(&[payload]));
         if hash.is_none_or(|hash| hash.as_bytes().as_slice() != payload_hash) {
@@ -67,7 +67,7 @@ pub(crate) fn next_payload(
     executor: Address,
     multisig_account: Address,
     provided: Option<Vec<u8>>,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, VmError> {
     let multisig = load_for(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let transaction = pending(context, &multisig, number)?;
@@ -98,7 +98,7 @@ fn close(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
-) -> Result<Closed, Failure> {
+) -> Result<Closed, VmError> {
     let mut multisig = load(context, multisig_account)?;
     let sequence_number = multisig.next_to_resolve();
     let mut transaction = multisig.transactions.remove(context, &sequence_number)?;
@@ -130,7 +130,7 @@ pub(crate) fn close_succeeded(
     executor: Address,
     multisig_account: Address,
     transaction_payload: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let closed = close(context, executor, multisig_account)?;
     context.emit(&TransactionExecutionSucceeded {
         multisig_account,
@@ -151,7 +151,7 @@ pub(crate) fn close_failed(
     multisig_account: Address,
     transaction_payload: Vec<u8>,
     execution_error: ExecutionError,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let closed = close(context, executor, multisig_account)?;
     context.emit(&TransactionExecutionFailed {
         multisig_account,

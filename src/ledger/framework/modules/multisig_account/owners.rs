@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
     framework::{
         Function, Signer,
         modules::simple_map::{Element, SimpleMap},
@@ -63,7 +63,7 @@ pub(super) fn change(
     context: &mut Context<'_>,
     address: Address,
     change: Change,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut multisig = types::load(context, address)?;
     check_overlap(context, &change)?;
     if !change.add.is_empty() {
@@ -91,7 +91,7 @@ pub(super) fn change(
     context.write_resource(address, &[], &multisig)
 }
 
-fn check_overlap(context: &mut Context<'_>, change: &Change) -> Result<(), Failure> {
+fn check_overlap(context: &mut Context<'_>, change: &Change) -> Result<(), VmError> {
     charge_steps(context, change.add.len() + change.remove.len())?;
     let to_remove: BTreeSet<&Address> = change.remove.iter().collect();
     if change.add.iter().any(|owner| to_remove.contains(owner)) {
@@ -106,24 +106,24 @@ fn remove_from(
     context: &mut Context<'_>,
     owners: &mut Vec<Address>,
     to_remove: Vec<Address>,
-) -> Result<Vec<Address>, Failure> {
+) -> Result<Vec<Address>, VmError> {
     if to_remove.is_empty() {
         return Ok(Vec::new());
     }
     charge_steps(context, owners.len() + to_remove.len())?;
-    let mut places: BTreeMap<Address, usize> = owners
+    let mut indices: BTreeMap<Address, usize> = owners
         .iter()
         .enumerate()
-        .map(|(place, owner)| (*owner, place))
+        .map(|(index, owner)| (*owner, index))
         .collect();
     let mut removed = Vec::new();
     for owner in to_remove {
-        let Some(place) = places.remove(&owner) else {
+        let Some(index) = indices.remove(&owner) else {
             continue;
         };
-        owners.swap_remove(place);
-        if let Some(moved) = owners.get(place) {
-            places.insert(*moved, place);
+        owners.swap_remove(index);
+        if let Some(moved) = owners.get(index) {
+            indices.insert(*moved, index);
         }
         removed.push(owner);
     }
@@ -135,7 +135,7 @@ fn require_signatures(
     address: Address,
     multisig: &mut MultisigAccount,
     required: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if required == 0 {
         return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
     }
@@ -156,7 +156,7 @@ pub(super) fn check_owners(
     context: &mut Context<'_>,
     owners: &[Address],
     multisig_account: Address,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     charge_steps(context, owners.len())?;
     let mut seen = BTreeSet::new();
     for owner in owners {
@@ -177,7 +177,7 @@ pub(super) fn check_owners(
 ///
 /// # Errors
 /// `ETOO_MANY_OWNERS` if not.
-pub(super) fn check_owner_count(context: &Context<'_>, owners: usize) -> Result<(), Failure> {
+pub(super) fn check_owner_count(context: &Context<'_>, owners: usize) -> Result<(), VmError> {
     if owners > OWNERS_MAX {
         context.abort("multisig_account", &ETOO_MANY_OWNERS)
     } else {
@@ -185,7 +185,7 @@ pub(super) fn check_owner_count(context: &Context<'_>, owners: usize) -> Result<
     }
 }
 
-fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), Failure> {
+fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), VmError> {
     context.charge(cost::STEP.saturating_mul(count as u64))
 }
 
@@ -197,7 +197,7 @@ pub(super) fn paired_metadata(
     context: &mut Context<'_>,
     keys: Vec<String>,
     values: Vec<Vec<u8>>,
-) -> Result<SimpleMap<String, Vec<u8>>, Failure> {
+) -> Result<SimpleMap<String, Vec<u8>>, VmError> {
     if keys.len() != values.len() {
         return context.abort(
             "multisig_account",
@@ -230,7 +230,7 @@ fn add_owner(
     type_args: &[TypeTag],
     multisig_account: Signer,
     new_owner: Address,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     add_owners(context, type_args, multisig_account, vec![new_owner])
 }
 
@@ -239,7 +239,7 @@ fn add_owners(
     _: &[TypeTag],
     multisig_account: Signer,
     new_owners: Vec<Address>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let add = Change {
         add: new_owners,
         ..Change::default()
@@ -253,7 +253,7 @@ fn add_owners_and_update_signatures_required(
     multisig_account: Signer,
     new_owners: Vec<Address>,
     new_num_signatures_required: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let add = Change {
         add: new_owners,
         signatures_required: Some(new_num_signatures_required),
@@ -267,7 +267,7 @@ fn remove_owner(
     type_args: &[TypeTag],
     multisig_account: Signer,
     owner_to_remove: Address,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     remove_owners(context, type_args, multisig_account, vec![owner_to_remove])
 }
 
@@ -276,7 +276,7 @@ fn remove_owners(
     _: &[TypeTag],
     multisig_account: Signer,
     owners_to_remove: Vec<Address>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let remove = Change {
         remove: owners_to_remove,
         ..Change::default()
@@ -290,7 +290,7 @@ fn swap_owner(
     multisig_account: Signer,
     to_swap_in: Address,
     to_swap_out: Address,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     swap_owners(
         context,
         type_args,
@@ -306,7 +306,7 @@ fn swap_owners(
     multisig_account: Signer,
     to_swap_in: Vec<Address>,
     to_swap_out: Vec<Address>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let swap = Change {
         add: to_swap_in,
         remove: to_swap_out,
@@ -322,7 +322,7 @@ fn swap_owners_and_update_signatures_required(
     new_owners: Vec<Address>,
     owners_to_remove: Vec<Address>,
     new_num_signatures_required: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let swap = Change {
         add: new_owners,
         remove: owners_to_remove,
@@ -336,7 +336,7 @@ fn update_signatures_required(
     _: &[TypeTag],
     multisig_account: Signer,
     new_num_signatures_required: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let update = Change {
         signatures_required: Some(new_num_signatures_required),
         ..Change::default()
@@ -351,7 +351,7 @@ fn update_metadata(
     multisig_account: Signer,
     keys: Vec<String>,
     values: Vec<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let new_metadata = paired_metadata(context, keys, values)?;
     let mut multisig = types::load(context, multisig_account.0)?;
     let old_metadata = std::mem::replace(&mut multisig.metadata, new_metadata.clone());

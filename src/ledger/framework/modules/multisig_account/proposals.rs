@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     AccountAddress, HashValue, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{Function, Signer, modules::simple_map::SimpleMap},
 };
 use serde_bytes::ByteBuf;
@@ -43,7 +43,7 @@ fn create_transaction(
     owner: Signer,
     multisig_account: Address,
     payload: ByteBuf,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if payload.is_empty() {
         return context.abort("multisig_account", &EPAYLOAD_CANNOT_BE_EMPTY);
     }
@@ -56,7 +56,7 @@ fn create_transaction_with_hash(
     owner: Signer,
     multisig_account: Address,
     payload_hash: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if payload_hash.len() != HashValue::LENGTH {
         return context.abort("multisig_account", &EINVALID_PAYLOAD_HASH);
     }
@@ -70,7 +70,7 @@ fn propose(
     multisig_account: Address,
     payload: Option<ByteBuf>,
     payload_hash: Option<Vec<u8>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut multisig = load_for(context, multisig_account, creator)?;
     if multisig.queue_capacity() == 0 {
         return context.abort("multisig_account", &EMAX_PENDING_TRANSACTIONS_EXCEEDED);
@@ -85,7 +85,7 @@ fn propose(
         creation_time_secs: context.timestamp_usecs() / USECS_PER_SEC,
     };
     let sequence_number = multisig.next_sequence_number;
-    multisig.next_sequence_number = sequence_number.checked_add(1).ok_or(Failure::Arithmetic)?;
+    multisig.next_sequence_number = sequence_number.checked_add(1).ok_or(VmError::Arithmetic)?;
     multisig
         .transactions
         .add(context, &sequence_number, &transaction)?;
@@ -104,7 +104,7 @@ fn approve_transaction(
     owner: Signer,
     multisig_account: Address,
     sequence_number: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     vote_transaction(
         context,
         type_args,
@@ -121,7 +121,7 @@ fn reject_transaction(
     owner: Signer,
     multisig_account: Address,
     sequence_number: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     vote_transaction(
         context,
         type_args,
@@ -140,7 +140,7 @@ fn vote_transaction(
     multisig_account: Address,
     sequence_number: u64,
     approved: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let multisig = load_for(context, multisig_account, owner.0)?;
     vote(
         context,
@@ -162,7 +162,7 @@ fn vote_transactions(
     starting_sequence_number: u64,
     final_sequence_number: u64,
     approved: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let numbers = starting_sequence_number..=final_sequence_number;
     if numbers.is_empty() {
         return Ok(());
@@ -188,7 +188,7 @@ fn vote(
     multisig: &MultisigAccount,
     sequence_number: u64,
     approved: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut transaction = pending(context, multisig, sequence_number)?;
     multisig.vote(&mut transaction, owner, approved);
     multisig
@@ -210,7 +210,7 @@ pub(super) fn pending(
     context: &mut Context<'_>,
     multisig: &MultisigAccount,
     sequence_number: u64,
-) -> Result<MultisigTransaction, Failure> {
+) -> Result<MultisigTransaction, VmError> {
     match multisig.transactions.get(context, &sequence_number)? {
         Some(transaction) => Ok(transaction),
         None => context.abort("multisig_account", &ETRANSACTION_NOT_FOUND),
@@ -223,7 +223,7 @@ fn execute_rejected_transaction(
     _: &[TypeTag],
     owner: Signer,
     multisig_account: Address,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut multisig = load_for(context, multisig_account, owner.0)?;
     drop_next(context, owner.0, multisig_account, &mut multisig)?;
     context.write_resource(multisig_account, &[], &multisig)
@@ -236,7 +236,7 @@ fn execute_rejected_transactions(
     owner: Signer,
     multisig_account: Address,
     final_sequence_number: u64,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let mut multisig = load_for(context, multisig_account, owner.0)?;
     let waiting = multisig.next_to_resolve()..multisig.next_sequence_number;
     if !waiting.contains(&final_sequence_number) {
@@ -253,7 +253,7 @@ fn drop_next(
     executor: Address,
     multisig_account: Address,
     multisig: &mut MultisigAccount,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let sequence_number = multisig.next_to_resolve();
     let Some(mut transaction) = multisig.transactions.take(context, &sequence_number)? else {
         return context.abort("multisig_account", &ETRANSACTION_NOT_FOUND);

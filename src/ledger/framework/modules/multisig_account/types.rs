@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::move_structs,
         modules::{
@@ -141,7 +141,7 @@ pub(super) struct Tally {
 pub(super) fn load(
     context: &mut Context<'_>,
     address: AccountAddress,
-) -> Result<MultisigAccount, Failure> {
+) -> Result<MultisigAccount, VmError> {
     match context.read_resource(address, &[])? {
         Some(multisig) => Ok(multisig),
         None => context.abort("multisig_account", &EACCOUNT_NOT_MULTISIG),
@@ -156,7 +156,7 @@ pub(super) fn load_for(
     context: &mut Context<'_>,
     address: AccountAddress,
     owner: AccountAddress,
-) -> Result<MultisigAccount, Failure> {
+) -> Result<MultisigAccount, VmError> {
     let multisig = load(context, address)?;
     if multisig.owners.contains(&owner) {
         Ok(multisig)
@@ -188,7 +188,7 @@ impl MultisigAccount {
         &self,
         context: &Context<'_>,
         sequence_number: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         if (1..self.next_sequence_number).contains(&sequence_number) {
             Ok(())
         } else {

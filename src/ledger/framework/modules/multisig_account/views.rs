@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{Function, Values, modules::simple_map::SimpleMap},
 };
 use serde_bytes::ByteBuf;
@@ -43,7 +43,7 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn read(context: &mut Context<'_>, address: Address) -> Result<MultisigAccount, Failure> {
+fn read(context: &mut Context<'_>, address: Address) -> Result<MultisigAccount, VmError> {
     context.require_resource(address, &[])
 }
 
@@ -52,7 +52,7 @@ fn transaction_of(
     context: &mut Context<'_>,
     multisig: &MultisigAccount,
     sequence_number: u64,
-) -> Result<MultisigTransaction, Failure> {
+) -> Result<MultisigTransaction, VmError> {
     multisig.check_number(context, sequence_number)?;
     multisig.transactions.borrow(context, &sequence_number)
 }
@@ -61,7 +61,7 @@ fn metadata(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<SimpleMap<String, Vec<u8>>, Failure> {
+) -> Result<SimpleMap<String, Vec<u8>>, VmError> {
     Ok(read(context, address)?.metadata)
 }
 
@@ -69,7 +69,7 @@ fn num_signatures_required(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(read(context, address)?.num_signatures_required)
 }
 
@@ -77,7 +77,7 @@ fn owners(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<Vec<Address>, Failure> {
+) -> Result<Vec<Address>, VmError> {
     Ok(read(context, address)?.owners)
 }
 
@@ -86,7 +86,7 @@ fn is_owner(
     _: &[TypeTag],
     owner: Address,
     address: Address,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(read(context, address)?.owners.contains(&owner))
 }
 
@@ -95,7 +95,7 @@ fn get_transaction(
     _: &[TypeTag],
     address: Address,
     sequence_number: u64,
-) -> Result<MultisigTransaction, Failure> {
+) -> Result<MultisigTransaction, VmError> {
     let multisig = read(context, address)?;
     transaction_of(context, &multisig, sequence_number)
 }
@@ -104,7 +104,7 @@ fn get_pending_transactions(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<Vec<MultisigTransaction>, Failure> {
+) -> Result<Vec<MultisigTransaction>, VmError> {
     let multisig = read(context, address)?;
     (multisig.next_to_resolve()..multisig.next_sequence_number)
         .map(|sequence_number| multisig.transactions.borrow(context, &sequence_number))
@@ -117,7 +117,7 @@ fn get_next_transaction_payload(
     _: &[TypeTag],
     address: Address,
     provided_payload: ByteBuf,
-) -> Result<ByteBuf, Failure> {
+) -> Result<ByteBuf, VmError> {
     let multisig = read(context, address)?;
     let number = multisig.next_to_resolve();
     let transaction = multisig.transactions.borrow(context, &number)?;
@@ -139,7 +139,7 @@ fn can_be_resolved(
     sequence_number: u64,
     way: Way,
     voter: Option<Address>,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     let multisig = read(context, address)?;
     let mut transaction = transaction_of(context, &multisig, sequence_number)?;
     if let Some(voter) = voter {
@@ -161,7 +161,7 @@ fn can_be_executed(
     _: &[TypeTag],
     address: Address,
     sequence_number: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     can_be_resolved(context, address, sequence_number, Way::Executed, None)
 }
 
@@ -171,7 +171,7 @@ fn can_execute(
     owner: Address,
     address: Address,
     sequence_number: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     can_be_resolved(
         context,
         address,
@@ -186,7 +186,7 @@ fn can_be_rejected(
     _: &[TypeTag],
     address: Address,
     sequence_number: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     can_be_resolved(context, address, sequence_number, Way::Rejected, None)
 }
 
@@ -196,7 +196,7 @@ fn can_reject(
     owner: Address,
     address: Address,
     sequence_number: u64,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     can_be_resolved(
         context,
         address,
@@ -210,7 +210,7 @@ fn get_next_multisig_account_address(
     context: &mut Context<'_>,
     _: &[TypeTag],
     creator: Address,
-) -> Result<Address, Failure> {
+) -> Result<Address, VmError> {
     next_address(context, creator)
 }
 
@@ -218,7 +218,7 @@ fn last_resolved_sequence_number(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(read(context, address)?.last_executed_sequence_number)
 }
 
@@ -226,7 +226,7 @@ fn next_sequence_number(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(read(context, address)?.next_sequence_number)
 }
 
@@ -237,7 +237,7 @@ fn vote(
     address: Address,
     sequence_number: u64,
     owner: Address,
-) -> Result<Values<(bool, bool)>, Failure> {
+) -> Result<Values<(bool, bool)>, VmError> {
     let multisig = read(context, address)?;
     let transaction = transaction_of(context, &multisig, sequence_number)?;
     let vote = transaction.votes.get(&owner);
@@ -248,6 +248,6 @@ fn available_transaction_queue_capacity(
     context: &mut Context<'_>,
     _: &[TypeTag],
     address: Address,
-) -> Result<u64, Failure> {
+) -> Result<u64, VmError> {
     Ok(read(context, address)?.queue_capacity())
 }

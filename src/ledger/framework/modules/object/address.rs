@@ -3,7 +3,7 @@
 
 use crate::{
     AccountAddress, HashValue,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
 };
 
 /// Made of another object's address.
@@ -41,7 +41,7 @@ pub fn guid_address(source: AccountAddress, creation_num: u64) -> AccountAddress
 ///
 /// # Errors
 /// When gas runs out.
-pub fn charge_derivation(context: &mut Context<'_>, seed_bytes: usize) -> Result<(), Failure> {
+pub fn charge_derivation(context: &mut Context<'_>, seed_bytes: usize) -> Result<(), VmError> {
     let bytes = (seed_bytes as u64).saturating_add(2 * HashValue::LENGTH as u64);
     context.charge(cost::HASH_BASE.saturating_add(cost::HASH_PER_BYTE.saturating_mul(bytes)))
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::modules::{account, event::EventHandle},
 };
 
@@ -23,7 +23,7 @@ pub fn create_named_object(
     context: &mut Context<'_>,
     creator: AccountAddress,
     seed: &[u8],
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     charge_derivation(context, seed.len())?;
     create_at(context, named_address(creator, seed), creator, false)
 }
@@ -35,7 +35,7 @@ pub fn create_named_object(
 pub fn create_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     charge_derivation(context, 0)?;
     let address = context.new_unique_address();
     create_at(context, address, owner, true)
@@ -48,7 +48,7 @@ pub fn create_object(
 pub fn create_sticky_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     charge_derivation(context, 0)?;
     let address = context.new_unique_address();
     create_at(context, address, owner, false)
@@ -58,15 +58,15 @@ pub fn create_sticky_object(
 /// be deleted.
 ///
 /// # Errors
-/// `EOBJECT_EXISTS`, and [`Failure::Arithmetic`] where the account's numbers are used up.
+/// `EOBJECT_EXISTS`, and [`VmError::Arithmetic`] where the account's numbers are used up.
 pub fn create_object_from_account(
     context: &mut Context<'_>,
     creator: AccountAddress,
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     charge_derivation(context, 0)?;
     let mut account = account::load(context, creator)?;
     let creation_num = account.guid_creation_num;
-    account.guid_creation_num = creation_num.checked_add(1).ok_or(Failure::Arithmetic)?;
+    account.guid_creation_num = creation_num.checked_add(1).ok_or(VmError::Arithmetic)?;
     context.write_resource(creator, &[], &account)?;
     create_at(context, guid_address(creator, creation_num), creator, true)
 }
@@ -80,7 +80,7 @@ pub fn create_user_derived_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
     derive_from: AccountAddress,
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     charge_derivation(context, 0)?;
     create_at(
         context,
@@ -100,7 +100,7 @@ pub fn create_at(
     address: AccountAddress,
     owner: AccountAddress,
     can_delete: bool,
-) -> Result<ConstructorRef, Failure> {
+) -> Result<ConstructorRef, VmError> {
     if context.read_resource::<ObjectCore>(address, &[])?.is_some() {
         return context.abort("object", &EOBJECT_EXISTS);
     }
@@ -122,7 +122,7 @@ pub fn create_at(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn delete(context: &mut Context<'_>, power: &DeleteRef) -> Result<(), Failure> {
+pub fn delete(context: &mut Context<'_>, power: &DeleteRef) -> Result<(), VmError> {
     let object = power.self_;
     context.remove_resource::<ObjectCore>(object, &[])?;
     context.remove_resource::<TombStone>(object, &[])?;

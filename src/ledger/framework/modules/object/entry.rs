@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::function::{Function, Signer},
 };
 
@@ -17,7 +17,7 @@ fn transfer_call(
     owner: Signer,
     object: AccountAddress,
     to: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_by(context, owner.0, object, to)
 }
 
@@ -27,7 +27,7 @@ fn transfer(
     owner: Signer,
     object: Object<TypeParameter<0>>,
     to: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_by(context, owner.0, object.inner, to)
 }
 
@@ -37,7 +37,7 @@ fn transfer_to_object(
     owner: Signer,
     object: Object<TypeParameter<0>>,
     to: Object<TypeParameter<1>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     transfer_by(context, owner.0, object.inner, to.inner)
 }
 
@@ -46,7 +46,7 @@ fn burn(
     _: &[TypeTag],
     owner: Signer,
     object: Object<TypeParameter<0>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     verify_direct_owner(context, object.inner, owner.0)?;
     if is_burnt(context, object.inner)? {
         return context.abort("object", &EOBJECT_ALREADY_BURNT);
@@ -60,7 +60,7 @@ fn unburn(
     _: &[TypeTag],
     original_owner: Signer,
     object: Object<TypeParameter<0>>,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if !is_burnt(context, object.inner)? {
         return context.abort("object", &EOBJECT_NOT_BURNT);
     }

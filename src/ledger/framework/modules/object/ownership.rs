@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     AccountAddress,
-    execute::{Context, Failure, cost},
+    execute::{Context, VmError, cost},
 };
 
 /// Through so many owners an object must not be reached any more: the chain has fewer steps
@@ -25,7 +25,7 @@ const ROOT_OWNER_STEPS_MAX: u16 = 256;
 pub(super) fn core_of(
     context: &mut Context<'_>,
     object: AccountAddress,
-) -> Result<ObjectCore, Failure> {
+) -> Result<ObjectCore, VmError> {
     match context.read_resource(object, &[])? {
         Some(core) => Ok(core),
         None => context.abort("object", &EOBJECT_DOES_NOT_EXIST),
@@ -39,7 +39,7 @@ pub(super) fn core_of(
 pub fn owner_of(
     context: &mut Context<'_>,
     object: AccountAddress,
-) -> Result<Option<AccountAddress>, Failure> {
+) -> Result<Option<AccountAddress>, VmError> {
     let core = context.read_resource::<ObjectCore>(object, &[])?;
     Ok(core.map(|core| core.owner))
 }
@@ -52,7 +52,7 @@ pub fn owns(
     context: &mut Context<'_>,
     object: AccountAddress,
     who: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     if object == who {
         return Ok(true);
     }
@@ -77,7 +77,7 @@ pub fn verify_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
     who: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if owns(context, object, who)? {
         Ok(())
     } else {
@@ -93,7 +93,7 @@ pub fn verify_direct_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
     who: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     if core_of(context, object)?.owner == who {
         Ok(())
     } else {
@@ -101,7 +101,7 @@ pub fn verify_direct_owner(
     }
 }
 
-fn check_nesting(context: &mut Context<'_>, steps: u8) -> Result<(), Failure> {
+fn check_nesting(context: &mut Context<'_>, steps: u8) -> Result<(), VmError> {
     context.charge(cost::STEP)?;
     if steps < NESTING_MAX {
         Ok(())
@@ -117,7 +117,7 @@ fn check_nesting(context: &mut Context<'_>, steps: u8) -> Result<(), Failure> {
 pub(super) fn root_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     let mut owner = core_of(context, object)?.owner;
     for _ in 0..ROOT_OWNER_STEPS_MAX {
         context.charge(cost::STEP)?;
@@ -139,7 +139,7 @@ pub fn transfer_by(
     who: AccountAddress,
     object: AccountAddress,
     to: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let core = core_of(context, object)?;
     verify_ungated(context, &core)?;
     let mut owner = core.owner;
@@ -156,7 +156,7 @@ pub fn transfer_by(
     set_owner(context, object, core, to)
 }
 
-fn verify_ungated(context: &Context<'_>, core: &ObjectCore) -> Result<(), Failure> {
+fn verify_ungated(context: &Context<'_>, core: &ObjectCore) -> Result<(), VmError> {
     if core.allow_ungated_transfer {
         Ok(())
     } else {
@@ -170,7 +170,7 @@ fn set_owner(
     object: AccountAddress,
     mut core: ObjectCore,
     to: AccountAddress,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let from = core.owner;
     if from == to {
         return Ok(());
@@ -187,7 +187,7 @@ fn set_owner(
 pub fn is_untransferable(
     context: &mut Context<'_>,
     object: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(context
         .read_resource::<Untransferable>(object, &[])?
         .is_some())
@@ -201,7 +201,7 @@ pub fn set_ungated_transfer(
     context: &mut Context<'_>,
     power: &TransferRef,
     is_allowed: bool,
-) -> Result<(), Failure> {
+) -> Result<(), VmError> {
     let object = power.self_;
     let mut core = core_of(context, object)?;
     if is_untransferable(context, object)? {
@@ -215,7 +215,7 @@ pub fn set_ungated_transfer(
 ///
 /// # Errors
 /// `EOBJECT_DOES_NOT_EXIST`, and `EOBJECT_NOT_TRANSFERRABLE` where it is bound already.
-pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Result<(), Failure> {
+pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Result<(), VmError> {
     set_ungated_transfer(context, power, false)?;
     context.write_resource(power.self_, &[], &Untransferable { dummy_field: false })
 }
@@ -224,6 +224,6 @@ pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Res
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub fn is_burnt(context: &mut Context<'_>, object: AccountAddress) -> Result<bool, Failure> {
+pub fn is_burnt(context: &mut Context<'_>, object: AccountAddress) -> Result<bool, VmError> {
     Ok(context.read_resource::<TombStone>(object, &[])?.is_some())
 }

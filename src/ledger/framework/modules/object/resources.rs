@@ -4,11 +4,11 @@
 use super::{EOBJECT_DOES_NOT_EXIST, ERESOURCE_DOES_NOT_EXIST};
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::{
         declare::{MoveStruct, MoveType, StructDeclaration, move_structs},
         modules::event::EventHandle,
-        signature::Signature,
+        type_signature::TypeSignature,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -141,8 +141,8 @@ pub(super) fn declarations() -> Vec<StructDeclaration> {
 pub struct TypeParameter<const NUMBER: usize>;
 
 impl<const NUMBER: usize> MoveType for TypeParameter<NUMBER> {
-    fn signature() -> Signature {
-        Signature::Parameter(NUMBER)
+    fn signature() -> TypeSignature {
+        TypeSignature::Parameter(NUMBER)
     }
 }
 
@@ -184,8 +184,8 @@ impl<T> Object<T> {
 }
 
 impl<T: MoveType> MoveType for Object<T> {
-    fn signature() -> Signature {
-        Signature::Struct {
+    fn signature() -> TypeSignature {
+        TypeSignature::Struct {
             module: "object",
             name: "Object",
             args: vec![T::signature()],
@@ -196,7 +196,7 @@ impl<T: MoveType> MoveType for Object<T> {
         &self,
         context: &mut Context<'_>,
         type_args: &[TypeTag],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VmError> {
         if context
             .read_resource::<ObjectCore>(self.inner, &[])?
             .is_none()
@@ -217,7 +217,7 @@ pub(super) fn resource_is_there(
     context: &mut Context<'_>,
     address: AccountAddress,
     tag: Option<&TypeTag>,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     match tag {
         Some(TypeTag::Struct(tag)) => context.resource_exists(address, tag),
         _ => Ok(false),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     AccountAddress, TypeTag,
-    execute::{Context, Failure},
+    execute::{Context, VmError},
     framework::function::Function,
 };
 
@@ -18,7 +18,7 @@ fn owner(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: AnyObject,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     Ok(core_of(context, object.inner)?.owner)
 }
 
@@ -27,7 +27,7 @@ fn is_owner(
     _: &[TypeTag],
     object: AnyObject,
     owner: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(core_of(context, object.inner)?.owner == owner)
 }
 
@@ -36,7 +36,7 @@ fn owns(
     _: &[TypeTag],
     object: AnyObject,
     owner: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     ownership::owns(context, object.inner, owner)
 }
 
@@ -44,11 +44,11 @@ fn root_owner(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: AnyObject,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     ownership::root_owner(context, object.inner)
 }
 
-fn is_burnt(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<bool, Failure> {
+fn is_burnt(context: &mut Context<'_>, _: &[TypeTag], object: AnyObject) -> Result<bool, VmError> {
     ownership::is_burnt(context, object.inner)
 }
 
@@ -56,7 +56,7 @@ fn is_untransferable(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     ownership::is_untransferable(context, object.inner)
 }
 
@@ -64,7 +64,7 @@ fn ungated_transfer_allowed(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: AnyObject,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(core_of(context, object.inner)?.allow_ungated_transfer)
 }
 
@@ -72,7 +72,7 @@ fn is_object(
     context: &mut Context<'_>,
     _: &[TypeTag],
     object: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(ownership::owner_of(context, object)?.is_some())
 }
 
@@ -80,7 +80,7 @@ fn object_exists(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     object: AccountAddress,
-) -> Result<bool, Failure> {
+) -> Result<bool, VmError> {
     Ok(ownership::owner_of(context, object)?.is_some()
         && resource_is_there(context, object, type_args.first())?)
 }
@@ -91,7 +91,7 @@ fn create_object_address(
     _: &[TypeTag],
     source: AccountAddress,
     seed: Vec<u8>,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     charge_derivation(context, seed.len())?;
     Ok(named_address(source, &seed))
 }
@@ -101,7 +101,7 @@ fn create_user_derived_object_address(
     _: &[TypeTag],
     source: AccountAddress,
     derive_from: AccountAddress,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     charge_derivation(context, 0)?;
     Ok(user_derived_address(source, derive_from))
 }
@@ -111,7 +111,7 @@ fn create_guid_object_address(
     _: &[TypeTag],
     source: AccountAddress,
     creation_num: u64,
-) -> Result<AccountAddress, Failure> {
+) -> Result<AccountAddress, VmError> {
     charge_derivation(context, 0)?;
     Ok(guid_address(source, creation_num))
 }

@@ -121,8 +121,8 @@ fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_jso
         .iter()
         .find(|event| event.type_tag().to_string() == tag)
         .unwrap_or_else(|| panic!("no {tag}"));
-    let framework = world.chain().framework();
-    framework
+    let registry = world.chain().registry();
+    registry
         .value_to_json(event.type_tag(), event.data())
         .unwrap()
 }

@@ -73,7 +73,7 @@ fn freezing() -> Vec<Case> {
                 let told = &executed.events[0];
                 let told = world
                     .chain()
-                    .framework()
+                    .registry()
                     .value_to_json(told.type_tag(), told.data());
                 assert_eq!(told.unwrap(), json!({"store": store[0], "frozen": true}));
                 executed

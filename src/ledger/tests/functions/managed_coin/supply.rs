@@ -91,16 +91,12 @@ fn set_supply(world: &mut World, coin: &str, supply: u128) {
     let tag = TypeTag::from(info);
     let mut json = {
         let bytes = &world.chain.state[&key];
-        world
-            .chain()
-            .framework()
-            .value_to_json(&tag, bytes)
-            .unwrap()
+        world.chain().registry().value_to_json(&tag, bytes).unwrap()
     };
     json["supply"]["vec"][0]["integer"]["vec"][0]["value"] = json!(supply.to_string());
     let bytes = world
         .chain()
-        .framework()
+        .registry()
         .value_from_json(&tag, &json)
         .unwrap();
     world.chain.state.insert(key, bytes.into());

@@ -38,7 +38,7 @@ miscellaneous_statuses! {
 
 /// Why a transaction did not do what it was to do.
 #[derive(Debug, Clone)]
-pub enum Failure {
+pub enum VmError {
     /// A function refused.
     Abort {
         /// Which module, the vendor word left open.
@@ -60,13 +60,13 @@ pub enum Failure {
     State(StateError),
 }
 
-impl From<MiscellaneousStatus> for Failure {
+impl From<MiscellaneousStatus> for VmError {
     fn from(status: MiscellaneousStatus) -> Self {
         Self::Miscellaneous(status)
     }
 }
 
-impl From<StateError> for Failure {
+impl From<StateError> for VmError {
     fn from(error: StateError) -> Self {
         Self::State(error)
     }
@@ -85,7 +85,7 @@ mod code {
     pub(super) const ARITHMETIC_ERROR: u64 = 4017;
 }
 
-impl Failure {
+impl VmError {
     /// Returns the status code of the failure.
     ///
     /// # Errors
@@ -124,11 +124,13 @@ impl Failure {
     ) -> Result<ExecutionStatus, StateError> {
         Ok(match self {
             Self::MissingResource | Self::ResourceExists | Self::Arithmetic => {
-                let place = called.and_then(|call| {
-                    let function = chain.framework().place_of(&call.module, &call.function)?;
+                let function = called.and_then(|call| {
+                    let function = chain
+                        .registry()
+                        .function_index(&call.module, &call.function)?;
                     Some((call.module.clone(), function))
                 });
-                match place {
+                match function {
                     Some((module, function)) => ExecutionStatus::ExecutionFailure {
                         location: AbortLocation::Module(module),
                         function,
@@ -138,7 +140,7 @@ impl Failure {
                 }
             }
             Self::Abort { module, error } => ExecutionStatus::MoveAbort {
-                location: AbortLocation::Module(chain.framework().module_id(module)),
+                location: AbortLocation::Module(chain.registry().module_id(module)),
                 code: error.code(),
                 info: (!error.name.is_empty()).then(|| AbortInfo {
                     reason_name: error.name.to_owned(),
@@ -204,7 +206,7 @@ impl ExecutionStatus {
 }
 
 fn function_name(chain: &Chain, module: &ModuleId, function: u16) -> String {
-    match chain.framework().function_at(module, function) {
+    match chain.registry().function_name(module, function) {
         Some(name) => format!("{module}::{name}"),
         None => module.to_string(),
     }
@@ -218,22 +220,22 @@ mod tests {
     #[test]
     fn returns_the_status_code_of_each_failure() {
         let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
-        let abort = Failure::Abort {
+        let abort = VmError::Abort {
             module: "coin",
             error,
         };
         let rows = [
             (abort, 4016),
-            (Failure::OutOfGas, 4002),
-            (Failure::ResourceExists, 4004),
-            (Failure::MissingResource, 4008),
-            (Failure::Arithmetic, 4017),
+            (VmError::OutOfGas, 4002),
+            (VmError::ResourceExists, 4004),
+            (VmError::MissingResource, 4008),
+            (VmError::Arithmetic, 4017),
             (MiscellaneousStatus::StorageWriteLimitReached.into(), 4031),
             (MiscellaneousStatus::LinkerError.into(), 1028),
         ];
         for (failure, code) in rows {
             assert_eq!(failure.code().unwrap(), code, "{failure:?}");
         }
-        assert!(Failure::State(StateError(String::new())).code().is_err());
+        assert!(VmError::State(StateError(String::new())).code().is_err());
     }
 }

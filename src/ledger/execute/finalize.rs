@@ -28,7 +28,7 @@ impl Output {
 }
 
 /// A transaction that has run and stays.
-pub(crate) struct Kept {
+pub(crate) struct ExecutedOutput {
     pub(crate) transaction: Transaction,
     /// Its hash.
     pub(crate) hash: HashValue,
@@ -37,23 +37,23 @@ pub(crate) struct Kept {
 }
 
 /// Gives transactions, in their order, their infos and their places at the end of the accumulator.
-pub(crate) fn seal(
+pub(crate) fn finalize(
     chain: &Chain,
     accumulator: &mut Accumulator,
-    kept: Vec<Kept>,
+    outputs: Vec<ExecutedOutput>,
 ) -> Vec<ExecutedTransaction> {
     let seeds = chain.vendor().seeds();
-    let event_roots = event_roots(chain, &kept);
-    let mut batch = HashBatch::with_capacity(kept.len(), MESSAGE_BYTES);
-    for Kept { output, .. } in &kept {
+    let event_roots = event_roots(chain, &outputs);
+    let mut batch = HashBatch::with_capacity(outputs.len(), MESSAGE_BYTES);
+    for ExecutedOutput { output, .. } in &outputs {
         batch.push_bcs(&seeds.write_set, &output.writes);
     }
-    let infos: Vec<_> = kept
+    let infos: Vec<_> = outputs
         .iter()
         .zip(event_roots)
         .zip(batch.finish())
         .map(
-            |((Kept { hash, output, .. }, event_root_hash), state_change_hash)| {
+            |((ExecutedOutput { hash, output, .. }, event_root_hash), state_change_hash)| {
                 TransactionInfo::V0(TransactionInfoV0 {
                     gas_used: output.gas_used,
                     status: output.status.clone(),
@@ -70,13 +70,14 @@ pub(crate) fn seal(
         batch.push_bcs(&seeds.transaction_info, info);
     }
     let roots = accumulator.extend(batch.finish(), &seeds.transaction_accumulator);
-    kept.into_iter()
+    outputs
+        .into_iter()
         .zip(infos)
         .zip(roots)
         .map(
             |(
                 (
-                    Kept {
+                    ExecutedOutput {
                         transaction,
                         hash,
                         output,
@@ -100,15 +101,15 @@ pub(crate) fn seal(
 const MESSAGE_BYTES: usize = 400;
 
 /// The roots over the events of each transaction, in their order.
-fn event_roots(chain: &Chain, kept: &[Kept]) -> Vec<HashValue> {
+fn event_roots(chain: &Chain, outputs: &[ExecutedOutput]) -> Vec<HashValue> {
     let seeds = chain.vendor().seeds();
-    let mut batch = HashBatch::with_capacity(3 * kept.len(), MESSAGE_BYTES);
-    for event in kept.iter().flat_map(|kept| &kept.output.events) {
+    let mut batch = HashBatch::with_capacity(3 * outputs.len(), MESSAGE_BYTES);
+    for event in outputs.iter().flat_map(|executed| &executed.output.events) {
         batch.push_bcs(&seeds.contract_event, event);
     }
     let mut leaves = batch.finish().into_iter();
-    let trees = kept
+    let trees = outputs
         .iter()
-        .map(|kept| leaves.by_ref().take(kept.output.events.len()).collect());
+        .map(|executed| leaves.by_ref().take(executed.output.events.len()).collect());
     roots_of(trees.collect(), &seeds.event_accumulator)
 }

@@ -6,8 +6,8 @@
 //! `max_gas_amount` must cover it, which is a rule of validation.
 
 use super::{
-    Context, Failure,
-    storage_fee::{SlotChange, StorageFee},
+    Context, VmError,
+    storage_deposit::{SlotChange, StorageFee},
 };
 use crate::{
     AccountAddress, Chain, ReplayProtector, SignedTransaction, StateError, StateView,
@@ -23,8 +23,8 @@ fn may_make_account(transaction: &SignedTransaction) -> bool {
 }
 
 /// What the room of a new account costs.
-fn room_of(chain: &Chain, address: AccountAddress) -> StorageFee {
-    let key = chain.framework().resource_key::<Account>(&address, &[]);
+fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageFee {
+    let key = chain.registry().resource_key::<Account>(&address, &[]);
     let value =
         bcs::serialized_size(&Account::implicit(address)).expect("an account has a BCS form");
     let mut fee = StorageFee::default();
@@ -36,9 +36,9 @@ fn room_of(chain: &Chain, address: AccountAddress) -> StorageFee {
 }
 
 /// The coins that `max_gas_amount` must cover for the account that `transaction` may make.
-pub(super) fn room_fee_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
+pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
     if may_make_account(transaction) {
-        room_of(chain, transaction.raw.sender).fee
+        storage_deposit(chain, transaction.raw.sender).fee
     } else {
         0
     }
@@ -49,7 +49,7 @@ pub(super) fn room_fee_max(chain: &Chain, transaction: &SignedTransaction) -> u6
 ///
 /// # Errors
 /// When the state cannot be read.
-pub(super) fn room_of_new(
+pub(super) fn account_deposit(
     chain: &Chain,
     state: &dyn StateView,
     transaction: &SignedTransaction,
@@ -58,13 +58,13 @@ pub(super) fn room_of_new(
         return Ok(None);
     }
     let sender = transaction.raw.sender;
-    let key = chain.framework().resource_key::<Account>(&sender, &[]);
+    let key = chain.registry().resource_key::<Account>(&sender, &[]);
     let is_there = state.get(&key)?.is_some();
-    Ok((!is_there).then(|| room_of(chain, sender)))
+    Ok((!is_there).then(|| storage_deposit(chain, sender)))
 }
 
 /// Makes the account, so that it is charged with what the call wrote.
-pub(super) fn make(context: &mut Context<'_>, address: AccountAddress) -> Result<(), Failure> {
+pub(super) fn make(context: &mut Context<'_>, address: AccountAddress) -> Result<(), VmError> {
     let account = account::load(context, address)?;
     context.write_resource(address, &[], &account)
 }

@@ -4,7 +4,7 @@
 //! Total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and work follows the input's length.
 
 use super::{
-    FormError, Framework,
+    ModuleRegistry, SchemaError,
     call::shortened,
     layout::{Special, VALUE_DEPTH_MAX, special},
 };
@@ -12,21 +12,21 @@ use crate::{AccountAddress, StructTag, TypeTag};
 use ethnum::{I256, U256};
 use serde_json::{Number, Value};
 
-fn error(text: impl Into<String>) -> FormError {
-    FormError(text.into())
+fn error(text: impl Into<String>) -> SchemaError {
+    SchemaError(text.into())
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// Returns the BCS form of a JSON value.
     ///
     /// # Errors
     ///
-    /// Returns [`FormError`] if the type or a type in it is not declared, or if the JSON is not a value of it.
-    pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, FormError> {
+    /// Returns [`SchemaError`] if the type or a type in it is not declared, or if the JSON is not a value of it.
+    pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, SchemaError> {
         // The writer does not reach the types of elements that an empty vector or option lacks.
         self.layout(tag)?;
         let mut writer = Writer {
-            framework: self,
+            registry: self,
             bytes: Vec::new(),
         };
         writer.value(tag, value, VALUE_DEPTH_MAX)?;
@@ -35,12 +35,12 @@ impl Framework {
 }
 
 struct Writer<'a> {
-    framework: &'a Framework,
+    registry: &'a ModuleRegistry,
     bytes: Vec<u8>,
 }
 
 /// A decimal number of `T`, which JSON carries as a string. Rust would take a leading `+` too.
-fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, FormError> {
+fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
     let digits = value
         .as_str()
         .ok_or_else(|| unexpected("a string with a number", value))?;
@@ -53,7 +53,7 @@ fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, FormError> {
 }
 
 /// Something else stands where a value of a type was expected.
-fn unexpected(expected: &str, value: &Value) -> FormError {
+fn unexpected(expected: &str, value: &Value) -> SchemaError {
     error(format!(
         "expected {expected}, got {}",
         shortened(&value.to_string())
@@ -61,13 +61,13 @@ fn unexpected(expected: &str, value: &Value) -> FormError {
 }
 
 /// A small number, which JSON carries as a number.
-fn number<T: TryFrom<i64>>(value: &Value) -> Result<T, FormError> {
+fn number<T: TryFrom<i64>>(value: &Value) -> Result<T, SchemaError> {
     let number = value.as_number().and_then(Number::as_i64);
     let number = number.ok_or_else(|| unexpected("a number", value))?;
     T::try_from(number).map_err(|_| error(format!("{number} is out of range")))
 }
 
-fn text(value: &Value) -> Result<&str, FormError> {
+fn text(value: &Value) -> Result<&str, SchemaError> {
     value.as_str().ok_or_else(|| unexpected("a string", value))
 }
 
@@ -91,7 +91,7 @@ impl Writer<'_> {
         self.bytes.push(rest as u8);
     }
 
-    fn address(&mut self, value: &Value) -> Result<(), FormError> {
+    fn address(&mut self, value: &Value) -> Result<(), SchemaError> {
         let text = text(value)?;
         let address: AccountAddress = text
             .parse()
@@ -100,7 +100,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn value(&mut self, tag: &TypeTag, value: &Value, depth: usize) -> Result<(), FormError> {
+    fn value(&mut self, tag: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
         let depth = depth
             .checked_sub(1)
             .ok_or_else(|| error("the value nests too deep"))?;
@@ -145,7 +145,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn structure(&mut self, tag: &StructTag, value: &Value, depth: usize) -> Result<(), FormError> {
+    fn structure(
+        &mut self,
+        tag: &StructTag,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), SchemaError> {
         match special(tag) {
             Some(Special::Text) => {
                 let text = text(value)?;
@@ -159,7 +164,7 @@ impl Writer<'_> {
                 let object = value
                     .as_object()
                     .ok_or_else(|| unexpected("an object", value))?;
-                let fields = self.framework.fields(tag)?;
+                let fields = self.registry.fields(tag)?;
                 if let Some(unknown) = object
                     .keys()
                     .find(|key| !fields.iter().any(|(name, _)| name == key))
@@ -178,7 +183,7 @@ impl Writer<'_> {
     }
 
     /// `{"vec":[]}` or `{"vec":[x]}`, as printed; also `null` or the bare value.
-    fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), FormError> {
+    fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
         let items = only_field(value, "vec").and_then(Value::as_array);
         let inner = match (items.map(Vec::as_slice), value) {
             (Some([]), _) | (None, Value::Null) => None,

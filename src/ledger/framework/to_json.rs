@@ -6,8 +6,8 @@
 //! so that one which does not fit its type is known before half of it is shown.
 
 use super::{
-    FormError, Framework,
-    layout::{KnownType, Layout},
+    ModuleRegistry, SchemaError,
+    layout::{CachedType, Layout},
 };
 use crate::{AccountAddress, TypeTag, hex_text};
 use bytes::Bytes;
@@ -22,28 +22,28 @@ use std::{borrow::Cow, cell::Cell, fmt::Display};
 /// The longest vector, the same bound as BCS has.
 const VECTOR_LENGTH_MAX: u64 = (1 << 31) - 1;
 
-fn error(text: impl Into<String>) -> FormError {
-    FormError(text.into())
+fn error(text: impl Into<String>) -> SchemaError {
+    SchemaError(text.into())
 }
 
 /// A value that is known to fit its type; serialises as its JSON form.
 #[derive(Clone, Debug)]
-pub struct ShownValue<'a> {
+pub struct JsonView<'a> {
     layout: Cow<'a, Layout>,
     bytes: Bytes,
 }
 
-impl<'a> ShownValue<'a> {
+impl<'a> JsonView<'a> {
     /// A value of a known type, to be shown.
     ///
     /// # Errors
     /// When the bytes are not exactly one value of it.
-    pub fn of_known(known: &'a KnownType, bytes: Bytes) -> Result<Self, FormError> {
+    pub fn of_known(known: &'a CachedType, bytes: Bytes) -> Result<Self, SchemaError> {
         Self::new(Cow::Borrowed(&known.layout), bytes, known.text())
     }
 
     /// `name` is what the type is called should the bytes not fit it.
-    fn new(layout: Cow<'a, Layout>, bytes: Bytes, name: impl Display) -> Result<Self, FormError> {
+    fn new(layout: Cow<'a, Layout>, bytes: Bytes, name: impl Display) -> Result<Self, SchemaError> {
         let cursor = Cursor(Cell::new(&bytes));
         cursor.skip(&layout)?;
         let left_over = cursor.0.get().len();
@@ -56,26 +56,26 @@ impl<'a> ShownValue<'a> {
     }
 }
 
-impl Framework {
+impl ModuleRegistry {
     /// A BCS value, to be shown.
     ///
     /// # Errors
     /// When the type is not declared or the bytes are not exactly one value of it.
-    pub fn shown(&self, tag: &TypeTag, bytes: Bytes) -> Result<ShownValue<'_>, FormError> {
-        ShownValue::new(self.layout(tag)?, bytes, tag)
+    pub fn shown(&self, tag: &TypeTag, bytes: Bytes) -> Result<JsonView<'_>, SchemaError> {
+        JsonView::new(self.layout(tag)?, bytes, tag)
     }
 
     /// The JSON form of a BCS value.
     ///
     /// # Errors
     /// When the type is not declared or the bytes are not exactly one value of it.
-    pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<Value, FormError> {
+    pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<Value, SchemaError> {
         let shown = self.shown(tag, Bytes::copy_from_slice(bytes))?;
         serde_json::to_value(shown).map_err(|cause| error(cause.to_string()))
     }
 }
 
-impl Serialize for ShownValue<'_> {
+impl Serialize for JsonView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let part = Part {
             layout: &self.layout,
@@ -89,7 +89,7 @@ impl Serialize for ShownValue<'_> {
 struct Cursor<'b>(Cell<&'b [u8]>);
 
 impl<'b> Cursor<'b> {
-    fn take(&self, count: usize) -> Result<&'b [u8], FormError> {
+    fn take(&self, count: usize) -> Result<&'b [u8], SchemaError> {
         let (head, rest) = self
             .0
             .get()
@@ -99,15 +99,15 @@ impl<'b> Cursor<'b> {
         Ok(head)
     }
 
-    fn array<const N: usize>(&self) -> Result<[u8; N], FormError> {
+    fn array<const N: usize>(&self) -> Result<[u8; N], SchemaError> {
         Ok(self.take(N)?.try_into().expect("N bytes were taken"))
     }
 
-    fn address(&self) -> Result<AccountAddress, FormError> {
+    fn address(&self) -> Result<AccountAddress, SchemaError> {
         Ok(AccountAddress::new(self.array()?))
     }
 
-    fn bool(&self) -> Result<bool, FormError> {
+    fn bool(&self) -> Result<bool, SchemaError> {
         match self.take(1)? {
             [0] => Ok(false),
             [1] => Ok(true),
@@ -115,7 +115,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    fn length(&self) -> Result<usize, FormError> {
+    fn length(&self) -> Result<usize, SchemaError> {
         let mut value = 0u64;
         for shift in (0..35).step_by(7) {
             let byte = self.take(1)?[0];
@@ -132,7 +132,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// The length of a vector of anything but bytes.
-    fn item_count(&self) -> Result<usize, FormError> {
+    fn item_count(&self) -> Result<usize, SchemaError> {
         let count = self.length()?;
         // No declared type is empty in BCS, so a longer vector cannot be in these bytes.
         if count > self.0.get().len() {
@@ -141,12 +141,12 @@ impl<'b> Cursor<'b> {
         Ok(count)
     }
 
-    fn bytes(&self) -> Result<&'b [u8], FormError> {
+    fn bytes(&self) -> Result<&'b [u8], SchemaError> {
         self.take(self.length()?)
     }
 
     /// Goes past a value.
-    fn skip(&self, layout: &Layout) -> Result<(), FormError> {
+    fn skip(&self, layout: &Layout) -> Result<(), SchemaError> {
         let fixed = match layout {
             Layout::U8 | Layout::I8 => 1,
             Layout::U16 | Layout::I16 => 2,

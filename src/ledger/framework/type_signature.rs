@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A type in a declaration.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Signature {
+pub enum TypeSignature {
     /// A type without open parts.
     Plain(TypeTag),
     /// `&signer`: who calls; not among the arguments of a transaction.
@@ -14,7 +14,7 @@ pub enum Signature {
     /// The type parameter of this number.
     Parameter(usize),
     /// A vector.
-    Vector(Box<Signature>),
+    Vector(Box<TypeSignature>),
     /// `0x1::module::name<...>`; `{vendor}` and `{Vendor}` in the names stand for the chain's word.
     Struct {
         /// The module's name.
@@ -22,7 +22,7 @@ pub enum Signature {
         /// The struct's name.
         name: &'static str,
         /// Its type arguments.
-        args: Vec<Signature>,
+        args: Vec<TypeSignature>,
     },
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn with_vendor(name: &str, vendor: &Vendor) -> Identifier {
     }
 }
 
-impl Signature {
+impl TypeSignature {
     /// The type, with `type_args` for the type parameters; `None` when one is missing or the
     /// signature is a reference.
     pub(crate) fn resolve(&self, type_args: &[TypeTag], vendor: &Vendor) -> Option<TypeTag> {
@@ -72,7 +72,7 @@ impl Signature {
 }
 
 struct Printed<'a> {
-    signature: &'a Signature,
+    signature: &'a TypeSignature,
     vendor: &'a Vendor,
 }
 
@@ -80,11 +80,11 @@ impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let vendor = self.vendor;
         match self.signature {
-            Signature::Plain(tag) => write!(f, "{tag}"),
-            Signature::SignerReference => f.write_str("&signer"),
-            Signature::Parameter(number) => write!(f, "T{number}"),
-            Signature::Vector(item) => write!(f, "vector<{}>", item.display(vendor)),
-            Signature::Struct { module, name, args } => {
+            TypeSignature::Plain(tag) => write!(f, "{tag}"),
+            TypeSignature::SignerReference => f.write_str("&signer"),
+            TypeSignature::Parameter(number) => write!(f, "T{number}"),
+            TypeSignature::Vector(item) => write!(f, "vector<{}>", item.display(vendor)),
+            TypeSignature::Struct { module, name, args } => {
                 write!(
                     f,
                     "0x1::{}::{}",
