@@ -1,7 +1,8 @@
 //! What can go wrong between a caller and the actors, each with a cause the caller can act on.
 
-use ledger::{Discard, HashValue};
+use ledger_crypto::HashValue;
 use ledger_store::StoreError;
+use ledger_types::Discard;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// Why a transaction is not in the pool.

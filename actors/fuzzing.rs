@@ -4,7 +4,7 @@
 //! fuzzer would have to start a node for each input. No part of the interface of this crate.
 
 use crate::mempool::saved::{HEADER_BYTES, decode_content, encode};
-use ledger::Chain;
+use ledger_vm::Chain;
 
 /// Reads `content` as what follows the checksum of a saved pool.
 ///

@@ -39,8 +39,10 @@ use crate::{
 };
 use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
-use ledger::{Chain, HashValue, LedgerInfo};
+use ledger_crypto::HashValue;
 use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
+use ledger_types::LedgerInfo;
+use ledger_vm::Chain;
 use std::{
     sync::{Arc, atomic::AtomicBool},
     time::Duration,

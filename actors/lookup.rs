@@ -1,8 +1,8 @@
 //! What is known of a transaction that was asked for by its hash.
 
 use crate::LeaveReason;
-use ledger::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use ledger_store::{LoggedBlock, LoggedTransaction, StoreError, StoredRows};
+use ledger_types::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use std::{ops::Deref, sync::Arc};
 
 /// A transaction that the pool took.

@@ -33,8 +33,9 @@ use crate::{
     worker::Worker,
 };
 use actix::System;
-use ledger::{Chain, ChainTip, LedgerInfo, OrderedBlock};
 use ledger_store::{Store, StoreReader, StoreWriter};
+use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
+use ledger_vm::Chain;
 use std::{
     io,
     path::{Path, PathBuf},

@@ -18,10 +18,12 @@ use actix_web::{
 };
 use bytes::Bytes;
 use divan::Bencher;
-use ledger::{Chain, HashValue};
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
+use ledger_crypto::HashValue;
+use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_vm::Chain;
 use serde_json::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
@@ -51,13 +53,13 @@ impl Fixture {
         let system = System::new();
         let directory = tempfile::tempdir().expect("a directory");
         let genesis = kit::genesis(2);
-        let chain = genesis.chain().expect("a valid genesis");
+        let chain = build_chain(&genesis).expect("a valid genesis");
         let options = StoreOptions {
             cache_bytes: 64 << 20,
         };
         let mut store = Store::open(directory.path(), &options).expect("a new store");
         store
-            .initialize(&genesis, &genesis.block(&chain))
+            .initialize(&genesis, &execute_genesis(&genesis, &chain))
             .expect("a disk that works");
         let mut config = NodeConfig::default();
         config.mempool.capacity_per_account = config

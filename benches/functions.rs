@@ -1,7 +1,7 @@
 //! Each entry function of the framework: how many a core executes per second, and its gas, so that gas
-//! follows cost. `cargo bench -p ledger --bench functions`.
+//! follows cost. `cargo bench -p ledger-execution --bench functions`.
 //!
-//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds, and
+//! The calls are those of the tests (`src/ledger/execution/tests/functions`), each the first that succeeds, and
 //! some with the worst arguments (`functions_worst.rs`); a call is run again and again on the state
 //! before it. Gas is without the fee for storage, which pays for
 //! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
@@ -15,17 +15,19 @@
     unused_imports,
     reason = "the bench uses a part of what the tests do"
 )]
-#[path = "../src/ledger/tests/functions/mod.rs"]
+#[path = "../src/ledger/execution/tests/functions/mod.rs"]
 mod functions;
 #[allow(dead_code, reason = "the bench uses a part of what the tests do")]
-#[path = "../src/ledger/tests/kit/mod.rs"]
+#[path = "../src/ledger/execution/tests/kit/mod.rs"]
 mod kit;
 #[path = "functions_worst.rs"]
 mod worst;
 
 pub(crate) use functions::*;
 
-use ledger::{Chain, OrderedBlock, execute::execute_block};
+use ledger_execution::execute_block;
+use ledger_types::OrderedBlock;
+use ledger_vm::Chain;
 use std::{
     collections::BTreeSet,
     sync::Arc,
@@ -108,9 +110,9 @@ fn measure(case: &Case) -> Row {
 fn median(
     chain: &Chain,
     newest: &Newest,
-    transactions: &[Arc<ledger::CheckedTransaction>],
+    transactions: &[Arc<ledger_types::CheckedTransaction>],
 ) -> Duration {
-    let state = |key: &ledger::StateKey| Ok(newest.state.get(key).cloned());
+    let state = |key: &ledger_types::StateKey| Ok(newest.state.get(key).cloned());
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {
             let block = OrderedBlock {

@@ -2,7 +2,7 @@
 //! slots, the longest type names, the largest values. Gas must follow their cost too.
 
 use crate::{Case, Expected, World, args};
-use ledger::{AccountAddress, ExecutedTransaction, transaction::MultisigPayload};
+use ledger_types::{AccountAddress, ExecutedTransaction, transaction::MultisigPayload};
 
 /// As many transfers as fit into a transaction.
 const TRANSFERS: usize = 1_500;

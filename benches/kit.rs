@@ -1,9 +1,11 @@
 //! What benches share: funded accounts by number, and their transfers.
 
 use bytes::Bytes;
-use ledger::{
-    EntryFunction, Genesis, GenesisAccount, Parameters, RawTransaction, SignedTransaction, Vendor,
-    crypto::Ed25519PrivateKey,
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::development_genesis;
+use ledger_types::{
+    AccountAddress, EntryFunction, Genesis, GenesisAccount, Parameters, RawTransaction,
+    SignedTransaction, Vendor,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 
@@ -16,9 +18,9 @@ pub fn key(number: u64) -> Ed25519PrivateKey {
 
 /// A chain on which the first accounts have money.
 pub fn genesis(accounts: u64) -> Genesis {
-    let mut genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let funded = (0..accounts).map(|number| GenesisAccount {
-        address: key(number).public_key().account_address(),
+        address: AccountAddress::from_public_key(&key(number).public_key()),
         balance: 1 << 50,
         authentication_key: None,
     });
@@ -32,7 +34,10 @@ pub fn transfer(
     sequence_number: u64,
     expires_secs: u64,
 ) -> SignedTransaction {
-    let (key, to) = (key(from), key(to).public_key().account_address());
+    let (key, to) = (
+        key(from),
+        AccountAddress::from_public_key(&key(to).public_key()),
+    );
     let call = EntryFunction {
         module: "0x1::node_account".parse().expect("a module"),
         function: "transfer".parse().expect("a name"),
@@ -43,7 +48,7 @@ pub fn transfer(
         ],
     };
     let raw = RawTransaction {
-        sender: key.public_key().account_address(),
+        sender: AccountAddress::from_public_key(&key.public_key()),
         sequence_number,
         payload: TransactionPayload::EntryFunction(call),
         max_gas_amount: 100_000,

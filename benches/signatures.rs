@@ -3,19 +3,21 @@
 
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
-use ledger::{
-    AccountAddress, Chain, CheckedTransaction, EntryFunction, HashValue, Parameters,
-    RawTransaction, SignedTransaction, Vendor,
-    crypto::{
-        DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, batch,
-        ed25519::Equation,
-        webauthn::{self, Assertion, AssertionSignature},
-    },
+use ledger_crypto::{
+    DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, HashValue,
+    ed25519::{Equation, batch},
+    webauthn::{self, Assertion, AssertionSignature},
+};
+use ledger_framework::new_chain;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, EntryFunction, Parameters, RawTransaction,
+    SignedTransaction, Vendor,
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
         MultiEd25519Signature, MultiKey, TransactionAuthenticator, TransactionPayload,
     },
 };
+use ledger_vm::Chain;
 use p256::ecdsa::signature::hazmat::PrehashSigner;
 
 fn main() {
@@ -23,7 +25,7 @@ fn main() {
 }
 
 fn chain() -> Chain {
-    Chain::new(4, Vendor::default(), Parameters::default())
+    new_chain(4, Vendor::default(), Parameters::default())
 }
 
 /// A transaction of the size of a transfer.
@@ -103,10 +105,13 @@ fn check_one(bencher: Bencher<'_, '_>, sender: impl Fn(&[u8]) -> AccountAuthenti
     let raw = raw(1);
     let sender = sender(&raw.signing_message(chain.vendor()));
     let transaction = signed(raw, sender);
-    assert_eq!(transaction.check(&chain), Ok(()));
+    assert_eq!(
+        transaction.check(chain.vendor(), chain.parameters()),
+        Ok(())
+    );
     bencher
         .counter(ItemsCount::new(1usize))
-        .bench_local(|| transaction.check(&chain));
+        .bench_local(|| transaction.check(chain.vendor(), chain.parameters()));
 }
 
 fn single_key((public_key, signature): (AnyPublicKey, AnySignature)) -> AccountAuthenticator {
@@ -200,7 +205,12 @@ fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
         .bench_local_values(|transactions| {
-            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+            CheckedTransaction::check_all(
+                transactions,
+                chain.vendor(),
+                chain.parameters(),
+                &mut DecodedKeys::default(),
+            )
         });
 }
 
@@ -216,7 +226,12 @@ fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
         .bench_local_values(|transactions| {
-            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+            CheckedTransaction::check_all(
+                transactions,
+                chain.vendor(),
+                chain.parameters(),
+                &mut DecodedKeys::default(),
+            )
         });
 }
 
@@ -232,7 +247,12 @@ fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
         .counter(ItemsCount::new(transactions.len()))
         .with_inputs(|| transactions.clone())
         .bench_local_values(|transactions| {
-            CheckedTransaction::check_all(transactions, &chain, &mut DecodedKeys::default())
+            CheckedTransaction::check_all(
+                transactions,
+                chain.vendor(),
+                chain.parameters(),
+                &mut DecodedKeys::default(),
+            )
         });
 }
 

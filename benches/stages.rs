@@ -1,19 +1,21 @@
 //! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
 //! validation, execution in blocks of several sizes and on several threads; and of a hash alone and among others.
-//! `cargo bench -p ledger --bench stages`.
+//! `cargo bench -p ledger-execution --bench stages`.
 
 #[path = "kit.rs"]
 mod kit;
 
 use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
-use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, ExecutedBlock, HashValue, OrderedBlock,
-    SignedTransaction, StateKey, StateView, ValidationInputs, Vendor,
-    accumulator::root_of,
-    decode_signed_transaction,
-    execute::{execute_block, validate_for_admission},
+use ledger_crypto::HashValue;
+use ledger_execution::{
+    ValidationInputs, build_chain, execute_block, execute_genesis, validate_for_admission,
 };
+use ledger_types::{
+    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, OrderedBlock, SignedTransaction,
+    StateKey, StateView, Vendor, accumulator::root_of, decode_signed_transaction,
+};
+use ledger_vm::Chain;
 use std::{
     collections::HashMap,
     ops::Range,
@@ -41,8 +43,8 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let genesis = kit::genesis(ACCOUNTS);
-        let chain = genesis.chain().expect("a valid genesis");
-        let block: ExecutedBlock = genesis.block(&chain);
+        let chain = build_chain(&genesis).expect("a valid genesis");
+        let block: ExecutedBlock = execute_genesis(&genesis, &chain);
         let writes = block.transactions[0].writes.iter();
         let state = writes
             .filter_map(|(key, op)| Some((key.clone(), op.value()?.clone())))
@@ -83,7 +85,7 @@ impl Fixture {
 }
 
 impl StateView for Fixture {
-    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, ledger::StateError> {
+    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, ledger_types::StateError> {
         Ok(self.state.get(key).cloned())
     }
 }
@@ -132,7 +134,9 @@ fn check_signature(bencher: Bencher) {
     let fixture = Fixture::new();
     let transaction = fixture.transfer(1);
     bencher.bench(|| {
-        transaction.check(&fixture.chain).expect("it holds");
+        transaction
+            .check(fixture.chain.vendor(), fixture.chain.parameters())
+            .expect("it holds");
     });
 }
 
@@ -177,7 +181,9 @@ fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
         for _ in 0..busy {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    transaction.check(&fixture.chain).expect("it holds");
+                    transaction
+                        .check(fixture.chain.vendor(), fixture.chain.parameters())
+                        .expect("it holds");
                 }
             });
         }

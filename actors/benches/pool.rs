@@ -9,17 +9,17 @@
 #![allow(clippy::print_stdout)]
 
 use bytes::Bytes;
-use ledger::{
+use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, EntryFunction,
-    ExecutedBlock, ExecutedTransaction, ExecutionStatus, HashValue, Identifier, RawTransaction,
+    ExecutedBlock, ExecutedTransaction, ExecutionStatus, Identifier, RawTransaction,
     SignedTransaction, Transaction, TransactionInfo, Vendor, WriteSet,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
     transaction::{
         ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
         TransactionInfoV0, TransactionPayload,
     },
 };
-use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
 use std::{
     env, fs,
     process::Command,

@@ -15,11 +15,10 @@ use crate::{
 };
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
-use ledger::{
-    AccountAddress, AccountSnapshot, Chain, ChainTip, ExecuteError, ExecutedBlock, OrderedBlock,
-    StateError, StateKey, execute::execute_block,
-};
+use ledger_execution::{AccountSnapshot, ExecuteError, execute_block};
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, ChainTip, ExecutedBlock, OrderedBlock, StateError, StateKey};
+use ledger_vm::Chain;
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeMap,

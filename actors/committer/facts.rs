@@ -1,6 +1,8 @@
 //! What submissions are checked against: the facts of recently touched accounts.
 
-use ledger::{AccountAddress, AccountSnapshot, map::GenerationalMap};
+use ledger_crypto::map::GenerationalMap;
+use ledger_execution::AccountSnapshot;
+use ledger_types::AccountAddress;
 
 /// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
 /// twice as many at most.
@@ -56,7 +58,7 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::HashValue;
+    use ledger_crypto::HashValue;
 
     fn facts(sequence_number: u64) -> AccountSnapshot {
         AccountSnapshot {

@@ -1,6 +1,6 @@
 //! The feed of new blocks.
 
-use ledger::ExecutedBlock;
+use ledger_types::ExecutedBlock;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 

@@ -3,7 +3,8 @@
 use super::{Executed, facts::Facts};
 use crate::{Committed, lookup::HeldBlock};
 use arc_swap::ArcSwap;
-use ledger::{ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo, map::HashMap};
+use ledger_crypto::{HashValue, map::HashMap};
+use ledger_types::{ChainTip, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// How far back transactions are found without the store. The newest block is always there.
@@ -207,7 +208,8 @@ mod tests {
     use super::*;
     use crate::testing::{block, block_writing, draft, ledger_info};
     use bytes::Bytes;
-    use ledger::{AccountAddress, AccountSnapshot, StateKey};
+    use ledger_execution::AccountSnapshot;
+    use ledger_types::{AccountAddress, StateKey};
     use std::thread;
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {

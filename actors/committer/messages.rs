@@ -3,8 +3,9 @@
 use super::{BlockFeed, Executed, relay::Relay, waiters::WaiterId};
 use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
-use ledger::{ExecutedBlock, HashValue, LedgerInfo, OrderedBlock};
+use ledger_crypto::HashValue;
 use ledger_store::LoggedBlock;
+use ledger_types::{ExecutedBlock, LedgerInfo, OrderedBlock};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

@@ -29,8 +29,8 @@ use crate::{
 use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use feed::Feed;
-use ledger::OrderedBlock;
 use ledger_store::LoggedBlock;
+use ledger_types::OrderedBlock;
 use messages::{
     Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Listeners, Subscribe,
     SubscribeBlocks, WaitEnd,

@@ -5,7 +5,7 @@
 
 use super::messages::WaitEnd;
 use crate::lookup::HeldBlock;
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use std::{future::poll_fn, sync::Arc, task::Poll};
 use tokio::sync::{mpsc, oneshot};
 

@@ -5,7 +5,8 @@
 //! except what must stay.
 
 use bytes::Bytes;
-use ledger::{ExecutedBlock, StateKey, map::GenerationalMap};
+use ledger_crypto::map::GenerationalMap;
+use ledger_types::{ExecutedBlock, StateKey};
 
 /// What a generation may hold, in bytes, keys and bookkeeping included.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;

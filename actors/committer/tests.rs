@@ -5,7 +5,8 @@ use crate::{
     mailbox::Port,
     testing::{block, draft, ledger_info},
 };
-use ledger::{AccountAddress, HashValue};
+use ledger_crypto::HashValue;
+use ledger_types::AccountAddress;
 use std::sync::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 

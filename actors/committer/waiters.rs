@@ -4,7 +4,7 @@ use super::{
     messages::WaitEnd,
     relay::{Announced, Outgoing, Relay},
 };
-use ledger::{HashValue, map::HashMap};
+use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

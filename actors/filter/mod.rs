@@ -13,7 +13,7 @@ mod rule;
 
 pub use rule::{FilterAction, FilterRule, FilterRuleError, FilterSubject};
 
-use ledger::{AccountAddress, Identifier, ModuleId, SignedTransaction};
+use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
 use std::{collections::HashMap, fmt};
 
 /// Rules with a look-up for each kind of subject, so that a decision costs as much with thousands of rules

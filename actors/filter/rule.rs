@@ -1,7 +1,9 @@
 //! A rule of the submission filter and its text: `deny sender 0x1`, `allow module 0x1::m`,
 //! `deny function 0x1::m::f`, `deny all`.
 
-use ledger::{AccountAddress, AddressError, Identifier, IdentifierError, ModuleId, TypeParseError};
+use ledger_types::{
+    AccountAddress, AddressError, Identifier, IdentifierError, ModuleId, TypeParseError,
+};
 use std::{fmt, str::FromStr};
 
 /// What a rule does with the transactions that it matches.

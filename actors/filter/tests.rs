@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::draft;
-use ledger::{
+use ledger_types::{
     EntryFunction,
     transaction::{
         AccountAuthenticator, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script,

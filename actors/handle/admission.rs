@@ -7,13 +7,16 @@ use crate::{
     committer::Facts,
     mempool::messages::{AskRoom, Submit},
 };
-use ledger::{
-    AccountAddress, AccountSnapshot, Chain, CheckedTransaction, Discard, ReplayProtector,
-    SignedTransaction, ValidationInputs,
-    execute::{NonceSnapshot, validate_for_admission, validate_multisig_for_admission},
-    transaction::Executable,
+use ledger_execution::{
+    AccountSnapshot, NonceSnapshot, ValidationInputs, validate_for_admission,
+    validate_multisig_for_admission,
 };
 use ledger_store::{Query, Snapshot, StoreError};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
+    transaction::Executable,
+};
+use ledger_vm::Chain;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 impl NodeHandle {

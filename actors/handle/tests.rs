@@ -17,7 +17,7 @@ use crate::{
 };
 use bytes::Bytes;
 use futures::future::LocalBoxFuture;
-use ledger::{AccountAddress, CheckedTransaction, OrderedBlock};
+use ledger_types::{AccountAddress, CheckedTransaction, OrderedBlock};
 use std::{
     pin::Pin,
     sync::{

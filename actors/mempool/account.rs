@@ -7,7 +7,7 @@ use super::{
     small_map::SmallMap,
     turns::{Share, Shares, Turns},
 };
-use ledger::ReplayProtector::{self, Nonce, SequenceNumber};
+use ledger_types::ReplayProtector::{self, Nonce, SequenceNumber};
 
 /// One account.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A transaction of the pool, its place there, and the keys under which indices find it.
 
-use ledger::{AccountAddress, CheckedTransaction, ReplayProtector};
+use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector};
 use std::{cmp::Reverse, sync::Arc};
 
 /// What identifies a transaction in the pool.

@@ -6,7 +6,7 @@
 //!   the block, or if it has the maximum number of transactions.
 //! * Epochs make no difference, and neither do blocks that one contract fills.
 
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use serde::Serialize;
 use std::collections::{HashSet, VecDeque};
 

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{LeaveReason, SubmitError, committer::WaiterId, mailbox::Port};
 use actix::Message;
-use ledger::{CheckedTransaction, HashValue};
+use ledger_crypto::HashValue;
+use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

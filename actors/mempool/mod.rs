@@ -36,7 +36,7 @@ use crate::{
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use gas::GasHistory;
-use ledger::{
+use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
     ValidationStatus,
 };

@@ -1,7 +1,7 @@
 //! Saving the pool on a disk that is full: whoever stops the node may still make room.
 
 use super::{Pending, save};
-use ledger::Chain;
+use ledger_vm::Chain;
 use std::{
     io::{self, ErrorKind},
     path::Path,

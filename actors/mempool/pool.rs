@@ -20,7 +20,8 @@ use super::{
     turns::Turns,
 };
 use crate::{LeaveReason, MempoolConfig, meters::PoolMeter};
-use ledger::{AccountAddress, CheckedTransaction, HashValue, ReplayProtector::Nonce, map::HashMap};
+use ledger_crypto::{HashValue, map::HashMap};
+use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,

@@ -1,7 +1,7 @@
 //! The reasons why transactions left the pool.
 
 use crate::LeaveReason;
-use ledger::{HashValue, map::GenerationalMap};
+use ledger_crypto::{HashValue, map::GenerationalMap};
 
 /// Minimum number of reasons that are remembered: enough for some minutes of a pool that rejects a few
 /// hundred transactions per second. A reason takes about 150 bytes.

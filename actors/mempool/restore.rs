@@ -5,8 +5,10 @@ use super::{
     saved::{self, SavedPoolError},
 };
 use crate::{LeaveReason, MempoolConfig, StartError, SubmitError, handle::read_facts};
-use ledger::{Chain, HashValue, ReplayProtector};
+use ledger_crypto::HashValue;
 use ledger_store::{StoreError, StoreReader};
+use ledger_types::ReplayProtector;
+use ledger_vm::Chain;
 use std::{
     collections::{HashMap, HashSet},
     io,
@@ -200,7 +202,8 @@ pub(super) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, n
 mod tests {
     use super::*;
     use crate::testing::{block, draft, orderless, wallet::development};
-    use ledger::ValidationStatus;
+    use ledger_execution::execute_genesis;
+    use ledger_types::ValidationStatus;
     use std::sync::Arc;
 
     #[test]
@@ -287,7 +290,7 @@ mod tests {
     fn what_a_block_under_way_at_the_stop_has_executed_is_not_taken_in_again() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
-        let tip = store.genesis().unwrap().unwrap().block(&chain).tip;
+        let tip = execute_genesis(&store.genesis().unwrap().unwrap(), &chain).tip;
         let [executed, waiting] = [7, 8].map(|nonce| orderless(1, nonce).checked());
         let mut block = Arc::unwrap_or_clone(block(1, &[Arc::clone(&executed)], &[]));
         block.header.parent_hash = tip.block_hash;

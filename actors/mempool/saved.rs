@@ -5,7 +5,9 @@
 //! and could not be finished is removed: on a full disk it would take the room that the ledger needs.
 
 use super::Pending;
-use ledger::{Chain, CheckedTransaction, HashValue, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{CheckedTransaction, SignedTransaction};
+use ledger_vm::Chain;
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},

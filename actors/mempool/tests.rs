@@ -7,7 +7,7 @@ use crate::{
     mailbox::Mailbox,
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
-use ledger::CheckedTransaction;
+use ledger_types::CheckedTransaction;
 use std::{slice, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
@@ -75,7 +75,7 @@ impl Fixture {
         });
     }
 
-    async fn find(&self, hash: ledger::HashValue) -> InPool {
+    async fn find(&self, hash: ledger_crypto::HashValue) -> InPool {
         let (reply, answer) = oneshot::channel();
         self.mempool.request(PendingByHash { hash, reply }).unwrap();
         answer.await.unwrap()
@@ -118,7 +118,7 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
     fixture.clock.pass_secs(1);
     // Whatever changes the pool has it look who has expired.
     fixture.submit(draft(3, 0)).await.unwrap();
-    let unknown = ledger::HashValue::sha3_of(&[b"unknown"]);
+    let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
     let [waiter, other, last] = crate::committer::waiter_ids();
     for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
         fixture.mempool.tell(AskAbsent { hash, waiter });

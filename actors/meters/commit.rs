@@ -1,7 +1,7 @@
 //! What became durable, and what was pruned: counted by the thread that writes.
 
 use super::{Distribution, Sizes, Times};
-use ledger::ExecutedBlock;
+use ledger_types::ExecutedBlock;
 use std::{sync::Arc, time::Duration};
 
 /// The meter of the writer's work.

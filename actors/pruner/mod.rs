@@ -13,7 +13,7 @@ use crate::{
     storage::messages::{Prune, PruneDone},
 };
 use actix::{Actor, Context, Handler};
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use window::Window;
 
 /// The actor's name.

@@ -1,7 +1,7 @@
 //! Which versions may go.
 
 use crate::PrunerConfig;
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 
 /// The window of versions that stay, and the step that is in flight.
 #[derive(Debug)]

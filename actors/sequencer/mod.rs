@@ -18,7 +18,7 @@ use crate::{
     },
 };
 use actix::{Actor, AsyncContext, Context, Handler};
-use ledger::{ChainTip, CheckedTransaction, OrderedBlock};
+use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
 use messages::{Start, Stop};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};

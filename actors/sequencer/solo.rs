@@ -1,7 +1,7 @@
 //! Order by one node alone: the next batch is the next block.
 
 use bytes::Bytes;
-use ledger::{AccountAddress, ChainTip, CheckedTransaction, OrderedBlock};
+use ledger_types::{AccountAddress, ChainTip, CheckedTransaction, OrderedBlock};
 use std::sync::Arc;
 
 /// The end of the chain as it was ordered, which is ahead of what is durable.

@@ -25,8 +25,9 @@ pub use lanes::Lane;
 use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
 use counts::Counts;
 use crossbeam_channel::{Receiver, Sender};
-use ledger::{Chain, CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_limits::{Limit, Permit};
+use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
+use ledger_vm::Chain;
 use room::Room;
 use std::{
     convert::Infallible,
@@ -153,7 +154,8 @@ impl SignatureChecks {
             tokio::task::yield_now().await;
         }
         if lane == Lane::Trusted && is_plain && self.in_progress.held() == 1 {
-            let verdict = CheckedTransaction::check(transaction, chain);
+            let verdict =
+                CheckedTransaction::check(transaction, chain.vendor(), chain.parameters());
             let counts = &self.lanes.trusted.counts;
             counts.accepted();
             counts.checked(1, usize::from(verdict.is_err()));

@@ -5,9 +5,10 @@ use super::*;
 use crate::testing::wallet::{Wallet, funded};
 use bytes::Bytes;
 use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_SUSPECT};
-use ledger::{
-    Discard, Genesis, Parameters, ValidationStatus, Vendor,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_types::{
+    Discard, Parameters, ValidationStatus, Vendor,
     transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
 };
 use std::{
@@ -51,9 +52,9 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
         Self {
-            chain: genesis.chain().unwrap(),
+            chain: build_chain(&genesis).unwrap(),
             wallet: funded().remove(0),
             answered: mpsc::channel(),
         }

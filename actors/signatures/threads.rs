@@ -7,7 +7,9 @@ use super::{
 };
 use crate::failure::Failure;
 use crossbeam_channel::{Receiver, select};
-use ledger::{Chain, CheckedTransaction, Discard, SignedTransaction, crypto::DecodedKeys};
+use ledger_crypto::DecodedKeys;
+use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
+use ledger_vm::Chain;
 use std::{
     convert::Infallible,
     io,
@@ -124,7 +126,12 @@ impl Checker {
         if transactions.is_empty() {
             return;
         }
-        let verdicts = CheckedTransaction::check_all(transactions, &self.chain, &mut self.keys);
+        let verdicts = CheckedTransaction::check_all(
+            transactions,
+            self.chain.vendor(),
+            self.chain.parameters(),
+            &mut self.keys,
+        );
         let bad = verdicts.iter().filter(|verdict| verdict.is_err()).count();
         self.work.of(batch.lane).counts.checked(verdicts.len(), bad);
         for (answer, verdict) in answers.into_iter().zip(verdicts) {

@@ -8,11 +8,12 @@ use super::{
     reads::{LISTED_MAX, stream_events},
 };
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, AccountSnapshot, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo,
-    OrderedBlock, StateError, StateKey, StateView, execute::execute_block,
-};
+use ledger_execution::{AccountSnapshot, execute_block};
 use ledger_store::{Snapshot, StoreError, StoreReader};
+use ledger_types::{
+    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock,
+    StateError, StateKey, StateView,
+};
 use std::sync::Arc;
 
 /// Looks at all that is durable before the node runs: what was shown is there and the same, what was not is

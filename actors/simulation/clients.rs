@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Accepted, NodeHandle, SubmitError, mempool::messages::Submit};
 use fastrand::Rng;
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,

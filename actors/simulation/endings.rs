@@ -16,7 +16,7 @@ use crate::{
     },
     node::quiesce,
 };
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
     cell::{Cell, RefCell},

@@ -2,17 +2,22 @@
 
 use bytes::Bytes;
 use fastrand::Rng;
-use ledger::{
-    AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
-    HashValue, Identifier, Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
-    crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature},
+use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_execution::{
+    development_accounts, development_genesis, execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT,
+};
+use ledger_framework::new_chain;
+use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{Disk, Image};
+use ledger_types::{
+    AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Identifier,
+    Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
     transaction::{
         ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
         TransactionPayload,
     },
 };
-use ledger_store::{Store, StoreOptions};
-use ledger_test_support::{Disk, Image};
+use ledger_vm::Chain;
 use std::sync::{Arc, OnceLock};
 
 /// Little memory for pages, so that reads reach the disk.
@@ -27,7 +32,7 @@ const SMALL_BLOCK_GAS: u64 = 60;
 /// How many accounts take part.
 pub(super) const WALLETS: usize = 8;
 /// How many of them have money at the beginning.
-pub(super) const FUNDED: usize = Genesis::DEVELOPMENT_ACCOUNTS as usize;
+pub(super) const FUNDED: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
 
 /// Begins every simulation's clock, Unix seconds.
 pub(super) const START_SECS: u64 = 1_800_000_000;
@@ -59,14 +64,14 @@ impl Fixture {
     }
 
     fn new(parameters: Parameters) -> Self {
-        let genesis = Genesis::development(4, Vendor::default(), parameters);
+        let genesis = development_genesis(4, Vendor::default(), parameters);
         // Not the genesis' own: that refuses blocks as small as these.
-        let chain = Chain::new(
+        let chain = new_chain(
             genesis.chain_id,
             genesis.vendor.clone(),
             genesis.parameters.clone(),
         );
-        let block = genesis.block(&chain);
+        let block = execute_genesis(&genesis, &chain);
         let disk = Disk::default();
         let mut store =
             Store::open_backend_with_secret(disk.clone(), disk.log(), &STORE_OPTIONS, SECRET)
@@ -98,13 +103,13 @@ pub(super) struct Wallet {
 pub(super) fn wallets() -> &'static [Wallet] {
     static ALL: OnceLock<Vec<Wallet>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let funded = Genesis::development_accounts()
+        let funded = development_accounts()
             .into_iter()
             .map(|account| account.private_key);
         let poor =
             (FUNDED..WALLETS).map(|number| Ed25519PrivateKey::from_seed(&[number as u8; 32]));
         let wallets = funded.chain(poor).map(|key| Wallet {
-            address: key.public_key().account_address(),
+            address: AccountAddress::from_public_key(&key.public_key()),
             public_key: key.public_key(),
         });
         wallets.collect()

@@ -14,9 +14,10 @@ use crate::{
     Accepted, Head, Lookup, MempoolConfig, NodeConfig, ReadError, SubmitError, Unwritable,
     clock::LedgerClock, committer::HeadCell, failure::Failure,
 };
-use ledger::{CheckedTransaction, HashValue, LedgerInfo};
+use ledger_crypto::HashValue;
 use ledger_store::Store;
 use ledger_test_support::Disk;
+use ledger_types::{CheckedTransaction, LedgerInfo};
 use std::{
     cell::{Cell, RefCell, RefMut},
     rc::Rc,

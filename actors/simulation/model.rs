@@ -5,9 +5,11 @@ use super::{
     fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS, wallets},
     judge::Asked,
 };
-use ledger::{
+use ledger_crypto::HashValue;
+use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_types::{
     BlockHeader, CheckedTransaction, ContractEvent, DiscardedTransaction, EventKey, ExecutedBlock,
-    ExecutedTransaction, ExecutionStatus, Genesis, HashValue, LedgerInfo, Transaction,
+    ExecutedTransaction, ExecutionStatus, LedgerInfo, Transaction,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -172,13 +174,13 @@ pub(super) struct Model {
 }
 
 /// All money of the wallets at the beginning.
-pub(super) const MONEY: u128 = FUNDED as u128 * Genesis::DEVELOPMENT_BALANCE as u128;
+pub(super) const MONEY: u128 = FUNDED as u128 * DEVELOPMENT_BALANCE as u128;
 
 impl Model {
     pub(super) fn new(fixture: &Fixture) -> Self {
         let mut accounts = vec![Account::default(); WALLETS];
         for account in &mut accounts[..FUNDED] {
-            account.balance = Genesis::DEVELOPMENT_BALANCE;
+            account.balance = DEVELOPMENT_BALANCE;
         }
         let mut model = Self {
             accounts,

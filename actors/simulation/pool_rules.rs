@@ -7,7 +7,8 @@ use super::{
     model::{Model, Sent},
 };
 use crate::{LeaveReason, MempoolConfig, SubmitError};
-use ledger::{Discard, HashValue, ValidationStatus};
+use ledger_crypto::HashValue;
+use ledger_types::{Discard, ValidationStatus};
 
 /// Longest lifetime that the simulation gives an orderless transaction, in seconds.
 ///

@@ -8,8 +8,9 @@ use super::{
     reads::Page,
 };
 use crate::{Lookup, Pending};
-use ledger::{CheckedTransaction, HashValue, LedgerInfo};
+use ledger_crypto::HashValue;
 use ledger_store::StoreError;
+use ledger_types::{CheckedTransaction, LedgerInfo};
 
 /// Numbers, nonces, expirations, fees, conservation, the chain of blocks.
 pub(super) const RULES_OF_THE_CHAIN: &str = "blocks follow the rules of the chain";

@@ -1,8 +1,11 @@
 //! What clients read of a version.
 
 use super::{fixture::wallets, model::StreamEvents};
-use ledger::{AccountSnapshot, Chain, EventKey, HashValue, StateKey};
+use ledger_crypto::HashValue;
+use ledger_execution::AccountSnapshot;
 use ledger_store::{Query, Snapshot, StoreError};
+use ledger_types::{EventKey, StateKey};
+use ledger_vm::Chain;
 
 /// The most versions that a listing gives.
 pub(super) const LISTED_MAX: usize = 1_000;

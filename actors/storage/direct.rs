@@ -9,8 +9,8 @@ use super::NAME;
 use super::messages::Answer;
 use crate::{Clock, ReadError, committer::HeadCell, failure::Failure};
 use arc_swap::ArcSwapOption;
-use ledger::LedgerInfo;
 use ledger_store::{Query, Snapshot, StoreReader};
+use ledger_types::LedgerInfo;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A read that takes longer than this had to wait for the disk, or its thread for a core.

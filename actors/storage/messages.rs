@@ -2,8 +2,8 @@
 
 use crate::ReadError;
 use actix::Message;
-use ledger::LedgerInfo;
 use ledger_store::Query;
+use ledger_types::LedgerInfo;
 use tokio::sync::oneshot;
 
 /// Removes versions below `below_version`, at most about `versions_max` of them. The

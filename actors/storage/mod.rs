@@ -192,7 +192,8 @@ mod tests {
         meters::CommitMeter,
         testing::{block, wallet::development},
     };
-    use ledger::{AccountAddress, OrderedBlock, StateError, StateKey, execute::execute_block};
+    use ledger_execution::execute_block;
+    use ledger_types::{AccountAddress, OrderedBlock, StateError, StateKey};
 
     #[test]
     fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {

@@ -11,17 +11,19 @@ use crate::{
     clock::{Clock, ClockReading, LedgerClock},
 };
 pub(crate) use hand_clock::HandClock;
-use ledger::{
-    AccountAddress, Accumulator, BlockHeader, Chain, ChainTip, CheckedTransaction,
-    DiscardedTransaction, EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus,
-    HashValue, Identifier, LedgerInfo, Parameters, RawTransaction, SignedTransaction, StateKey,
-    Transaction, TransactionInfo, ValidationStatus, Vendor, WriteOp, WriteSet,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_framework::new_chain;
+use ledger_types::{
+    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction,
+    EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Identifier, LedgerInfo,
+    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo,
+    ValidationStatus, Vendor, WriteOp, WriteSet,
     transaction::{
         ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
         TransactionInfoV0, TransactionPayload,
     },
 };
+use ledger_vm::Chain;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Far beyond every clock of the tests.
@@ -221,7 +223,7 @@ pub(crate) fn block_writing(
 
 /// The chain of the drafts.
 pub(crate) fn chain() -> Chain {
-    Chain::new(4, Vendor::default(), Parameters::default())
+    new_chain(4, Vendor::default(), Parameters::default())
 }
 
 /// A ledger of one version.

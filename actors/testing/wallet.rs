@@ -1,12 +1,14 @@
 //! Clients of a development chain with real keys, and the store of such a chain.
 
-use ledger::{
-    AccountAddress, Chain, CheckedTransaction, EntryFunction, Genesis, Identifier, Parameters,
-    RawTransaction, SignedTransaction, Vendor,
-    crypto::Ed25519PrivateKey,
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{build_chain, development_accounts, development_genesis, execute_genesis};
+use ledger_store::{Store, StoreOptions};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, EntryFunction, Identifier, Parameters, RawTransaction,
+    SignedTransaction, Vendor,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
-use ledger_store::{Store, StoreOptions};
+use ledger_vm::Chain;
 use std::path::Path;
 
 /// An account with its key and its next sequence number.
@@ -24,7 +26,7 @@ impl Wallet {
         seed[..8].copy_from_slice(&number.to_le_bytes());
         let key = Ed25519PrivateKey::from_seed(&seed);
         Self {
-            address: key.public_key().account_address(),
+            address: AccountAddress::from_public_key(&key.public_key()),
             key,
             sequence_number: 0,
         }
@@ -83,20 +85,22 @@ impl Wallet {
             public_key: self.key.public_key(),
             signature: self.key.sign(&raw.signing_message(chain.vendor())),
         };
-        CheckedTransaction::check(SignedTransaction { raw, authenticator }, chain)
-            .expect("a good signature")
+        CheckedTransaction::check(
+            SignedTransaction { raw, authenticator },
+            chain.vendor(),
+            chain.parameters(),
+        )
+        .expect("a good signature")
     }
 }
 
 /// The funded accounts of a development chain.
 pub fn funded() -> Vec<Wallet> {
-    let accounts = Genesis::development_accounts()
-        .into_iter()
-        .map(|account| Wallet {
-            address: account.address,
-            key: account.private_key,
-            sequence_number: 0,
-        });
+    let accounts = development_accounts().into_iter().map(|account| Wallet {
+        address: account.address,
+        key: account.private_key,
+        sequence_number: 0,
+    });
     accounts.collect()
 }
 
@@ -120,11 +124,11 @@ pub fn initialized(store: Store) -> (Chain, Store) {
 }
 
 fn initialized_with(mut store: Store, parameters: Parameters) -> (Chain, Store) {
-    let genesis = Genesis::development(4, Vendor::default(), parameters);
-    let chain = genesis.chain().expect("a good genesis");
+    let genesis = development_genesis(4, Vendor::default(), parameters);
+    let chain = build_chain(&genesis).expect("a good genesis");
     if store.genesis().expect("a readable store").is_none() {
         store
-            .initialize(&genesis, &genesis.block(&chain))
+            .initialize(&genesis, &execute_genesis(&genesis, &chain))
             .expect("a writable store");
     }
     (chain, store)

@@ -5,13 +5,13 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger::Chain;
 use ledger_actors::{
     FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError,
     Unwritable,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
+use ledger_vm::Chain;
 use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};
@@ -42,7 +42,7 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
 }
 
 /// Fails unless a transaction that was accepted is committed; gives the newest version then.
-async fn check_committed(node: &Node, hash: ledger::HashValue, after: Fault) -> u64 {
+async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
     let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(
         matches!(lookup, Lookup::Committed(_)),
@@ -70,7 +70,7 @@ impl Broken {
     }
 
     /// Submits a transfer; gives its hash.
-    async fn transfer(&mut self) -> Result<ledger::HashValue, SubmitError> {
+    async fn transfer(&mut self) -> Result<ledger_crypto::HashValue, SubmitError> {
         let to = Wallet::new(1).address;
         let transaction = self.payer.transfer(&self.chain, to, 1);
         let accepted = self.handle().submit(transaction).await?;
@@ -78,7 +78,7 @@ impl Broken {
     }
 
     /// Waits until a transaction is committed, and the writer at rest: it is told before the database has it.
-    async fn committed_version(&self, hash: ledger::HashValue) -> u64 {
+    async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
         let version = match self.handle().wait_for_commit(hash).await.unwrap().1 {
             Lookup::Committed(committed) => committed.version,
             other => panic!("not committed: {other:?}"),

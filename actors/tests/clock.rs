@@ -8,11 +8,11 @@ mod hand_clock;
 mod wallet;
 
 use hand_clock::HandClock;
-use ledger::CheckedTransaction;
 use ledger_actors::{
     Clock, ClockReading, ClockState, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError,
     Unwritable,
 };
+use ledger_types::CheckedTransaction;
 use std::{path::Path, time::Duration};
 use tempfile::TempDir;
 use wallet::{Wallet, development, funded};

@@ -4,9 +4,10 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger::{BlockInfo, CheckedTransaction, DiscardedTransaction, HashValue, Parameters};
 use ledger_actors::{Clock, Lookup, Node, NodeConfig, NodeHandle};
+use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
 use std::{
     collections::HashSet,
     path::Path,

@@ -4,14 +4,14 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger::{
-    AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
-    transaction::{Multisig, TransactionPayload},
-};
 use ledger_actors::{
     Clock, LeaveReason, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, TuneError,
 };
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
+    transaction::{Multisig, TransactionPayload},
+};
 use std::{
     path::Path,
     pin::pin,
@@ -90,8 +90,8 @@ async fn a_transfer_is_committed_and_found_again_after_a_restart() {
 
 impl Wallet {
     /// Some hash that nobody knows.
-    fn address_hash(&self) -> ledger::HashValue {
-        ledger::HashValue::sha3_of(&[self.address.as_bytes()])
+    fn address_hash(&self) -> ledger_crypto::HashValue {
+        ledger_crypto::HashValue::sha3_of(&[self.address.as_bytes()])
     }
 }
 
@@ -342,14 +342,16 @@ async fn a_wait_ends_when_its_transaction_leaves() {
     let replacing = async {
         let mut raw = parked.raw().clone();
         raw.gas_unit_price += 1;
-        let authenticator = ledger::transaction::TransactionAuthenticator::Ed25519 {
+        let authenticator = ledger_types::transaction::TransactionAuthenticator::Ed25519 {
             public_key: wallet.key.public_key(),
             signature: wallet
                 .key
                 .sign(&raw.signing_message(handle.chain().vendor())),
         };
-        let signed = ledger::SignedTransaction { raw, authenticator };
-        let newer = CheckedTransaction::check(signed, handle.chain()).unwrap();
+        let signed = ledger_types::SignedTransaction { raw, authenticator };
+        let newer =
+            CheckedTransaction::check(signed, handle.chain().vendor(), handle.chain().parameters())
+                .unwrap();
         handle.submit(newer.clone()).await.unwrap();
         newer.hash()
     };

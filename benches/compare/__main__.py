@@ -24,7 +24,7 @@ generator of `--node` loads both.
 With `--benches`, the benches `stages`, `functions`, `signatures` and `growth` of both builds run instead. They lie
 beside the node's program after this command in both checkouts:
 
-    cargo bench --no-run -p ledger --benches && cargo bench --no-run -p ledger-store --bench growth
+    cargo bench --no-run -p ledger-execution --benches && cargo bench --no-run -p ledger-store --bench growth
 """
 
 import argparse

@@ -3,12 +3,12 @@
 
 use crate::log::Log;
 use actix_web::web::Bytes;
-use ledger::{
-    Chain, HashValue,
-    crypto::{DecodedKeys, batch, ed25519::Equation},
-    decode_signed_transaction,
-    transaction::TransactionAuthenticator,
+use ledger_crypto::{
+    DecodedKeys, HashValue,
+    ed25519::{Equation, batch},
 };
+use ledger_types::{decode_signed_transaction, transaction::TransactionAuthenticator};
+use ledger_vm::Chain;
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 use tokio::{sync::oneshot, task::yield_now};
 
@@ -66,7 +66,7 @@ impl Checker {
         else {
             // Every other kind is checked alone, as in a node all but its ed25519 parts are.
             transaction
-                .check(&self.chain)
+                .check(self.chain.vendor(), self.chain.parameters())
                 .map_err(|_| Refusal::Signature)?;
             let hash = self.hash(&body);
             self.log.append(std::iter::once((hash, &*body)));

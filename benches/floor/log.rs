@@ -2,7 +2,7 @@
 //! and syncs it, for all that came meanwhile.
 
 use crate::{parked::Bell, recent::Recent};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write as _},

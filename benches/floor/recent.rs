@@ -1,7 +1,7 @@
 //! Where each of the newest transactions stands in the log: two generations of bounded size, so that a
 //! wait finds what was submitted a moment ago and nothing grows.
 
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},

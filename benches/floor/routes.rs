@@ -12,7 +12,9 @@ use actix_web::{
     http::header::ContentType,
     web::{self, Bytes, Data, Path, PayloadConfig, ServiceConfig},
 };
-use ledger::{Chain, HashValue, Parameters, Vendor};
+use ledger_crypto::HashValue;
+use ledger_framework::new_chain;
+use ledger_types::{Parameters, Vendor};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ impl Worker {
     pub fn new(log: &Arc<Log>, polling: Option<Polling>) -> Self {
         let parked = Parked::default();
         log.ring(parked.bell());
-        let chain = Chain::new(CHAIN_ID, Vendor::default(), Parameters::default());
+        let chain = new_chain(CHAIN_ID, Vendor::default(), Parameters::default());
         Self {
             checker: Checker::new(chain, log),
             parked,
@@ -173,9 +175,9 @@ fn refused(error_code: &str) -> HttpResponse {
 mod tests {
     use super::*;
     use actix_web::{App, http::StatusCode, test};
-    use ledger::{
+    use ledger_crypto::Ed25519PrivateKey;
+    use ledger_types::{
         AccountAddress, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction,
-        crypto::Ed25519PrivateKey,
         transaction::{TransactionAuthenticator, TransactionPayload},
     };
 
@@ -183,7 +185,7 @@ mod tests {
         let key = Ed25519PrivateKey::from_seed(&[7; 32]);
         let name = |text: &str| Identifier::new(text).unwrap();
         let raw = RawTransaction {
-            sender: key.public_key().account_address(),
+            sender: AccountAddress::from_public_key(&key.public_key()),
             sequence_number,
             payload: TransactionPayload::EntryFunction(EntryFunction {
                 module: ModuleId {

@@ -1,7 +1,9 @@
 //! What is asked, as bytes on the wire: transfers of one account to another, and waits for them.
 
-use ledger::{AccountAddress, HashValue, ReplayProtector, Vendor, crypto::Ed25519PrivateKey};
-use ledger_client::signer::{self, ChainIdentity, Signer, Terms};
+use ledger_client::signer::{self, Signer, Terms};
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_types::ChainIdentity;
+use ledger_types::{AccountAddress, ReplayProtector, Vendor};
 use std::time::Duration;
 
 /// The chain that a node makes by itself.

@@ -5,9 +5,9 @@
 
 use super::{Admin, refusal};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
-use ledger::LedgerInfo;
 use ledger_api::ErrorCode;
 use ledger_store::FileSize;
+use ledger_types::LedgerInfo;
 use serde::Serialize;
 
 /// The window and the file.

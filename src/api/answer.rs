@@ -14,7 +14,7 @@ use actix_web::{
     },
 };
 use bytes::Bytes;
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use serde::Serialize;
 
 /// Room for the body of an answer of which nothing is known.

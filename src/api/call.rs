@@ -13,10 +13,11 @@ use crate::{
 };
 use actix_web::{HttpRequest, dev::Payload};
 use bytes::Bytes;
-use ledger::{Chain, LedgerInfo};
 use ledger_actors::NodeHandle;
 use ledger_limits::MemoryLease;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::LedgerInfo;
+use ledger_vm::Chain;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, rc::Rc, str::FromStr, sync::Arc};
 

@@ -9,9 +9,9 @@
 
 use crate::error::Problem;
 use actix_web::{HttpMessage as _, HttpRequest};
-use ledger::ValidationStatus;
 use ledger_actors::{Accepted, Lane, SubmitError};
 use ledger_limits::{Limit, Permit};
+use ledger_types::ValidationStatus;
 use std::{cell::Cell, rc::Rc};
 
 /// Number of accepted transactions that make a new connection trusted.

@@ -2,7 +2,7 @@
 //! (docs/reference/rest-contract.md#s2-10). Their names are made once from the chain's vendor word.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use ledger::{LedgerInfo, Vendor};
+use ledger_types::{LedgerInfo, Vendor};
 use std::{
     cell::RefCell,
     collections::BTreeSet,

@@ -6,7 +6,8 @@
 
 use crate::{answer::Answer, format::Format};
 use bytes::Bytes;
-use ledger::{EventKey, HashValue, LedgerInfo, map::HashState};
+use ledger_crypto::{HashValue, map::HashState};
+use ledger_types::{EventKey, LedgerInfo};
 use quick_cache::{
     OptionsBuilder, Weighter,
     sync::{Cache, DefaultLifecycle},

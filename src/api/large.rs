@@ -5,9 +5,9 @@
 
 use crate::error::{ApiError, Problem};
 use bytes::Bytes;
-use ledger::ExecutedTransaction;
 use ledger_actors::NodeHandle;
 use ledger_limits::{Limit, Permit};
+use ledger_types::ExecutedTransaction;
 use std::sync::Arc;
 
 /// Maximum number of large responses that are read and rendered at a time. Each may hold

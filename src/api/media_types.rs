@@ -1,6 +1,6 @@
 //! The media types of bodies in BCS that clients send, made once from the chain's vendor word.
 
-use ledger::Vendor;
+use ledger_types::Vendor;
 
 /// The media types on one chain.
 #[derive(Debug)]

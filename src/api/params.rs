@@ -65,7 +65,8 @@ mod tests {
     use super::*;
     use crate::decimal::Decimal;
     use actix_web::test::TestRequest;
-    use ledger::{AccountAddress, HashValue, StructTag};
+    use ledger_crypto::HashValue;
+    use ledger_types::{AccountAddress, StructTag};
 
     fn request(uri: &str) -> HttpRequest {
         TestRequest::with_uri(&format!("{ROOT}{uri}")).to_http_request()

@@ -2,8 +2,9 @@
 //! one with the other members at its address (docs/reference/framework.md#f9).
 
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, StructTag, state::group_members};
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, StateKey, StateKeyParts, StructTag, state::group_members};
+use ledger_vm::Chain;
 
 /// The resource `tag` at `address` after `version`.
 ///

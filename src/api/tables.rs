@@ -2,11 +2,10 @@
 //! resource at the address that is its handle; they never change.
 
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, WriteSet,
-    framework::modules::table::TableInfo,
-};
+use ledger_framework::modules::table::TableInfo;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag, WriteSet};
+use ledger_vm::Chain;
 use std::collections::{BTreeSet, HashMap};
 
 /// The types of a table.
@@ -125,13 +124,14 @@ fn changed_tables(writes: &WriteSet) -> BTreeSet<AccountAddress> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::{Genesis, Parameters, Vendor, WriteOp};
+    use ledger_execution::{build_chain, development_genesis};
+    use ledger_types::{Parameters, Vendor, WriteOp};
 
     const TABLE: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
 
     fn chain() -> Chain {
-        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-        genesis.chain().unwrap()
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        build_chain(&genesis).unwrap()
     }
 
     fn info(value_type: &str) -> WriteOp {

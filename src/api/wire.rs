@@ -3,11 +3,12 @@
 //!
 //! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
-use ledger::{
-    AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, HashValue, LedgerInfo,
-    ReplayProtector, SignedTransaction, Transaction, TransactionInfo, WriteSet,
-};
+use ledger_crypto::HashValue;
 use ledger_store::{LoggedTransaction, StoredList, StoredRows, TransactionSummary};
+use ledger_types::{
+    AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, LedgerInfo, ReplayProtector,
+    SignedTransaction, Transaction, TransactionInfo, WriteSet,
+};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 /// The index of a validator among the roles of a node.

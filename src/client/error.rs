@@ -1,6 +1,6 @@
 //! Errors of the clients, worded for the user of a command.
 
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 
 /// An error of a request to a node or a faucet.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,8 @@ use crate::{
     ClientError,
     http::{base_url, check_status, http_client, no_response},
 };
-use ledger::{AccountAddress, HashValue};
+use ledger_crypto::HashValue;
+use ledger_types::AccountAddress;
 use serde::Deserialize;
 
 /// A client of one faucet. Clones share its connections.

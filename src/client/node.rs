@@ -3,9 +3,9 @@
 use crate::{
     ClientError,
     http::{base_url, check_status, http_client, no_response},
-    signer::ChainIdentity,
 };
-use ledger::{AccountAddress, HashValue, SignedTransaction, Vendor};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, ChainIdentity, SignedTransaction, Vendor};
 use reqwest::{
     Response,
     header::{CONTENT_TYPE, HeaderMap},

@@ -1,9 +1,9 @@
 //! Keys in their text form, and transactions that are built and signed.
 
-use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, Parameters, RawTransaction,
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::{
+    AccountAddress, ChainIdentity, EntryFunction, Identifier, ModuleId, RawTransaction,
     ReplayProtector, SignedTransaction, Vendor,
-    crypto::Ed25519PrivateKey,
     transaction::{
         ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
         TransactionPayload,
@@ -14,33 +14,6 @@ use zeroize::Zeroizing;
 
 /// Prefix of a private key in the text form that the ecosystem's SDKs print and read.
 const TEXT_PREFIX: &str = "ed25519-priv-";
-
-/// The values of a chain that a signature covers.
-#[derive(Debug, Clone)]
-pub struct ChainIdentity {
-    /// The chain id.
-    pub id: u8,
-    /// The vendor word.
-    pub vendor: Vendor,
-}
-
-impl ChainIdentity {
-    /// Returns this chain with default parameters.
-    ///
-    /// A client does not know the parameters. Names and encodings depend on the identity only.
-    pub fn to_chain(&self) -> Chain {
-        Chain::new(self.id, self.vendor.clone(), Parameters::default())
-    }
-}
-
-impl From<&Chain> for ChainIdentity {
-    fn from(chain: &Chain) -> Self {
-        Self {
-            id: chain.id(),
-            vendor: chain.vendor().clone(),
-        }
-    }
-}
 
 /// The private key of an account that was created from this key.
 #[derive(Debug, Clone)]
@@ -72,7 +45,7 @@ pub struct Payment {
 impl Signer {
     /// Creates a signer for the account whose address derives from `key`.
     pub fn new(key: Ed25519PrivateKey) -> Self {
-        let address = key.public_key().account_address();
+        let address = AccountAddress::from_public_key(&key.public_key());
         Self { key, address }
     }
 
@@ -215,7 +188,7 @@ pub fn private_key_text(key: &Ed25519PrivateKey) -> Zeroizing<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::CheckedTransaction;
+    use ledger_types::{CheckedTransaction, Parameters};
 
     #[test]
     fn parses_a_key_in_every_text_form() {
@@ -258,7 +231,8 @@ mod tests {
             transfer(&vendor, AccountAddress::ONE, 5),
             terms,
         );
-        let checked = CheckedTransaction::check(signed, &chain.to_chain()).unwrap();
+        let checked =
+            CheckedTransaction::check(signed, &chain.vendor, &Parameters::default()).unwrap();
         assert_eq!(checked.raw().sender, signer.address());
         let call = checked.raw().entry_function().unwrap();
         assert_eq!(call.module.to_string(), "0x1::node_account");

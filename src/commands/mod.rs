@@ -10,6 +10,9 @@ pub use failure::Failure;
 
 use crate::config::{Config, ConfigOptions};
 use clap::{Parser, Subcommand};
+use ledger_framework::new_chain;
+use ledger_types::{ChainIdentity, Parameters};
+use ledger_vm::Chain;
 
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
@@ -32,6 +35,13 @@ enum Command {
     Account(account::Command),
     /// Drive a node with signed transfers and report how fast they are committed
     Bench(bench::Arguments),
+}
+
+/// Returns a chain with this identity and default parameters.
+///
+/// A client does not know the parameters. Names and encodings depend on the identity only.
+fn client_chain(identity: &ChainIdentity) -> Chain {
+    new_chain(identity.id, identity.vendor.clone(), Parameters::default())
 }
 
 /// Does what the command line asks for.

@@ -12,8 +12,9 @@ use crate::{
         raise_descriptor_limit, set_scheduling_policy, tell_of_damage,
     },
 };
-use ledger::Genesis;
 use ledger_client::signer::private_key_text;
+use ledger_execution::development_accounts;
+use ledger_types::Genesis;
 
 /// Runs a node until a signal stops it; a second signal ends it at once.
 ///
@@ -123,14 +124,12 @@ fn development_words(genesis: &Genesis) -> String {
         genesis.chain_id, genesis.vendor
     );
     // Only those that this genesis funds: a genesis file may leave them out.
-    let funded = Genesis::development_accounts()
-        .into_iter()
-        .filter(|account| {
-            genesis
-                .accounts
-                .iter()
-                .any(|in_genesis| in_genesis.address == account.address)
-        });
+    let funded = development_accounts().into_iter().filter(|account| {
+        genesis
+            .accounts
+            .iter()
+            .any(|in_genesis| in_genesis.address == account.address)
+    });
     for account in funded {
         text += &format!(
             "\n  account {}\n  private key {}",

@@ -3,8 +3,8 @@
 
 use super::{FromValue, Kind, Setting, Value};
 use crate::guard::{HostNames, Origins};
-use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
+use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
 
 /// The largest number that a TOML file can hold.

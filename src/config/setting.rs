@@ -2,8 +2,8 @@
 
 use super::Value;
 use crate::guard::{HostNames, NoHostNames, NoOrigins, Origins};
-use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
+use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 

@@ -1,8 +1,8 @@
 //! The value of a setting, and the types that the node's code reads it as.
 
 use crate::guard::{HostNames, Origins};
-use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::SubmissionFilter;
+use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
 /// A value of a setting; `Display` is its TOML form.

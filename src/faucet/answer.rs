@@ -4,8 +4,8 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger::HashValue;
 use ledger_actors::Unwritable;
+use ledger_crypto::HashValue;
 use serde::Serialize;
 
 /// Why nobody was funded.

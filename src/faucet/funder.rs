@@ -1,12 +1,12 @@
 //! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
 
 use super::FaucetError;
-use ledger::{
-    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, ReplayProtector,
-    ValidationStatus,
-};
 use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
-use ledger_client::signer::{self, ChainIdentity, Payment, Signer, Terms};
+use ledger_client::signer::{self, Payment, Signer, Terms};
+use ledger_types::{
+    AccountAddress, ChainIdentity, CheckedTransaction, Discard, EntryFunction, ExecutionStatus,
+    ReplayProtector, ValidationStatus,
+};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -65,7 +65,7 @@ enum Attempt {
 impl Funder {
     /// The faucet of `node` that pays from `signer`.
     pub fn new(node: NodeHandle, signer: Signer) -> Self {
-        let chain = ChainIdentity::from(node.chain());
+        let chain = node.chain().identity().clone();
         Self {
             node,
             chain,
@@ -178,8 +178,12 @@ impl Funder {
             call,
             terms,
         );
-        CheckedTransaction::check(signed, self.node.chain())
-            .map_err(|discard| FaucetError::Failed(discard.to_string()))
+        CheckedTransaction::check(
+            signed,
+            self.node.chain().vendor(),
+            self.node.chain().parameters(),
+        )
+        .map_err(|discard| FaucetError::Failed(discard.to_string()))
     }
 }
 

@@ -18,9 +18,10 @@ use crate::{
 };
 use answer::FaucetError;
 use funder::{Funded, Funder, Request};
-use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
 use ledger_actors::NodeHandle;
 use ledger_client::signer::Signer;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::AccountAddress;
 use tokio::sync::{mpsc, oneshot};
 
 /// What a request gets that names no amount: the reference's, a thousand coins.

@@ -1,7 +1,8 @@
 //! Who is to be funded: an address, an authentication key, or a public key.
 
 use super::FaucetError;
-use ledger::{AccountAddress, HashValue, crypto::Ed25519PublicKey};
+use ledger_crypto::{Ed25519PublicKey, HashValue};
+use ledger_types::AccountAddress;
 
 /// The three ways to name an account; of several, the first that is given counts.
 #[derive(Debug, serde::Deserialize)]
@@ -61,7 +62,9 @@ impl Recipient {
                     &"an ed25519 public key has exactly 64 hex digits",
                 )
             })?;
-            return Ok(Ed25519PublicKey(*key.as_bytes()).account_address());
+            return Ok(AccountAddress::from_public_key(&Ed25519PublicKey(
+                *key.as_bytes(),
+            )));
         }
         Err(FaucetError::InvalidRequest(
             "one of address, auth_key and pub_key is needed".to_owned(),
@@ -72,7 +75,7 @@ impl Recipient {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::crypto::Ed25519PrivateKey;
+    use ledger_crypto::Ed25519PrivateKey;
 
     fn recipient(
         address: Option<&str>,
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn the_three_names_of_an_account_lead_to_it() {
         let key = Ed25519PrivateKey::from_seed(&[3; 32]).public_key();
-        let address = key.account_address();
+        let address = AccountAddress::from_public_key(&key);
         let long = address.to_long_hex();
         let public = hex::encode(key.0);
         for named in [

@@ -14,7 +14,7 @@ use crate::{
     schema::{Position, PositionTable, decode, encode},
     stream::stream_position,
 };
-use ledger::{EventKey, StateKey, WriteOp};
+use ledger_types::{EventKey, StateKey, WriteOp};
 use serde::Deserialize;
 use std::{cmp::Reverse, fmt::Display, ops::Range};
 
@@ -179,7 +179,7 @@ mod tests {
     fn the_entry_of_a_stream_is_no_state_key() {
         let stream = EventKey {
             creation_number: 1,
-            account_address: ledger::AccountAddress::ONE,
+            account_address: ledger_types::AccountAddress::ONE,
         };
         let mut entry = vec![STREAM];
         entry.extend(encode(&(stream, 5u64)).unwrap());

@@ -1,7 +1,7 @@
 //! What blocks must be like before anything of them is written.
 
 use crate::StoreError;
-use ledger::{ChainTip, ExecutedBlock};
+use ledger_types::{ChainTip, ExecutedBlock};
 use std::sync::Arc;
 
 /// Checks that `blocks` follow `tip` and each other without a hole.

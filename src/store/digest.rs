@@ -7,7 +7,7 @@
 //! together in the index and can be listed; which address that is, the row decides.
 
 use crate::{StoreError, log::LogKey};
-use ledger::{AccountAddress, EventKey, StateKey};
+use ledger_types::{AccountAddress, EventKey, StateKey};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
 

@@ -8,7 +8,7 @@ use crate::{
     index::{Catalog, Kind, entry::position, filter::Filter, run::entry_at},
     schema::{Head, TransactionRow, decode, encode},
 };
-use ledger::{BlockInfo, ContractEvent};
+use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Decodes `row` as the kind of row with that number: a transaction, event, write, block, head, catalog of

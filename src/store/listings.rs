@@ -11,7 +11,8 @@ use crate::{
     schema::{Position, replay_protector},
     stream::{StreamEvents, StreamRows},
 };
-use ledger::{AccountAddress, ContractEvent, EventKey, HashValue, ReplayProtector};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, ContractEvent, EventKey, ReplayProtector};
 use std::ops::RangeInclusive;
 
 /// A committed transaction of an account, in short.

@@ -19,7 +19,7 @@ use crate::{
     usage::FileSize,
     view::{Published, View, no_recent},
 };
-use ledger::ContractEvent;
+use ledger_types::ContractEvent;
 use redb::{
     Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend,
     StorageError, TableError, TableHandle, backends::FileBackend,

@@ -4,7 +4,7 @@ use crate::{
     Snapshot, StoreError,
     view::{Published, View},
 };
-use ledger::{ChainTip, LedgerInfo};
+use ledger_types::{ChainTip, LedgerInfo};
 
 /// Gives snapshots. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::{
     open::damaged,
     writer::Durable,
 };
-use ledger::ExecutedBlock;
+use ledger_types::ExecutedBlock;
 use std::{path::Path, sync::Arc};
 
 /// Blocks are brought into the database together until their records hold this many bytes: few commits, little

@@ -6,7 +6,8 @@ use crate::{
     base::decode_write,
     schema::{TransactionRow, decode, split_height},
 };
-use ledger::{ExecutedTransaction, HashValue, WriteSet};
+use ledger_crypto::HashValue;
+use ledger_types::{ExecutedTransaction, WriteSet};
 
 /// How many times as long as its own row all rows of a transfer are: room for them is taken at once.
 const PARTS_FACTOR: usize = 4;
@@ -86,7 +87,7 @@ impl StoredRows {
         self.ends[0] - HashValue::LENGTH
     }
 
-    /// The transaction, then its [`TransactionInfo`](ledger::TransactionInfo).
+    /// The transaction, then its [`TransactionInfo`](ledger_types::TransactionInfo).
     pub fn transaction_and_info(&self) -> &[u8] {
         &self.bytes[..self.root_begin()]
     }

@@ -5,8 +5,9 @@
 //! runs of `index`, all of them in the table `runs`.
 
 use crate::StoreError;
-use ledger::{
-    AccountAddress, BlockInfo, ChainTip, ExecutedBlock, ExecutedTransaction, HashValue, LedgerInfo,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, BlockInfo, ChainTip, ExecutedBlock, ExecutedTransaction, LedgerInfo,
     ReplayProtector, Transaction, TransactionInfo,
 };
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};

@@ -12,7 +12,7 @@ use crate::{
     view::View,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, StateKey, WriteOp};
+use ledger_types::{AccountAddress, StateKey, WriteOp};
 
 /// A place among the slots of an address. It stays what it is whatever is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -8,9 +8,8 @@ use crate::{
     view::View,
 };
 use bytes::Bytes;
-use ledger::{
-    BlockInfo, ExecutedTransaction, HashValue, LedgerInfo, StateError, StateKey, StateView,
-};
+use ledger_crypto::HashValue;
+use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo, StateError, StateKey, StateView};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.

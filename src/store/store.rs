@@ -8,7 +8,8 @@ use crate::{
     schema::{META, META_GENESIS},
     writer::Durable,
 };
-use ledger::{ExecutedBlock, Genesis, HashValue};
+use ledger_crypto::HashValue;
+use ledger_types::{ExecutedBlock, Genesis};
 use redb::ReadableDatabase;
 use std::{path::Path, sync::Arc};
 

@@ -6,7 +6,7 @@ use crate::{
     schema::{Position, decode, encode},
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, ContractEvent, EventKey, TypeTag};
+use ledger_types::{AccountAddress, ContractEvent, EventKey, TypeTag};
 
 /// Events of one stream.
 #[derive(Clone, PartialEq, Eq, Debug)]

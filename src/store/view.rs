@@ -13,7 +13,7 @@ use crate::{
     schema::{Head, Position, Tables, TransactionRow, decode},
 };
 use bytes::Bytes;
-use ledger::{BlockInfo, EventKey, StateKey, WriteOp};
+use ledger_types::{BlockInfo, EventKey, StateKey, WriteOp};
 use std::{
     ops::ControlFlow,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},

@@ -23,7 +23,7 @@ use crate::{
     shield::Disk,
     view::{Published, View, no_recent},
 };
-use ledger::ExecutedBlock;
+use ledger_types::ExecutedBlock;
 use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};
 use std::{borrow::Borrow, ops::Bound, sync::Arc};
 

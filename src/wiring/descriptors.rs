@@ -8,7 +8,7 @@ use super::{
     listeners::{SIDE_CONNECTIONS_MAX, side_listeners},
 };
 use crate::{commands::Failure, config::Settings, open_files::raise_limit};
-use ledger::Genesis;
+use ledger_types::Genesis;
 
 /// Descriptors of a tokio runtime: its epoll instance and a duplicate of it, its waker, and its end of the pipe
 /// for signals.

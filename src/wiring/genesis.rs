@@ -1,7 +1,8 @@
 //! The genesis that the settings describe: a file, or a development chain.
 
 use crate::config::{Config, ConfigError};
-use ledger::{FrameworkUpgrade, Genesis, Parameters};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, Parameters};
 use std::path::Path;
 
 /// The genesis that the settings describe, which can start a chain.
@@ -33,7 +34,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
                 framework_upgrades: chain.framework_upgrades.clone(),
                 ..Parameters::default()
             };
-            Genesis::development(chain.id, chain.vendor.clone(), parameters)
+            development_genesis(chain.id, chain.vendor.clone(), parameters)
         }
     };
     check(&genesis).map_err(|message| match &chain.genesis {
@@ -66,9 +67,9 @@ fn read(path: &Path) -> Result<Genesis, ConfigError> {
 
 /// Whether the genesis can start a chain.
 fn check(genesis: &Genesis) -> Result<(), String> {
-    genesis.chain().map_err(|error| error.to_string())?;
+    build_chain(&genesis).map_err(|error| error.to_string())?;
     if let Some(key) = genesis.faucet_key() {
-        let address = key.public_key().account_address();
+        let address = AccountAddress::from_public_key(&key.public_key());
         if !genesis
             .accounts
             .iter()

@@ -3,8 +3,10 @@
 
 use super::ConfiguredGenesis;
 use crate::{commands::Failure, config::ConfigError, config::Settings};
-use ledger::{Chain, FrameworkUpgrade, Genesis};
+use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_types::{FrameworkUpgrade, Genesis};
+use ledger_vm::Chain;
 
 /// A ledger that is ready to go on.
 #[derive(Debug)]
@@ -39,7 +41,8 @@ pub fn open_ledger(
     };
     let refusal =
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
-    let started = |genesis: &Genesis| genesis.chain().map_err(|error| refusal(error.to_string()));
+    let started =
+        |genesis: &Genesis| build_chain(&genesis).map_err(|error| refusal(error.to_string()));
     let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
     let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());
@@ -48,7 +51,7 @@ pub fn open_ledger(
             let genesis = configured.genesis;
             let chain = started(&genesis)?;
             store
-                .initialize(&genesis, &genesis.block(&chain))
+                .initialize(&genesis, &execute_genesis(&genesis, &chain))
                 .map_err(unwritten)?;
             tracing::info!(directory = %directory.display(), "a new ledger begins");
             (genesis, chain)
@@ -127,14 +130,15 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::{Parameters, Vendor};
+    use ledger_execution::development_genesis;
+    use ledger_types::{Parameters, Vendor};
 
     fn development(upgrades: &str) -> Genesis {
         let parameters = Parameters {
             framework_upgrades: FrameworkUpgrade::parse_list(upgrades).unwrap(),
             ..Parameters::default()
         };
-        Genesis::development(4, Vendor::default(), parameters)
+        development_genesis(4, Vendor::default(), parameters)
     }
 
     #[test]
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn the_difference_names_what_an_operator_would_look_for() {
         let genesis = |id, vendor: &str| {
-            Genesis::development(id, vendor.parse().unwrap(), Parameters::default())
+            development_genesis(id, vendor.parse().unwrap(), Parameters::default())
         };
         let base = genesis(4, Vendor::DEFAULT);
         let cases = [

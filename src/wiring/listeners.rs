@@ -14,9 +14,10 @@ use crate::{
     faucet::{self, Faucet},
     guard::{Pages, Token, Visitors},
 };
-use ledger::{Genesis, crypto::Ed25519PrivateKey};
 use ledger_actors::NodeHandle;
 use ledger_api::ApiState;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::Genesis;
 use rustls::ServerConfig;
 use std::{future::pending, net::SocketAddr, time::Duration};
 

@@ -2,9 +2,10 @@
 
 use super::{ConnectionLimits, listeners::Listeners, memory, node_config, room::RoomWatch};
 use crate::{commands::Failure, config::Settings, guard::Token};
-use ledger::{Chain, Genesis};
 use ledger_actors::Node;
 use ledger_store::Store;
+use ledger_types::Genesis;
+use ledger_vm::Chain;
 use rustls::ServerConfig;
 use std::future::Future;
 

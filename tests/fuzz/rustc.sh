@@ -6,7 +6,7 @@
 set -euo pipefail
 
 flags=()
-if [[ ${CARGO_PKG_NAME:-} == ledger || ${CARGO_PKG_NAME:-} == ledger-* ]]; then
+if [[ ${CARGO_PKG_NAME:-} == ledger-* ]]; then
     flags=(-Cpasses=sancov-module -Ccodegen-units=1)
     for option in level=4 inline-8bit-counters pc-table trace-compares; do
         flags+=("-Cllvm-args=-sanitizer-coverage-$option")

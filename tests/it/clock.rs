@@ -6,7 +6,7 @@ use crate::{
     crash::formats,
     kit::{Account, TestNode},
 };
-use ledger::AccountAddress;
+use ledger_types::AccountAddress;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -2,7 +2,9 @@
 
 use crate::kit::{Account, TestNode};
 use futures::future::join_all;
-use ledger::{Genesis, HashValue, Parameters, Vendor};
+use ledger_crypto::HashValue;
+use ledger_execution::development_genesis;
+use ledger_types::{AccountAddress, Parameters, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -54,10 +56,10 @@ async fn concurrent_requests_are_all_paid_once() {
 }
 
 fn faucet_account() -> Account {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let key = genesis.faucet_key().unwrap();
     Account {
-        address: key.public_key().account_address(),
+        address: AccountAddress::from_public_key(&key.public_key()),
         key,
     }
 }
@@ -132,7 +134,7 @@ async fn the_forms_of_requests_and_answers() {
     );
     let answer = post(&node, &path, None).await;
     let bytes = hex::decode(&answer.text).unwrap();
-    let transactions: Vec<ledger::SignedTransaction> = bcs::from_bytes(&bytes).unwrap();
+    let transactions: Vec<ledger_types::SignedTransaction> = bcs::from_bytes(&bytes).unwrap();
     assert_eq!(transactions.len(), 1);
 
     for body in [

@@ -2,7 +2,7 @@
 //! on the operator's listener.
 
 use crate::kit::{Account, Answer, TestNode, binary};
-use ledger::SignedTransaction;
+use ledger_types::SignedTransaction;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 
 use crate::kit::{Account, ChainFacts, Client, Raw, TestNode, until};
 use futures::future::join_all;
-use ledger::{HashValue, RawTransaction, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{RawTransaction, SignedTransaction};
 use serde_json::Value;
 use std::sync::{
     Arc,

@@ -5,7 +5,7 @@ use crate::kit::{
 };
 use futures::future::{FutureExt as _, join_all};
 use hyper::http::Method;
-use ledger::{SignedTransaction, Vendor};
+use ledger_types::{SignedTransaction, Vendor};
 
 /// The longest that `wait.timeout_ms` can be: a wait that ends was ended by what the test does.
 const LONGEST_WAIT: &str = "wait.timeout_ms=600000";

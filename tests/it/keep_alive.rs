@@ -5,7 +5,7 @@ use crate::{
     kit::{Account, ChainFacts, H2, HTTP_11, Http2, TestCertificate, TestNode, until},
 };
 use h2::client::handshake;
-use ledger::Vendor;
+use ledger_types::Vendor;
 use std::io::ErrorKind;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},

@@ -4,7 +4,7 @@
 //! it says so and passes, and fails where `CI` is set.
 
 use crate::kit::{Account, TestNode, until, within_patience};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::{
     fs::{self, File},
     io::Write as _,

@@ -1,7 +1,7 @@
 //! A pending transaction that is signed again, over a restart.
 
 use crate::kit::{Account, TestNode};
-use ledger::{
+use ledger_types::{
     SignedTransaction,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };

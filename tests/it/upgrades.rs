@@ -2,7 +2,7 @@
 //! restarts.
 
 use crate::kit::{Account, ChainFacts, TestNode};
-use ledger::EntryFunction;
+use ledger_types::EntryFunction;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{

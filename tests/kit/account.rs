@@ -1,8 +1,8 @@
 //! Accounts that sign.
 
-use ledger::{
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::{
     AccountAddress, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction, Vendor,
-    crypto::Ed25519PrivateKey,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,7 +29,7 @@ impl Account {
         seed[..8].copy_from_slice(&number.to_le_bytes());
         let key = Ed25519PrivateKey::from_seed(&seed);
         Self {
-            address: key.public_key().account_address(),
+            address: AccountAddress::from_public_key(&key.public_key()),
             key,
         }
     }

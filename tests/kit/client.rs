@@ -1,7 +1,8 @@
 //! What tests ask of a node: the calls that most of them make.
 
 use super::{Account, Answer, ChainFacts, Http};
-use ledger::{AccountAddress, HashValue, SignedTransaction, Vendor};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, SignedTransaction, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 //! can be, so that a few tasks offer many times what a node takes.
 
 use super::{Client, TestNode};
-use ledger::{HashValue, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::SignedTransaction;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,

@@ -1,8 +1,8 @@
 // The golden vectors: what the unmodified TypeScript SDK makes of fixed keys and fixed transactions.
 //
 // `goldenFiles()` returns the content of every file of tests/golden. make_golden.mjs writes them,
-// golden.test.mjs holds the committed files against them, and the Rust test of crate `ledger`
-// (src/ledger/tests/golden.rs) holds the node's own types against them.
+// golden.test.mjs holds the committed files against them, and the Rust test of crate `ledger-execution`
+// (src/ledger/execution/tests/golden.rs) holds the node's own types against them.
 
 import {
   AccountAddress,

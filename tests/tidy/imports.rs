@@ -17,9 +17,13 @@ use syn::{
 /// Number of files in the largest import cycle of each crate, by the root file of the crate.
 ///
 /// A change that makes a cycle smaller lowers the number here.
-const LARGEST_CYCLES: [(&str, usize); 7] = [
+const LARGEST_CYCLES: [(&str, usize); 11] = [
     ("src/limits/lib.rs", 0),
-    ("src/ledger/lib.rs", 73),
+    ("src/ledger/crypto/lib.rs", 0),
+    ("src/ledger/types/lib.rs", 0),
+    ("src/ledger/vm/lib.rs", 0),
+    ("src/ledger/framework/lib.rs", 0),
+    ("src/ledger/execution/lib.rs", 0),
     ("src/store/lib.rs", 4),
     ("actors/lib.rs", 13),
     ("src/api/lib.rs", 33),

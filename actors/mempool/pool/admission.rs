@@ -5,7 +5,7 @@ use super::{
     Account, Pending, Pool,
 };
 use crate::{LeaveReason, SubmitError};
-use ledger::{
+use ledger_types::{
     CheckedTransaction, Discard, RawTransaction,
     ReplayProtector::{Nonce, SequenceNumber},
     ValidationStatus,

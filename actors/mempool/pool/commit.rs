@@ -2,11 +2,11 @@
 
 use super::{Account, Entry, Place, Pool, place_of};
 use crate::LeaveReason;
-use ledger::{
-    AccountAddress, Discard, ExecutedBlock, HashValue,
+use ledger_crypto::{HashValue, map::HashMap};
+use ledger_types::{
+    AccountAddress, Discard, ExecutedBlock,
     ReplayProtector::{self, Nonce, SequenceNumber},
     ValidationStatus,
-    map::HashMap,
 };
 
 impl Pool {

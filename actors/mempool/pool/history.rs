@@ -12,7 +12,7 @@ use crate::{
     testing::{Draft, block, chain, draft, leaving_out, orderless},
 };
 use fastrand::Rng;
-use ledger::{ReplayProtector::SequenceNumber, ValidationStatus};
+use ledger_types::{ReplayProtector::SequenceNumber, ValidationStatus};
 use std::collections::{HashSet, VecDeque};
 
 /// How often each kind of thing happened.

@@ -4,7 +4,7 @@ use super::{
     super::entry::{Amount, Entry, place_of},
     Pool,
 };
-use ledger::ReplayProtector::{Nonce, SequenceNumber};
+use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Recomputes every index of the pool from its accounts.

@@ -2,8 +2,9 @@
 
 use super::{super::entry::Place, BatchLimits, Left, place_of};
 use crate::{LeaveReason, MempoolConfig, SubmitError};
-use ledger::{
-    AccountAddress, CheckedTransaction, Discard, HashValue,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Discard,
     ReplayProtector::{Nonce, SequenceNumber},
     ValidationStatus,
 };

@@ -9,7 +9,7 @@ use crate::{
     SubmitError,
     testing::{Draft, block, draft, leaving_out, orderless},
 };
-use ledger::ValidationStatus;
+use ledger_types::ValidationStatus;
 
 const NOW: u64 = 1_000;
 

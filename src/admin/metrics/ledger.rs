@@ -1,11 +1,11 @@
 //! Of the ledger: the pool, blocks, what becomes durable, who waits for it, and what is pruned.
 
 use super::family::{Families, Unit};
-use ledger::LedgerInfo;
 use ledger_actors::{
     ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus,
 };
 use ledger_store::FileSize;
+use ledger_types::LedgerInfo;
 use std::path::Path;
 
 /// Tells of all of them; the ledger lies in `data_dir`.

@@ -9,11 +9,9 @@ use crate::{
     json::{ResourceJson, Text},
     resource::read_resource,
 };
-use ledger::{
-    AccountAddress, AssetType, StateKey, StructTag,
-    framework::{self, modules::account::Account},
-    hex_text,
-};
+use ledger_crypto::hex_text;
+use ledger_framework::{self, AssetType, modules::account::Account};
+use ledger_types::{AccountAddress, StateKey, StructTag};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
@@ -89,7 +87,8 @@ pub(crate) async fn balance(call: Call) -> Result<Answer, ApiError> {
     let chain = call.chain().clone();
     let (ledger_info, balance) = call
         .read_few_of_state(move |snapshot, version| {
-            let balance = framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
+            let balance =
+                ledger_framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
             Ok(balance.map_err(|cause| Problem::internal("reading a balance failed", &cause)))
         })
         .await?;

@@ -16,8 +16,8 @@ use crate::{
 };
 use actix_web::http::StatusCode;
 use futures::future::join_all;
-use ledger::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_actors::Accepted;
+use ledger_types::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::rc::Rc;

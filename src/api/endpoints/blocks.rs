@@ -12,8 +12,9 @@ use crate::{
     tables::TableTypes,
     wire::{ListBcs, block_bytes},
 };
-use ledger::{BlockInfo, Chain, LedgerInfo};
 use ledger_store::{Snapshot, StoreError, StoredRows, StoredTransaction};
+use ledger_types::{BlockInfo, LedgerInfo};
+use ledger_vm::Chain;
 
 /// The most transactions of a block in one answer; the reference's number. The first ones are
 /// given; a client sees by the last one's version that there are more.

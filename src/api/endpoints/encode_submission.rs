@@ -10,7 +10,8 @@ use crate::{
     json::{Text, TransactionRequest},
     switches::Switch,
 };
-use ledger::{AccountAddress, RawTransaction, Vendor, hex_text, transaction::SIGNATURES_MAX};
+use ledger_crypto::hex_text;
+use ledger_types::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

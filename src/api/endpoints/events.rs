@@ -13,8 +13,9 @@ use crate::{
     resource::read_resource,
     wire::ListBcs,
 };
-use ledger::{AccountAddress, Chain, EventKey, Identifier, LedgerInfo, StructTag};
 use ledger_store::{Snapshot, StoreError, StreamEvent, StreamEvents};
+use ledger_types::{AccountAddress, EventKey, Identifier, LedgerInfo, StructTag};
+use ledger_vm::Chain;
 use serde::Deserialize;
 
 /// The reference's numbers.

@@ -1,7 +1,7 @@
 //! The facts about the ledger.
 
 use crate::{answer::Answer, call::Call, error::ApiError, json::Text, wire::IndexBcs};
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -14,10 +14,10 @@ use crate::{
     tables::TableTypes,
     wire::OnChainBcs,
 };
-use ledger::{
-    AccountAddress, BlockInfo, Chain, LedgerInfo, StateKey, framework::modules::account::Account,
-};
+use ledger_framework::modules::account::Account;
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
+use ledger_types::{AccountAddress, BlockInfo, LedgerInfo, StateKey};
+use ledger_vm::Chain;
 
 /// The reference's numbers.
 const PAGE: PageSize = PageSize {

@@ -9,8 +9,9 @@ use crate::{
     json::{HexBytes, ModuleJson},
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, Identifier, ModuleId, StateKey, StateKeyParts};
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, Identifier, ModuleId, StateKey, StateKeyParts};
+use ledger_vm::Chain;
 use std::{collections::BTreeMap, str::FromStr};
 
 /// The reference's numbers: a client that asks for all gets all at once.

@@ -10,8 +10,8 @@ use crate::{
     large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     resource::{Resource, resources_of},
 };
-use ledger::{AccountAddress, StructTag};
 use ledger_store::{SlotPlace, Snapshot, StoreError};
+use ledger_types::{AccountAddress, StructTag};
 use std::{collections::BTreeMap, str::FromStr};
 
 /// The reference's numbers: a client that asks for all gets all at once.
@@ -187,16 +187,17 @@ impl std::fmt::Display for Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger::{Genesis, Parameters, StateKey, Vendor, WriteOp, WriteSet};
+    use ledger_execution::{build_chain, development_genesis, execute_genesis};
     use ledger_store::{Store, StoreOptions, StoreWriter};
+    use ledger_types::{Parameters, StateKey, Vendor, WriteOp, WriteSet};
 
     const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
     const HELD: usize = 3;
 
     /// A ledger with an account of `HELD` resources among more slots without a value than a page looks at.
     fn nearly_empty(directory: &std::path::Path) -> (StoreWriter, Snapshot) {
-        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-        let mut block = genesis.block(&genesis.chain().unwrap());
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        let mut block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());
         let executed = &mut block.transactions[0];
         let mut writes: Vec<_> = executed.writes.iter().cloned().collect();
         writes.extend((0..SLOTS_MAX + HELD).map(|number| {

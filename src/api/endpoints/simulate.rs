@@ -15,12 +15,14 @@ use crate::{
     tables::TableTypes,
     wire::OnChainBcs,
 };
-use ledger::{
-    AccountAddress, AccountSnapshot, Chain, ExecutedTransaction, LedgerInfo, SignedTransaction,
-    execute, transaction::TransactionAuthenticator,
-};
 use ledger_actors::{Lane, SubmitError};
+use ledger_execution::{self, AccountSnapshot};
 use ledger_store::{Snapshot, StateAt, StoreError};
+use ledger_types::{
+    AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction,
+    transaction::TransactionAuthenticator,
+};
+use ledger_vm::Chain;
 use std::slice::from_ref;
 
 /// `POST /v1/transactions/simulate`
@@ -117,7 +119,7 @@ fn run(
     if estimates.max_gas_amount {
         signed.raw.max_gas_amount = max_gas_amount(chain, &state, &signed)?;
     }
-    let executed = execute::simulate(chain, &state, ledger_info, now_usecs, &signed)
+    let executed = ledger_execution::simulate(chain, &state, ledger_info, now_usecs, &signed)
         .map_err(|cause| StoreError::Inconsistent(cause.0))?;
     let mut tables = TableTypes::default();
     tables.learn_all(chain, snapshot, &executed.writes, ledger_info.version)?;
@@ -147,7 +149,7 @@ fn max_gas_amount(
         .map_err(|cause| StoreError::Inconsistent(cause.0))?
         .balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
-    let least = execute::intrinsic_units(signed.size_bytes(), &signed.authenticator);
+    let least = ledger_vm::intrinsic_units(signed.size_bytes(), &signed.authenticator);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 

@@ -13,7 +13,7 @@ use actix_web::{
     http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS},
 };
 use bytes::Bytes;
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use std::{borrow::Cow, sync::Arc};
 
 const HTML: &str = "text/html; charset=utf-8";

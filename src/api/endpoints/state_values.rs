@@ -11,8 +11,10 @@ use crate::{
     tables::read_types,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, StateKey, StateKeyParts, TypeTag, hex_text};
+use ledger_crypto::hex_text;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;

@@ -14,11 +14,11 @@ use crate::{
 };
 use actix_web::{http::StatusCode, rt};
 use bytes::Bytes;
-use ledger::{
-    Chain, CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
-    execute::validate_size,
-};
 use ledger_actors::{Accepted, SubmitError};
+use ledger_types::{
+    CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
+};
+use ledger_vm::Chain;
 use std::{
     pin::Pin,
     rc::Rc,
@@ -177,7 +177,7 @@ pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransact
 }
 
 fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
-    validate_size(chain, body.len())?;
+    chain.parameters().check_transaction_size(body.len())?;
     decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
 }
 

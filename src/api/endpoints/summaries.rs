@@ -9,8 +9,8 @@ use crate::{
     json::SummaryJson,
     wire::SummaryBcs,
 };
-use ledger::{AccountAddress, LedgerInfo};
 use ledger_store::Take;
+use ledger_types::{AccountAddress, LedgerInfo};
 use std::ops::RangeInclusive;
 
 /// The reference's numbers.

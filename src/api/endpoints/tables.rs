@@ -10,8 +10,10 @@ use crate::{
     tables::read_types,
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, LedgerInfo, StateKey, TypeTag, hex_text};
+use ledger_crypto::hex_text;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, LedgerInfo, StateKey, TypeTag};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -79,7 +81,7 @@ pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
     render(&call, ledger_info, bytes, move |chain, bytes| {
         let value = chain
             .registry()
-            .shown(&value_type, bytes)
+            .json_view(&value_type, bytes)
             .map(ValueJson::Shown);
         value.map_err(|cause| {
             Problem::InvalidInput(format!("the value is no {value_type}: {cause}"))

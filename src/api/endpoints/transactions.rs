@@ -12,9 +12,11 @@ use crate::{
     tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
 };
-use ledger::{Chain, HashValue, LedgerInfo};
 use ledger_actors::{Committed, CommittedTransaction, Lookup, ReadError};
+use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
+use ledger_types::LedgerInfo;
+use ledger_vm::Chain;
 
 /// `GET /v1/transactions/by_hash/{txn_hash}`
 pub(crate) async fn by_hash(call: Call) -> Result<Answer, ApiError> {

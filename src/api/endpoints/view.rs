@@ -12,11 +12,9 @@ use crate::{
     large,
 };
 use bytes::Bytes;
-use ledger::{
-    Chain, EntryFunction, LedgerInfo,
-    execute::{self, ViewError, ViewOutput},
-    transaction::SIGNED_TRANSACTION_DEPTH_MAX,
-};
+use ledger_execution::{self, ViewError, ViewOutput};
+use ledger_types::{EntryFunction, LedgerInfo, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
+use ledger_vm::Chain;
 use std::rc::Rc;
 
 /// `POST /v1/view`
@@ -31,7 +29,7 @@ pub(crate) async fn view(mut call: Call) -> Result<Answer, ApiError> {
     let chain = call.chain().clone();
     let (ledger_info, viewed) = call
         .read_state(move |snapshot, version| {
-            let viewed = execute::view(&chain, &snapshot.state_at(version), &function);
+            let viewed = ledger_execution::view(&chain, &snapshot.state_at(version), &function);
             Ok(viewed.map_err(|error| problem(&chain, error)))
         })
         .await?;

@@ -6,8 +6,8 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger::LedgerInfo;
 use ledger_actors::LeaveReason;
+use ledger_types::LedgerInfo;
 
 /// What a client is asked to wait after a 503 or 507, in seconds. A full mailbox or reader queue drains
 /// in milliseconds, and a block makes room in a full pool; one second is the smallest pause the header can

@@ -15,8 +15,9 @@ pub use body::{ErrorBody, ErrorCode};
 
 use crate::switches::Switch;
 use actix_web::http::StatusCode;
-use ledger::{AccountAddress, Discard, HashValue, Identifier, StructTag};
 use ledger_actors::{Filtered, LeaveReason, Unwritable};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
 /// What a transaction was asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,8 +4,8 @@ mod rows;
 
 use super::*;
 use actix_web::{body::to_bytes, http::header};
-use ledger::ValidationStatus;
 use ledger_actors::{ReadError, SubmitError};
+use ledger_types::ValidationStatus;
 use rows::{left, rows};
 use serde_json::{Value, json};
 use std::{env, fs, path::Path};

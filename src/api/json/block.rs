@@ -2,8 +2,10 @@
 
 use super::{CommittedJson, Text, TransactionJson};
 use crate::tables::TableTypes;
-use ledger::{BlockInfo, Chain, HashValue};
+use ledger_crypto::HashValue;
 use ledger_store::StoredTransaction;
+use ledger_types::BlockInfo;
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 

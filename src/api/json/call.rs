@@ -2,7 +2,8 @@
 
 use super::text_schema::function_schema;
 use crate::error::Problem;
-use ledger::{Chain, EntryFunction, SchemaError};
+use ledger_types::EntryFunction;
+use ledger_vm::{Chain, SchemaError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

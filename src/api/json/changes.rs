@@ -3,10 +3,12 @@
 use super::{Text, TypeName, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Chain, HashValue, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag,
-    WriteOp, WriteSet, framework::JsonView, hex_text, state::group_members, state_key_hashes,
+use ledger_crypto::{HashValue, hex_text};
+use ledger_types::{
+    AccountAddress, ModuleId, StateKey, StateKeyParts, StructTag, TypeTag, WriteOp, WriteSet,
+    state::group_members, state_key_hashes,
 };
+use ledger_vm::{Chain, JsonView};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
@@ -299,9 +301,9 @@ impl<'a> ItemJson<'a> {
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes, value: &Bytes) -> Option<Self> {
         let registry = chain.registry();
         Some(Self {
-            key: registry.shown(&types.key, key.clone()).ok()?,
+            key: registry.json_view(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
-            value: registry.shown(&types.value, value.clone()).ok()?,
+            value: registry.json_view(&types.value, value.clone()).ok()?,
             value_type: Text(types.value.clone()),
         })
     }
@@ -311,7 +313,7 @@ impl<'a> DeletedItemJson<'a> {
     /// The view of an item that was removed, or `None` where its key does not fit the table's types.
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes) -> Option<Self> {
         Some(Self {
-            key: chain.registry().shown(&types.key, key.clone()).ok()?,
+            key: chain.registry().json_view(&types.key, key.clone()).ok()?,
             key_type: Text(types.key.clone()),
         })
     }

@@ -4,8 +4,9 @@
 use super::{Text, TypeName, ValueJson};
 use crate::decimal::Decimal;
 use bytes::Bytes;
-use ledger::{AccountAddress, Chain, ContractEvent, EventKey, TypeTag};
 use ledger_store::{StreamEvent, StreamEvents};
+use ledger_types::{AccountAddress, ContractEvent, EventKey, TypeTag};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Bytes as JSON text in hex: read with or without `0x`, written with it.
 
 use bytes::Bytes;
-use ledger::hex_text;
+use ledger_crypto::hex_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::str::FromStr;
 

@@ -36,9 +36,9 @@ use type_name::TypeName;
 pub(crate) use weight::{MEMORY_BYTES_MAX, memory_bytes};
 
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Chain, HashValue, ModuleId, SchemaError, TypeTag, framework::JsonView, hex_text,
-};
+use ledger_crypto::{HashValue, hex_text};
+use ledger_types::{AccountAddress, ModuleId, TypeTag};
+use ledger_vm::{Chain, JsonView, SchemaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
 
@@ -113,7 +113,7 @@ pub(crate) enum ValueJson<'a> {
 impl<'a> ValueJson<'a> {
     /// The view of a value of type `tag`.
     pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
-        Self::shown_or_hex(chain.registry().shown(tag, bytes.clone()), tag, bytes)
+        Self::shown_or_hex(chain.registry().json_view(tag, bytes.clone()), tag, bytes)
     }
 
     fn shown_or_hex(

@@ -5,13 +5,15 @@ use super::{
     Text, ValueJson,
     text_schema::{function_schema, hex_text_schema},
 };
-use ledger::{
-    AccountAddress, Chain, EntryFunction, Identifier, ModuleId, TypeTag, hex_text,
+use ledger_crypto::hex_text;
+use ledger_types::{
+    AccountAddress, EntryFunction, Identifier, ModuleId, TypeTag,
     transaction::{
         ExtraConfig, InnerPayload, MultisigPayload, Script, ScriptArgument, TransactionExecutable,
         TransactionPayload,
     },
 };
+use ledger_vm::Chain;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;

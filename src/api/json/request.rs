@@ -2,7 +2,9 @@
 //! committed, and the pending transaction itself (docs/reference/rest-contract.md#s2-5).
 
 use super::{Text, payload::PayloadJson, signature::SignatureJson};
-use ledger::{AccountAddress, Chain, CheckedTransaction, HashValue, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, CheckedTransaction, SignedTransaction};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 

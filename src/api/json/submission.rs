@@ -3,13 +3,14 @@
 
 use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
 use crate::{body, decimal::Decimal, error::Problem};
-use ledger::{
-    AccountAddress, Chain, Discard, EntryFunction, RawTransaction, SignedTransaction,
+use ledger_types::{
+    AccountAddress, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{
         ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
         TransactionPayload,
     },
 };
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 

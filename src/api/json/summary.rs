@@ -1,8 +1,9 @@
 //! The summary of a transaction of an account (docs/reference/rest-contract.md#s2-8).
 
 use super::Text;
-use ledger::{AccountAddress, HashValue, ReplayProtector};
+use ledger_crypto::HashValue;
 use ledger_store::TransactionSummary;
+use ledger_types::{AccountAddress, ReplayProtector};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 
 use super::{HexBytes, Text, hex_form::HexArray};
 use crate::decimal::Decimal;
-use ledger::{AccountAddress, HashValue, ModuleId, StructTag, TypeTag};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, ModuleId, StructTag, TypeTag};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -228,7 +229,7 @@ pub(crate) fn function_schema(generator: &mut SchemaGenerator) -> Schema {
     }
 }
 
-/// Bytes as [`ledger::hex_text`] writes them.
+/// Bytes as [`ledger_crypto::hex_text`] writes them.
 pub(crate) fn hex_text_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HexBytes>()
 }

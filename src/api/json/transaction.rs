@@ -2,11 +2,13 @@
 
 use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
 use crate::tables::TableTypes;
-use ledger::{
-    AccountAddress, Chain, CheckedTransaction, ContractEvent, ExecutedTransaction, HashValue,
-    StateKey, Transaction, WriteSet, state_key_hashes,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ContractEvent, ExecutedTransaction, StateKey, Transaction,
+    WriteSet, state_key_hashes,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
 };
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -238,7 +240,7 @@ impl<'a> InfoJson<'a> {
             state_checkpoint_hash: info.state_checkpoint_hash.map(Text),
             gas_used: Text(info.gas_used),
             success: info.status.is_success(),
-            vm_status: info.status.vm_status(chain),
+            vm_status: chain.vm_status(&info.status),
             accumulator_root_hash: Text(executed.accumulator_root),
             changes,
         }

@@ -2,10 +2,8 @@
 
 use super::ValueJson;
 use bytes::Bytes;
-use ledger::{
-    Chain, StructTag, TypeTag,
-    framework::{CachedType, JsonView},
-};
+use ledger_types::{StructTag, TypeTag};
+use ledger_vm::{CachedType, Chain, JsonView};
 use serde::{Serialize, Serializer};
 
 /// A type, which serialises as it prints.

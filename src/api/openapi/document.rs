@@ -16,7 +16,7 @@ use crate::{
     routes,
 };
 use actix_web::http::StatusCode;
-use ledger::Vendor;
+use ledger_types::Vendor;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 

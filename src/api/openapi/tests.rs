@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::routes;
-use ledger::Vendor;
+use ledger_types::Vendor;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

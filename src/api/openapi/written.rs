@@ -3,7 +3,7 @@
 use super::openapi_document;
 use crate::error::Problem;
 use bytes::Bytes;
-use ledger::Vendor;
+use ledger_types::Vendor;
 use std::sync::OnceLock;
 
 /// The document in both forms.

@@ -1,7 +1,8 @@
 //! Accounts that send transfers, and the transfers that are signed for them.
 
 use crate::signer::Signer;
-use ledger::{AccountAddress, HashValue, ReplayProtector};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, ReplayProtector};
 use std::collections::VecDeque;
 
 /// An account that one connection sends from.

@@ -9,7 +9,7 @@ use super::{
     transaction_status::TransactionStatus,
 };
 use http::StatusCode;
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::time::Duration;
 
 /// Pause after a response that asks for a retry, and after a failed request.

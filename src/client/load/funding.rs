@@ -9,7 +9,8 @@ use crate::{
     signer::{self, Payment, Signer, Terms},
 };
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use ledger::{AccountAddress, HashValue, ReplayProtector, crypto::Ed25519PrivateKey};
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_types::{AccountAddress, ReplayProtector};
 use std::{collections::VecDeque, time::Duration};
 
 /// Number of accounts that one batch transfer funds. Each takes about 10,000 gas units of

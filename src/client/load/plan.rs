@@ -1,8 +1,7 @@
 //! The parameters of a run, which are fixed before it starts.
 
-use crate::signer::ChainIdentity;
-use ledger::{Chain, SignedTransaction};
-use std::time::Duration;
+use ledger_types::{ChainIdentity, SignedTransaction};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Maximum gas units of a transfer: many times what one uses.
 pub(super) const MAX_GAS_AMOUNT: u64 = 2_000;
@@ -14,15 +13,24 @@ const GAS_UNITS_PER_TRANSFER: u64 = 200;
 const ASSUMED_TRANSFERS_PER_SECOND: u64 = 50_000;
 
 /// A function that renders a transaction as the JSON body of its submission.
-pub type RenderJson = fn(&Chain, &SignedTransaction) -> String;
+pub type RenderJson = Arc<dyn Fn(&SignedTransaction) -> String + Send + Sync>;
 
 /// The encoding of submissions, and of the transactions that are read back.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub enum SubmissionFormat {
     /// BCS, the binary form.
     Bcs,
     /// JSON. This crate does not know the form, so the caller provides the function.
     Json(RenderJson),
+}
+
+impl fmt::Debug for SubmissionFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bcs => "Bcs",
+            Self::Json(_) => "Json",
+        })
+    }
 }
 
 /// The parameters of a run.
@@ -107,7 +115,7 @@ pub(super) mod tests {
         Plan {
             chain: ChainIdentity {
                 id: 4,
-                vendor: ledger::Vendor::default(),
+                vendor: ledger_types::Vendor::default(),
             },
             gas_unit_price: 100,
             accounts: 1,

@@ -2,7 +2,7 @@
 
 use super::response::Response;
 use http::StatusCode;
-use ledger::ValidationStatus;
+use ledger_types::ValidationStatus;
 use serde::Deserialize;
 
 /// The fields of an error body that are counted.

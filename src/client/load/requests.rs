@@ -8,7 +8,7 @@ use crate::{
     signer::{self, Terms},
     submission_media_type,
 };
-use ledger::{Chain, ReplayProtector, SignedTransaction};
+use ledger_types::{ReplayProtector, SignedTransaction};
 use std::{io::Write as _, time::Duration};
 
 /// Media type of responses in JSON.
@@ -30,7 +30,6 @@ const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct RequestWriter {
     format: SubmissionFormat,
-    chain: Chain,
     /// The head of a submission up to the length of its body.
     submission_head: Vec<u8>,
     /// The bytes after the path of a GET request whose response is in JSON.
@@ -42,7 +41,7 @@ pub struct RequestWriter {
 impl RequestWriter {
     /// Creates a writer of the requests of `plan` to the node at `authority`, which is `HOST:PORT`.
     pub fn new(plan: &Plan, authority: &str) -> Self {
-        let (media_type, accept) = match plan.format {
+        let (media_type, accept) = match &plan.format {
             SubmissionFormat::Bcs => (submission_media_type(&plan.chain.vendor), BCS),
             SubmissionFormat::Json(_) => (JSON.to_owned(), JSON),
         };
@@ -52,8 +51,7 @@ impl RequestWriter {
         );
         let tail = |accept| format!(" HTTP/1.1\r\nhost: {authority}\r\naccept: {accept}\r\n\r\n");
         Self {
-            format: plan.format,
-            chain: plan.chain.to_chain(),
+            format: plan.format.clone(),
             submission_head: submission_head.into(),
             json_get_tail: tail(JSON).into(),
             transaction_get_tail: tail(accept).into(),
@@ -87,11 +85,11 @@ impl RequestWriter {
 
     /// Encodes a transaction as the body of its submission.
     fn encode(&self, transaction: &SignedTransaction) -> Vec<u8> {
-        match self.format {
+        match &self.format {
             SubmissionFormat::Bcs => {
                 bcs::to_bytes(transaction).expect("a transaction has a BCS form")
             }
-            SubmissionFormat::Json(render) => render(&self.chain, transaction).into(),
+            SubmissionFormat::Json(render) => render(transaction).into(),
         }
     }
 
@@ -127,8 +125,10 @@ fn write_get(path: &str, tail: &[u8], request: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::load::plan::tests::plan;
-    use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
+    use ledger_crypto::Ed25519PrivateKey;
+    use ledger_types::AccountAddress;
     use std::collections::VecDeque;
+    use std::sync::Arc;
 
     /// Returns the `Accept` headers of a submission, a request for its transaction, and another GET
     /// request.
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn accepts_only_json_if_submissions_are_json() {
-        let format = SubmissionFormat::Json(|_, _| "{}".to_owned());
+        let format = SubmissionFormat::Json(Arc::new(|_| "{}".to_owned()));
         assert_eq!(accept_headers(format), [JSON; 3]);
     }
 }

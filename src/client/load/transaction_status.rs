@@ -1,6 +1,7 @@
 //! The status of a transaction, parsed from a response body in BCS or JSON.
 
-use ledger::{ContractEvent, HashValue, SignedTransaction, Transaction, TransactionInfo, WriteSet};
+use ledger_crypto::HashValue;
+use ledger_types::{ContractEvent, SignedTransaction, Transaction, TransactionInfo, WriteSet};
 use serde::Deserialize;
 
 /// The fields of a transaction in JSON that determine its status.

@@ -10,7 +10,7 @@ use super::{
     tally::Tally,
 };
 use http::StatusCode;
-use ledger::ReplayProtector;
+use ledger_types::ReplayProtector;
 use serde::Deserialize;
 use std::{
     cell::RefCell,

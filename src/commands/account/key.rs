@@ -5,8 +5,8 @@ use crate::{
     commands::Failure,
     guard::{SecretFileError, read_secret, read_secret_file},
 };
-use ledger::crypto::Ed25519PrivateKey;
 use ledger_client::signer;
+use ledger_crypto::Ed25519PrivateKey;
 use std::{
     fs::OpenOptions,
     io::{self, Write as _},

@@ -8,8 +8,8 @@ mod transfer;
 use super::Failure;
 use crate::output;
 use clap::Subcommand;
-use ledger::AccountAddress;
 use ledger_client::{FaucetClient, NodeClient};
+use ledger_types::AccountAddress;
 
 /// Where a node listens by default.
 const URL: &str = "http://127.0.0.1:8080";

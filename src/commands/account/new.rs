@@ -2,8 +2,8 @@
 
 use super::{Failure, key};
 use crate::output;
-use ledger::crypto::Ed25519PrivateKey;
 use ledger_client::signer::{Signer, private_key_text};
+use ledger_crypto::Ed25519PrivateKey;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 

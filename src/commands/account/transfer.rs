@@ -1,13 +1,14 @@
 //! `account transfer`: asks the node what it needs to know, signs, submits and waits.
 
 use super::{Failure, URL, key};
+use crate::commands::client_chain;
 use crate::output;
-use ledger::{AccountAddress, ReplayProtector};
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,
     signer::{self, Signer, Terms},
 };
+use ledger_types::{AccountAddress, ReplayProtector};
 use std::time::Duration;
 
 /// The options of `account transfer`.
@@ -69,7 +70,10 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     let call = signer::transfer(&chain.vendor, arguments.to, arguments.amount);
     let signed = signer.sign(&chain, protector, call, terms);
     if arguments.print {
-        return Ok(output::line(&submission_json(&chain.to_chain(), &signed))?);
+        return Ok(output::line(&submission_json(
+            &client_chain(&chain),
+            &signed,
+        ))?);
     }
     let hash = node.submit(&chain.vendor, &signed).await?;
     output::line(&format!("transaction {hash}"))?;

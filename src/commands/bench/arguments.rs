@@ -1,11 +1,11 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
 use super::Failure;
+use crate::commands::client_chain;
 use ledger_api::submission_json;
-use ledger_client::{
-    load::{Plan, ProcessUsage, SubmissionFormat},
-    signer::ChainIdentity,
-};
+use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
+use ledger_types::ChainIdentity;
+use std::sync::Arc;
 use std::{num::NonZeroUsize, time::Duration};
 
 /// Duration of a run that is limited neither by time nor by transfers.
@@ -136,11 +136,16 @@ pub(super) enum Output {
     Json,
 }
 
-impl From<Format> for SubmissionFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Bcs => Self::Bcs,
-            Format::Json => Self::Json(submission_json),
+impl Format {
+    /// Returns the format of submissions to `chain`.
+    fn submission_format(self, chain: &ChainIdentity) -> SubmissionFormat {
+        match self {
+            Self::Bcs => SubmissionFormat::Bcs,
+            Self::Json => {
+                let chain = client_chain(chain);
+                let render = move |transaction: &_| submission_json(&chain, transaction);
+                SubmissionFormat::Json(Arc::new(render))
+            }
         }
     }
 }
@@ -186,6 +191,7 @@ impl Arguments {
         };
         let (ramp, warm_up) = (self.ramp.into(), self.warm_up.into());
         Plan {
+            format: self.format.submission_format(&chain),
             chain,
             gas_unit_price,
             accounts: self.accounts.get(),
@@ -203,7 +209,6 @@ impl Arguments {
             interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
             is_commit_awaited: self.mode == Mode::Await,
             is_orderless: self.orderless,
-            format: self.format.into(),
             seed,
             has_used_accounts: self.seed.is_some(),
             pid: self.pid,

@@ -1,7 +1,8 @@
 //! Batches with recipients that cannot be paid.
 
 use super::*;
-use ledger::{Vendor, crypto::Ed25519PrivateKey};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::{Parameters, Vendor};
 use std::cell::Cell;
 
 /// A transaction that says how many it paid.
@@ -20,7 +21,9 @@ fn funded(payments: &[Payment]) -> Funded {
     let call = signer::batch_transfer(&chain.vendor, payments);
     let signed = signer.sign(&chain, number, call, terms);
     Funded {
-        transaction: Arc::new(CheckedTransaction::check(signed, &chain.to_chain()).unwrap()),
+        transaction: Arc::new(
+            CheckedTransaction::check(signed, &chain.vendor, &Parameters::default()).unwrap(),
+        ),
     }
 }
 

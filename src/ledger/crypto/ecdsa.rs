@@ -36,7 +36,7 @@ pub enum EcdsaError {
 }
 
 /// A key's bytes, if they have the one form that is taken.
-pub(super) fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
+fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
     match <&[u8; KEY_BYTES]>::try_from(bytes) {
         Ok(key) if key[0] == UNCOMPRESSED => Ok(key),
         _ => Err(EcdsaError::KeyForm),
@@ -44,14 +44,14 @@ pub(super) fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
 }
 
 /// A signature's bytes, if they are as many as `r` and `s` have.
-pub(super) fn signature_form(bytes: &[u8]) -> Result<&[u8; SIGNATURE_BYTES], EcdsaError> {
+fn signature_form(bytes: &[u8]) -> Result<&[u8; SIGNATURE_BYTES], EcdsaError> {
     bytes.try_into().map_err(|_| EcdsaError::SignatureForm)
 }
 
 /// The functions of one curve, over the types of its crate.
 macro_rules! curve {
     ($curve:ident) => {
-        use super::ecdsa::{self, EcdsaError};
+        use super::{EcdsaError, key_form, signature_form};
         use $curve::{
             ecdsa::{Signature, VerifyingKey, signature::hazmat::PrehashVerifier as _},
             elliptic_curve::scalar::IsHigh as _,
@@ -66,7 +66,7 @@ macro_rules! curve {
         }
 
         fn read_key(key: &[u8]) -> Result<VerifyingKey, EcdsaError> {
-            VerifyingKey::from_sec1_bytes(ecdsa::key_form(key)?).map_err(|_| EcdsaError::KeyPoint)
+            VerifyingKey::from_sec1_bytes(key_form(key)?).map_err(|_| EcdsaError::KeyPoint)
         }
 
         /// Checks `signature` over a message whose hash is `digest`.
@@ -79,7 +79,7 @@ macro_rules! curve {
             signature: &[u8],
         ) -> Result<(), EcdsaError> {
             let key = read_key(key)?;
-            let signature = Signature::from_slice(ecdsa::signature_form(signature)?)
+            let signature = Signature::from_slice(signature_form(signature)?)
                 .map_err(|_| EcdsaError::ScalarRange)?;
             if signature.s().is_high().into() {
                 return Err(EcdsaError::HighScalar);
@@ -89,4 +89,24 @@ macro_rules! curve {
         }
     };
 }
-pub(super) use curve;
+
+/// ECDSA on secp256k1. Transactions are signed over SHA3-256 of their signing message.
+pub mod secp256k1 {
+    use crate::HashValue;
+
+    curve!(k256);
+
+    /// Checks `signature` over the concatenation of the parts of `message`.
+    ///
+    /// # Errors
+    /// The variant of the first rule that is broken.
+    pub fn verify(key: &[u8], message: &[&[u8]], signature: &[u8]) -> Result<(), EcdsaError> {
+        verify_digest(key, HashValue::sha3_of(message).as_bytes(), signature)
+    }
+}
+
+/// ECDSA on secp256r1 (P-256), the curve of passkeys ([`crate::webauthn`]). No transaction is signed
+/// with it directly.
+pub mod secp256r1 {
+    curve!(p256);
+}

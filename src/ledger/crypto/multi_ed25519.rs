@@ -1,7 +1,7 @@
 //! Multi-ed25519: up to 32 ed25519 keys of which a threshold must sign, each signature under the rule of
 //! single keys. A bitmap tells which keys signed; its first bit is the highest of its first byte.
 
-use super::{Ed25519PublicKey, Ed25519Signature, SignatureError, ed25519::Equation};
+use crate::{Ed25519PublicKey, Ed25519Signature, SignatureError, ed25519::Equation};
 
 /// The most keys of a set, which is what the bitmap has room for.
 pub const KEYS_MAX: usize = 32;
@@ -153,7 +153,7 @@ impl MultiEd25519Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crypto::Ed25519PrivateKey;
+    use crate::Ed25519PrivateKey;
     use proptest::prelude::*;
 
     fn private(number: usize) -> Ed25519PrivateKey {

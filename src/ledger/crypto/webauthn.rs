@@ -6,8 +6,10 @@
 //! between the user and the wallet: the account has agreed to the key, and the challenge binds the
 //! signature to the one transaction.
 
-use super::{ecdsa::EcdsaError, secp256r1};
-use crate::HashValue;
+use crate::{
+    HashValue,
+    ecdsa::{EcdsaError, secp256r1},
+};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

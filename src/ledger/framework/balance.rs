@@ -1,10 +1,8 @@
 //! The balance of an account (docs/reference/rest-contract.md#s4-8).
 
 use super::modules::{coin, primary_fungible_store};
-use crate::{
-    AccountAddress, Chain, HashValue, StateError, StateView, StructTag,
-    execute::{BlockState, Context, Environment, VmError},
-};
+use ledger_types::{AccountAddress, StateError, StateView, StructTag};
+use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
 
 /// Which asset a balance is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,12 +26,7 @@ pub fn balance(
 ) -> Result<u64, StateError> {
     let state = BlockState::new(view);
     // A balance depends on neither block nor time.
-    let nowhere = Environment {
-        height: 0,
-        timestamp_usecs: 0,
-        transaction_hash: HashValue::ZERO,
-    };
-    let mut context = Context::unmetered(chain, &state, nowhere);
+    let mut context = Context::unmetered(chain, &state, Environment::NONE);
     let held = match asset {
         AssetType::FungibleAsset(metadata) => {
             primary_fungible_store::balance_of(&mut context, *owner, *metadata)
@@ -50,21 +43,21 @@ pub fn balance(
 mod tests {
     use super::*;
     use crate::{
-        Genesis, Parameters, StateKey, Vendor,
-        framework::modules::{
+        modules::{
             coin::{CoinStore, PairedCoinType},
             type_info::TypeInfo,
         },
+        new_chain,
     };
     use bytes::Bytes;
+    use ledger_types::{Parameters, StateKey, Vendor};
     use std::collections::BTreeMap;
 
     const OWNER: AccountAddress = AccountAddress::from_low_u64(0x77);
     const METADATA: AccountAddress = AccountAddress::from_low_u64(0x88);
 
     fn chain() -> Chain {
-        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-        genesis.chain().unwrap()
+        new_chain(4, Vendor::default(), Parameters::default())
     }
 
     fn native(chain: &Chain) -> AssetType {

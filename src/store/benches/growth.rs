@@ -14,8 +14,9 @@ mod kit;
 
 use fastrand::Rng;
 use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
-use ledger::{EventKey, ExecutedBlock, HashValue, WriteOp};
+use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, Store, StoreError, StoreOptions, Take};
+use ledger_types::{EventKey, ExecutedBlock, WriteOp};
 use std::{
     collections::BTreeMap,
     fs,

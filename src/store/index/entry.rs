@@ -4,9 +4,9 @@ use crate::{
     digest::{DigestKey, PREFIX_BYTES, STATE_DIGEST_BYTES},
     schema::{Position, replay_protector},
 };
-use ledger::{
-    AccountAddress, EventKey, ExecutedTransaction, HashValue, ReplayProtector, StateKey,
-    Transaction,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, EventKey, ExecutedTransaction, ReplayProtector, StateKey, Transaction,
 };
 use serde::{Deserialize, Serialize};
 

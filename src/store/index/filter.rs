@@ -300,7 +300,7 @@ mod tests {
     const KEY_BYTES: usize = 16;
 
     fn key(n: u64) -> [u8; KEY_BYTES] {
-        let digest = ledger::HashValue::sha3_of(&[&n.to_le_bytes()]);
+        let digest = ledger_crypto::HashValue::sha3_of(&[&n.to_le_bytes()]);
         *digest.as_bytes().first_chunk().unwrap()
     }
 

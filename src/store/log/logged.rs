@@ -2,8 +2,9 @@
 //! which is read several times as fast as the some twenty pieces of memory that it was written from.
 
 use super::{Bounded, Record};
-use ledger::{
-    BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction, HashValue,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
 };
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::{
@@ -23,11 +24,11 @@ pub struct LoggedBlock {
 /// A committed transaction as the log has it: its parts in BCS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LoggedTransaction<'a> {
-    /// The [`Transaction`](ledger::Transaction).
+    /// The [`Transaction`](ledger_types::Transaction).
     pub transaction: &'a [u8],
-    /// Its [`TransactionInfo`](ledger::TransactionInfo), then the list of its events.
+    /// Its [`TransactionInfo`](ledger_types::TransactionInfo), then the list of its events.
     pub info_and_events: &'a [u8],
-    /// The [`WriteSet`](ledger::WriteSet).
+    /// The [`WriteSet`](ledger_types::WriteSet).
     pub writes: &'a [u8],
     /// The root of the transaction accumulator after it.
     pub accumulator_root: &'a [u8],

@@ -13,7 +13,7 @@ use crate::{
     StoreError,
     schema::{decode, no_form},
 };
-use ledger::ExecutedBlock;
+use ledger_types::ExecutedBlock;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

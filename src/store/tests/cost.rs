@@ -11,8 +11,9 @@ use super::{
 };
 use crate::{Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::merge::Pace};
 use fastrand::Rng;
-use ledger::{ExecutedBlock, HashValue};
+use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Traffic};
+use ledger_types::ExecutedBlock;
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
 /// Pages are read from the disk unless they were read just before: counted are accesses, not misses

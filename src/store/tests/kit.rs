@@ -1,12 +1,12 @@
 //! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
 
 use fastrand::Rng;
-use ledger::{
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
     EntryFunction, EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis,
-    HashValue, Parameters, RawTransaction, SignedTransaction, StateKey, Transaction,
-    TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
+    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, TypeTag,
+    Vendor, WriteOp, WriteSet,
     transaction::{
         BlockEndInfo, BlockEpilogue, BlockMetadata, ExtraConfig, GenesisPayload, InnerPayload,
         TransactionAuthenticator, TransactionExecutable, TransactionInfoV0, TransactionPayload,

@@ -9,7 +9,7 @@ use crate::{
     Snapshot, Store, StoreError,
     schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
-use ledger::FrameworkUpgrade;
+use ledger_types::FrameworkUpgrade;
 use redb::Database;
 use std::{
     fs,
@@ -275,17 +275,17 @@ fn blocks_that_do_not_follow() {
     is_gap(writer.commit(&[blocks[0].clone(), blocks[2].clone()]));
     is_gap(writer.commit(&[blocks[0].clone(), blocks[0].clone()]));
     let mut other_parent = (*blocks[0]).clone();
-    other_parent.header.parent_hash = ledger::HashValue::sha3_of(&[b"another"]);
+    other_parent.header.parent_hash = ledger_crypto::HashValue::sha3_of(&[b"another"]);
     is_gap(writer.commit(&[Arc::new(other_parent)]));
     let mut other_version = (*blocks[0]).clone();
     other_version.first_version += 1;
     other_version.tip.version += 1;
     is_gap(writer.commit(&[Arc::new(other_version)]));
     for change in [
-        (|block| block.transactions.clear()) as fn(&mut ledger::ExecutedBlock),
+        (|block| block.transactions.clear()) as fn(&mut ledger_types::ExecutedBlock),
         |block| block.tip.version += 1,
         |block| block.tip.height += 1,
-        |block| block.transactions[0].hash = ledger::HashValue::ZERO,
+        |block| block.transactions[0].hash = ledger_crypto::HashValue::ZERO,
     ] {
         let mut block = (*blocks[0]).clone();
         change(&mut block);

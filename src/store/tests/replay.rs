@@ -6,8 +6,9 @@ use crate::{
     index::merge::Pace,
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
 };
-use ledger::{ExecutedBlock, HashValue};
+use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};
+use ledger_types::ExecutedBlock;
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
 use serde::Serialize;
 use std::{fs, path::Path, sync::Arc};

@@ -6,7 +6,7 @@ use super::{
     with_pace,
 };
 use crate::{Slot, Snapshot, Store, StoreWriter};
-use ledger::WriteOp;
+use ledger_types::WriteOp;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 const OWNER: u64 = 7;

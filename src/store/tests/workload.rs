@@ -3,7 +3,7 @@
 use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{FoundByHash, Snapshot, StoreError, Take, TransactionSummary};
 use fastrand::Rng;
-use ledger::{
+use ledger_types::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -157,10 +157,10 @@ impl Workload {
             }
         }
         assert_eq!(
-            snapshot.version_by_hash(&ledger::HashValue::sha3_of(&[b"nobody"]))?,
+            snapshot.version_by_hash(&ledger_crypto::HashValue::sha3_of(&[b"nobody"]))?,
             None
         );
-        let unknown = ledger::HashValue::sha3_of(&[b"nobody"]);
+        let unknown = ledger_crypto::HashValue::sha3_of(&[b"nobody"]);
         assert_eq!(snapshot.transaction_by_hash(&unknown)?, None);
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
         assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
@@ -178,7 +178,7 @@ impl Workload {
     fn check_blocks(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         for block in &self.blocks {
             let is_there = (info.oldest_block_height..=info.block_height).contains(&block.height());
-            let expected = is_there.then(|| ledger::BlockInfo::from(&**block));
+            let expected = is_there.then(|| ledger_types::BlockInfo::from(&**block));
             assert_eq!(snapshot.block(block.height())?, expected);
             for version in [block.first_version, block.last_version()] {
                 assert_eq!(snapshot.block_of_version(version)?, expected);

@@ -1,7 +1,8 @@
 //! The genesis, as the operator's file gives it (TOML) and as the store keeps it (JSON): refused, or the
 //! first block of a chain.
 
-use ledger::Genesis;
+use ledger_execution::{build_chain, execute_genesis};
+use ledger_types::Genesis;
 
 /// Making the first block takes time with every account; a few show all that can happen.
 const ACCOUNTS_MAX: usize = 8;
@@ -22,8 +23,8 @@ pub fn run(input: &[u8]) {
     if genesis.accounts.len() > ACCOUNTS_MAX {
         return;
     }
-    if let Ok(chain) = genesis.chain() {
-        let block = genesis.block(&chain);
+    if let Ok(chain) = build_chain(&genesis) {
+        let block = execute_genesis(&genesis, &chain);
         assert_eq!(block.last_version(), 0, "the first block is one version");
     }
 }

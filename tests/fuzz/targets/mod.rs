@@ -12,7 +12,9 @@ mod transaction;
 mod types;
 mod values;
 
-use ledger::{Chain, Parameters, Vendor};
+use ledger_framework::new_chain;
+use ledger_types::{Parameters, Vendor};
+use ledger_vm::Chain;
 use std::sync::OnceLock;
 
 /// A way into the node that takes bytes of others.
@@ -44,7 +46,7 @@ const fn target(name: &'static str, run: fn(&[u8])) -> Target {
 /// The chain that inputs are read for.
 fn chain() -> &'static Chain {
     static CHAIN: OnceLock<Chain> = OnceLock::new();
-    CHAIN.get_or_init(|| Chain::new(4, Vendor::default(), Parameters::default()))
+    CHAIN.get_or_init(|| new_chain(4, Vendor::default(), Parameters::default()))
 }
 
 /// Splits an input at its first line break.

@@ -1,8 +1,8 @@
 //! Submissions in JSON: what is read is shown, and what is shown reads back as the same transaction.
 
 use super::chain;
-use ledger::decode_signed_transaction;
 use ledger_api::{submission_from_json, submission_json};
+use ledger_types::decode_signed_transaction;
 
 pub fn run(input: &[u8]) {
     let Ok(transaction) = submission_from_json(chain(), input) else {

@@ -1,7 +1,7 @@
 //! Texts of the configuration and of the vendor word: what is read prints as what reads back.
 
-use ledger::{FrameworkUpgrade, Vendor};
 use ledger_actors::{FilterRule, SubmissionFilter};
+use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt::Debug, fmt::Display, str::FromStr};
 
 pub fn run(input: &[u8]) {

@@ -1,11 +1,15 @@
 //! Signed transactions in BCS: what is accepted has one form, and every question about it has an answer.
 
 use super::chain;
-use ledger::{SignedTransaction, decode_signed_transaction, execute::validate_size};
 use ledger_api::submission_json;
+use ledger_types::{SignedTransaction, decode_signed_transaction};
 
 pub fn run(input: &[u8]) {
-    if validate_size(chain(), input.len()).is_err() {
+    if chain()
+        .parameters()
+        .check_transaction_size(input.len())
+        .is_err()
+    {
         return;
     }
     let Ok(transaction) = decode_signed_transaction(input) else {
@@ -31,7 +35,9 @@ fn ask_everything(transaction: &SignedTransaction) {
     let unknown = others.filter(|signer| signer.authentication_key().is_err());
     let keys_are_known = unknown.count() == 0 && authenticator.sender_authentication_key().is_ok();
     let cost = authenticator.check_cost();
-    let held = transaction.check(chain).is_ok();
+    let held = transaction
+        .check(chain.vendor(), chain.parameters())
+        .is_ok();
     assert!(
         !held || keys_are_known,
         "signatures of unknown keys were accepted"

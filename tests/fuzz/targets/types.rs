@@ -1,6 +1,7 @@
 //! Types as text and as BCS: the printed form reads back as the same type, and nesting is bounded.
 
-use ledger::{AccountAddress, HashValue, Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fmt::{Debug, Display},

@@ -2,7 +2,7 @@
 //! of it in BCS or in JSON.
 
 use super::{chain, first_line};
-use ledger::TypeTag;
+use ledger_types::TypeTag;
 
 pub fn run(input: &[u8]) {
     let (line, value) = first_line(input);

@@ -5,7 +5,7 @@ use super::{
     requests::{Connections, Requests, SMALL_PER_SECOND},
 };
 use crate::kit::{Account, TestNode};
-use ledger::{EntryFunction, SignedTransaction};
+use ledger_types::{EntryFunction, SignedTransaction};
 use std::sync::Arc;
 
 /// One more than a call may have.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{kit::Account, threads::COMPRESSED};
 use futures::future::FutureExt as _;
-use ledger::EntryFunction;
+use ledger_types::EntryFunction;
 use std::sync::Arc;
 
 /// Large transactions. With all of them a page of transactions holds more than 256 KiB, and so is

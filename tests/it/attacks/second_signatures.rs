@@ -9,7 +9,7 @@ use crate::{
     second_signature::in_other_form,
 };
 use futures::future::FutureExt as _;
-use ledger::SignedTransaction;
+use ledger_types::SignedTransaction;
 use std::sync::Arc;
 
 /// Number of pending transactions, which is also the maximum length of a batch.

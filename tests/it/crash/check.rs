@@ -7,7 +7,8 @@ use super::{
 };
 use crate::kit::{Account, Client};
 use fastrand::Rng;
-use ledger::{AccountAddress, Genesis, Parameters, Vendor};
+use ledger_execution::development_genesis;
+use ledger_types::{AccountAddress, Parameters, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -133,7 +134,7 @@ impl History {
 
 /// Who may hold coins: those of the genesis and the payers. No test pays others.
 fn holders() -> Vec<AccountAddress> {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let in_genesis = genesis.accounts.iter().map(|account| account.address);
     in_genesis
         .chain((0..=CLIENTS).map(|number| payer(number).address))

@@ -21,7 +21,7 @@ use super::{
     told::Told,
 };
 use crate::kit::{TestNode, until};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::{
     collections::BTreeMap,
     fs::File,

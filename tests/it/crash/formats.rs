@@ -9,9 +9,11 @@
 //! ```
 
 use crate::kit::{Account, TestNode};
-use ledger::{AccountAddress, EntryFunction, HashValue, Identifier, ModuleId};
 use ledger_actors::{Clock, Lookup, Node, NodeConfig};
+use ledger_crypto::HashValue;
+use ledger_execution::build_chain;
 use ledger_store::{Store, StoreOptions};
+use ledger_types::{AccountAddress, EntryFunction, Identifier, ModuleId};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -168,7 +170,7 @@ async fn takes_in(data: &Path, known: Known) {
         cache_bytes: 1024 * 1024,
     };
     let store = Store::open(data, &options).unwrap();
-    let chain = store.genesis().unwrap().unwrap().chain().unwrap();
+    let chain = build_chain(&store.genesis().unwrap().unwrap()).unwrap();
     let made_at_usecs = known.made_at_usecs;
     // What waited then has expired long since.
     let clock = Clock::new(move || made_at_usecs);

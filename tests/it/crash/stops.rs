@@ -1,7 +1,7 @@
 //! Ends that are looked at one by one: `kill -9` under load, and a graceful stop.
 
 use crate::kit::{Account, ChainFacts, Client, TestNode, until};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::sync::{Arc, Mutex};
 
 /// How many clients transfer at once.

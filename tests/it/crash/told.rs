@@ -1,7 +1,7 @@
 //! What clients were told by a node, and the next one on the same directory must stand by.
 
 use crate::kit::Answer;
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use serde_json::Value;
 use std::sync::Mutex;
 

@@ -2,7 +2,8 @@
 
 use super::Tmpfs;
 use crate::kit::{Account, Answer, ChainFacts, TestNode, until};
-use ledger::{EntryFunction, HashValue, Identifier, ModuleId, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{EntryFunction, Identifier, ModuleId, SignedTransaction};
 use reqwest::Method;
 use serde_json::json;
 use std::{
@@ -267,7 +268,7 @@ fn parked(account: &Account, chain: &ChainFacts, sequence_number: u64) -> Signed
     const ARGUMENT_BYTES: usize = 60_000;
     let call = EntryFunction {
         module: ModuleId {
-            address: ledger::AccountAddress::ONE,
+            address: ledger_types::AccountAddress::ONE,
             name: Identifier::new("coin").unwrap(),
         },
         function: Identifier::new("transfer").unwrap(),

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::kit::{Account, ChainFacts, Http2, TestCertificate, TestNode, until};
 use hyper::http::Method;
-use ledger::{HashValue, Vendor};
+use ledger_crypto::HashValue;
+use ledger_types::Vendor;
 use tokio::sync::Mutex;
 
 async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {

@@ -2,7 +2,8 @@
 
 use super::{explained, passkeys::Passkeys};
 use crate::kit::{Account, ChainFacts, Client, Raw, TestNode};
-use ledger::{HashValue, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::SignedTransaction;
 use std::{
     sync::{
         Arc,

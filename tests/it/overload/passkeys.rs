@@ -2,9 +2,9 @@
 
 use crate::kit::{Account, ChainFacts};
 use bytes::Bytes;
-use ledger::{
+use ledger_crypto::webauthn::{self, Assertion, AssertionSignature};
+use ledger_types::{
     AccountAddress, SignedTransaction,
-    crypto::webauthn::{self, Assertion, AssertionSignature},
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX,
         TransactionAuthenticator,

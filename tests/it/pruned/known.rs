@@ -1,7 +1,7 @@
 //! What was learnt of the ledger for certain: later answers must agree with it.
 
 use super::number;
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},

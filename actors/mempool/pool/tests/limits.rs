@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::testing::chain;
-use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature, TransactionAuthenticator};
+use ledger_types::transaction::{
+    MultiEd25519PublicKey, MultiEd25519Signature, TransactionAuthenticator,
+};
 
 #[test]
 fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {

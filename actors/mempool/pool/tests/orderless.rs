@@ -1,7 +1,7 @@
 //! Transactions with nonces.
 
 use super::*;
-use ledger::{Discard, transaction::TransactionPayload};
+use ledger_types::{Discard, transaction::TransactionPayload};
 
 fn words<T: std::fmt::Debug>(outcome: Result<T, SubmitError>) -> String {
     outcome.unwrap_err().to_string()

@@ -6,7 +6,7 @@ use async_graphql::{
     Context, EmptyMutation, EmptySubscription, InputObject, Object, Result, Schema, SimpleObject,
     scalar,
 };
-use ledger::LedgerInfo;
+use ledger_types::LedgerInfo;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 

@@ -10,7 +10,7 @@ use super::{
     multi::MultiEd25519Json,
     multi_key::MultiKeyJson,
 };
-use ledger::transaction::AccountAuthenticator;
+use ledger_types::transaction::AccountAuthenticator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

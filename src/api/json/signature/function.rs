@@ -1,7 +1,7 @@
 //! The function that authenticates for an abstract account, as `0x1::module::function`.
 
 use crate::json::text_schema::function_schema;
-use ledger::{Identifier, ModuleId, transaction::FunctionInfo};
+use ledger_types::{Identifier, ModuleId, transaction::FunctionInfo};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::borrow::Cow;

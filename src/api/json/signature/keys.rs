@@ -4,10 +4,8 @@
 //! (WebAuthn, keyless, hash-based) as its BCS form, as in the reference.
 
 use super::{SignatureFormError, hex_form::HexArray, hex_form::HexBytes};
-use ledger::{
-    crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_DEPTH_MAX},
-};
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_types::transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_DEPTH_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 

@@ -13,7 +13,7 @@ use super::{Text, by_name, hex_form};
 use account::AccountSignatureJson;
 use by_name::ByName;
 use keys::Ed25519Json;
-use ledger::{
+use ledger_types::{
     AccountAddress,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };

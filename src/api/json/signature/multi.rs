@@ -2,7 +2,7 @@
 //! vector, the signatures and a bitmap another; JSON shows the parts.
 
 use super::hex_form::HexArray;
-use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
+use ledger_types::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,7 @@ use super::{
     keys::{AnySignatureJson, PublicKeyJson},
 };
 use bytes::Bytes;
-use ledger::transaction::{AccountAuthenticator, AnySignature, MultiKey};
+use ledger_types::transaction::{AccountAuthenticator, AnySignature, MultiKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -4,11 +4,9 @@ mod strategies;
 
 use super::*;
 use crate::json::HexBytes;
-use ledger::{
-    crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{
-        AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
-    },
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_types::transaction::{
+    AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -200,7 +198,7 @@ fn what_sdks_sign_comes_back_to_the_byte() {
     let vectors: Vec<Vector> = serde_json::from_str(vectors).unwrap();
     assert!(vectors.iter().any(|vector| vector.name == "multi key"));
     for Vector { name, signed } in vectors {
-        let signed = ledger::decode_signed_transaction(&signed.0).unwrap();
+        let signed = ledger_types::decode_signed_transaction(&signed.0).unwrap();
         let shown = serde_json::to_value(SignatureJson::from(&signed.authenticator)).unwrap();
         assert!(
             !shown.to_string().contains("signatures_bitmap"),

@@ -6,11 +6,13 @@ mod submissions;
 use super::{changes::ChangeJson, *};
 use crate::tables::TableTypes;
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Genesis, OrderedBlock,
-    Parameters, RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
-    crypto::Ed25519PrivateKey,
-    execute::execute_block,
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{
+    build_chain, development_accounts, development_genesis, execute_block, execute_genesis,
+};
+use ledger_types::{
+    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, OrderedBlock, Parameters,
+    RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::{Value, json};
@@ -28,12 +30,12 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-        let chain = genesis.chain().unwrap();
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        let chain = build_chain(&genesis).unwrap();
         Self {
-            genesis: genesis.block(&chain),
+            genesis: execute_genesis(&genesis, &chain),
             chain,
-            key: Genesis::development_accounts()[0].private_key.clone(),
+            key: development_accounts()[0].private_key.clone(),
         }
     }
 
@@ -45,7 +47,7 @@ impl Fixture {
             .call_from_json("0x1::node_account::transfer", &[], &arguments)
             .unwrap();
         RawTransaction {
-            sender: self.key.public_key().account_address(),
+            sender: AccountAddress::from_public_key(&self.key.public_key()),
             sequence_number: 0,
             payload: TransactionPayload::EntryFunction(call),
             max_gas_amount: 100_000,
@@ -65,7 +67,12 @@ impl Fixture {
     }
 
     fn check(&self, amount: u64) -> CheckedTransaction {
-        CheckedTransaction::check(self.sign(self.raw(amount)), &self.chain).unwrap()
+        CheckedTransaction::check(
+            self.sign(self.raw(amount)),
+            self.chain.vendor(),
+            self.chain.parameters(),
+        )
+        .unwrap()
     }
 
     /// Block 1 with one transfer.
@@ -161,7 +168,7 @@ fn a_pending_transaction_with_and_without_type() {
     };
     let accepted = json!({
         "hash": checked.hash().to_string(),
-        "sender": fixture.key.public_key().account_address().to_string(),
+        "sender": AccountAddress::from_public_key(&fixture.key.public_key()).to_string(),
         "sequence_number": "0",
         "max_gas_amount": "100000",
         "gas_unit_price": "100",

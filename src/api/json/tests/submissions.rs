@@ -1,7 +1,7 @@
 //! What is shown of a transaction reads back as its submission.
 
 use super::*;
-use ledger::transaction::{Multisig, MultisigPayload};
+use ledger_types::transaction::{Multisig, MultisigPayload};
 
 #[test]
 fn what_is_shown_can_be_submitted_again() {

@@ -1,7 +1,7 @@
 //! Several transactions in one request.
 
 use crate::kit::{Settings, TestApi, Transfer, ledger_headers, refused};
-use ledger::SignedTransaction;
+use ledger_types::SignedTransaction;
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/batch";

@@ -1,8 +1,8 @@
 //! What is refused by itself is refused with the same error in a batch.
 
 use crate::kit::{Settings, Signer, TestApi, Transfer, refused};
-use ledger::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
 use ledger_actors::{MempoolConfig, NodeConfig, SubmissionFilter};
+use ledger_types::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
 
 const BATCH: &str = "/v1/transactions/batch";
@@ -40,7 +40,7 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
     let stranger = Signer::Ed25519(Transfer::new(2, 0).key());
     let with_other_key =
         stranger.sign_alone(chain, first.raw(first.sender(), first.payload(chain)));
-    let unfunded = Signer::Ed25519(ledger::crypto::Ed25519PrivateKey::from_seed(&[9; 32]));
+    let unfunded = Signer::Ed25519(ledger_crypto::Ed25519PrivateKey::from_seed(&[9; 32]));
     let poor = unfunded.sign_alone(chain, first.raw(unfunded.address(), first.payload(chain)));
     let TransactionPayload::EntryFunction(mut call) = first.payload(chain) else {
         panic!("a transfer is a call");

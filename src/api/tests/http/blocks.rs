@@ -1,7 +1,7 @@
 //! Blocks by a version in them, and where transactions stand in their blocks.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use serde_json::{Value, json};
 
 /// A ledger of genesis and three blocks of three transactions each: versions 0 to 9.

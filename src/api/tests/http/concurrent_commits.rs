@@ -18,10 +18,11 @@ use actix_web::{
     rt::System,
     test::{TestRequest, call_service, init_service},
 };
-use ledger::{HashValue, SignedTransaction};
 use ledger_actors::{Clock, Lane, Lookup, NodeHandle, WaitConfig};
 use ledger_api::configure;
+use ledger_crypto::HashValue;
 use ledger_store::Snapshot;
+use ledger_types::SignedTransaction;
 use std::{
     fmt::Debug,
     future::poll_fn,

@@ -2,7 +2,8 @@
 //! and without a sequence number.
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused};
-use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/encode_submission";

@@ -1,7 +1,7 @@
 //! Events of a stream by creation number and by handle.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
-use ledger::ContractEvent;
+use ledger_types::ContractEvent;
 use serde_json::{Value, json};
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
@@ -136,7 +136,7 @@ async fn bad_names_and_pages() {
 async fn a_start_below_the_first_event_that_is_kept_is_gone() {
     let api = TestApi::start(Settings::with_window(3)).await;
     let once = Transfer {
-        to: ledger::AccountAddress::from_low_u64(0xcafe),
+        to: ledger_types::AccountAddress::from_low_u64(0xcafe),
         ..Transfer::new(1, 0)
     };
     let committed = api.commit(&once).await;

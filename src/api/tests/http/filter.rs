@@ -1,14 +1,14 @@
 //! Submissions that the operator's filter keeps out.
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works};
-use ledger::{
+use ledger_actors::{NodeConfig, SubmissionFilter};
+use ledger_types::{
     AccountAddress, SignedTransaction,
     transaction::{
         ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
         TransactionPayload,
     },
 };
-use ledger_actors::{NodeConfig, SubmissionFilter};
 use serde_json::json;
 
 const REJECTED: (u16, &str) = (403, "rejected_by_filter");

@@ -2,10 +2,10 @@
 
 use crate::kit::{Settings, TestApi, good, good_bcs, refused};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Chain, Genesis, Parameters, StateKey, StructTag, Vendor,
-    framework::modules::{event::EventHandle, object::ObjectCore},
-};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_framework::modules::object::ObjectCore;
+use ledger_types::{AccountAddress, Parameters, StateKey, StructTag, Vendor};
+use ledger_vm::{Chain, EventHandle};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ fn slot() -> (StateKey, Bytes) {
 
 #[test]
 fn the_declaration_names_the_group() {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let chain: Chain = genesis.chain().unwrap();
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let chain: Chain = build_chain(&genesis).unwrap();
     let group = chain.registry().group_of(&CORE.parse().unwrap());
     assert_eq!(group, Some(GROUP.parse().unwrap()));
 }

@@ -9,9 +9,9 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use futures::poll;
-use ledger::{AccountAddress, StateKey};
 use ledger_actors::{MempoolConfig, NodeConfig, WaitConfig};
 use ledger_api::{Connection, configure};
+use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
 use std::rc::Rc;
 

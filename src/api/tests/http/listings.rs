@@ -5,7 +5,7 @@ use crate::kit::{
 };
 use actix_web::rt;
 use bytes::Bytes;
-use ledger::{AccountAddress, StateKey};
+use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
 use std::ops::Range;
 

@@ -6,14 +6,15 @@ use crate::kit::{
     still_works,
 };
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, HashValue, SignedTransaction, StateKey, ValidationStatus as Status,
+use ledger_actors::{MempoolConfig, NodeConfig};
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, SignedTransaction, StateKey, ValidationStatus as Status,
     transaction::{
         AccountAuthenticator, ExtraConfig, InnerPayload, TransactionAuthenticator,
         TransactionExecutable, TransactionPayload,
     },
 };
-use ledger_actors::{MempoolConfig, NodeConfig};
 use serde_json::{Value, json};
 
 /// The statuses that this file shows.

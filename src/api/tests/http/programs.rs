@@ -1,7 +1,8 @@
 //! A program with a typed table, streams and views, through every route that shows them.
 
 use crate::kit::{Settings, TestApi, Transfer, good, refused};
-use ledger::{SignedTransaction, crypto::Ed25519Signature, transaction::TransactionAuthenticator};
+use ledger_crypto::Ed25519Signature;
+use ledger_types::{SignedTransaction, transaction::TransactionAuthenticator};
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";

@@ -2,7 +2,7 @@
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
-use ledger::{AccountAddress, StateKey, StructTag};
+use ledger_types::{AccountAddress, StateKey, StructTag};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

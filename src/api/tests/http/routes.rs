@@ -1,10 +1,9 @@
 //! Every route on its good path, in JSON and in BCS, against a node of its own.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
-use ledger::{
-    AccountAddress, FrameworkUpgrade, Genesis, ModuleId, Parameters,
-    framework::modules::account::Account,
-};
+use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_framework::modules::account::Account;
+use ledger_types::{AccountAddress, FrameworkUpgrade, ModuleId, Parameters};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -216,7 +215,7 @@ async fn state_now_and_at_a_version() {
         assert_eq!(good(&get(format!("{balance}&ledger_version=0")).await), 0);
     }
     let initial = format!("/v1/accounts/{sender}/balance/0xa?ledger_version=0");
-    assert_eq!(good(&get(initial).await), Genesis::DEVELOPMENT_BALANCE);
+    assert_eq!(good(&get(initial).await), DEVELOPMENT_BALANCE);
     assert_eq!(
         good(&get("/v1/accounts/0x1/balance/0x5::no::Coin".to_owned()).await),
         0

@@ -4,7 +4,8 @@ use crate::kit::{
     Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, refused, signers,
     still_works,
 };
-use ledger::{HashValue, RawTransaction, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{RawTransaction, SignedTransaction};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 
 use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
 use futures::{FutureExt, future::LocalBoxFuture};
-use ledger::{SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
+use ledger_types::{SignedTransaction, transaction::TransactionAuthenticator};
 use std::{
     sync::{Arc, Mutex, mpsc},
     task::{Context, Wake, Waker},

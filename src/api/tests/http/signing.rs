@@ -3,11 +3,11 @@
 use crate::kit::{
     Answer, Settings, Signer, TestApi, Transfer, exchange, good, refused, signers, still_works,
 };
-use ledger::{
+use ledger_api::submission_json;
+use ledger_types::{
     SignedTransaction,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
-use ledger_api::submission_json;
 use serde_json::{Value, json};
 
 /// The first transfer of a signer, alone.

@@ -2,9 +2,10 @@
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Genesis, SignedTransaction, TypeTag,
-    crypto::Ed25519Signature,
+use ledger_crypto::Ed25519Signature;
+use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_types::{
+    AccountAddress, SignedTransaction, TypeTag,
     transaction::{AccountAuthenticator, TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::{Value, json};
@@ -233,7 +234,7 @@ async fn the_most_gas_is_what_the_sender_can_pay() {
     };
     let signed = unsigned(&api, &transfer);
     let simulated = only(&simulate(&api, &signed, "?estimate_max_gas_amount=true", "*/*").await);
-    let affordable = Genesis::DEVELOPMENT_BALANCE / price;
+    let affordable = DEVELOPMENT_BALANCE / price;
     assert!(affordable < api.chain.parameters().max_gas_amount);
     assert_eq!(simulated["max_gas_amount"], affordable.to_string());
     api.stop().await;

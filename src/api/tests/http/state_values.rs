@@ -2,10 +2,9 @@
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor,
-    framework::modules::table::TableInfo,
-};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_framework::modules::table::TableInfo;
+use ledger_types::{AccountAddress, Parameters, StateKey, StructTag, Vendor};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -45,8 +44,11 @@ fn tag(text: &str) -> StructTag {
 
 /// A resource that the framework knows, one that it does not, a group, and an item of each table.
 fn state() -> Vec<(StateKey, Bytes)> {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let info_tag = build_chain(&genesis)
+        .unwrap()
+        .registry()
+        .tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),
@@ -83,8 +85,11 @@ async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
 #[actix_web::test]
 async fn a_value_is_shown_by_what_its_key_names() {
     let api = start().await;
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let info_tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let info_tag = build_chain(&genesis)
+        .unwrap()
+        .registry()
+        .tag_of::<TableInfo>(&[]);
     let item = Bytes::from_static(b"\x05");
     let rows = [
         (

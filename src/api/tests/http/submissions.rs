@@ -2,7 +2,7 @@
 //! afterwards. What validation and the pool refuse is in `validation.rs` and `validation_pool.rs`.
 
 use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
-use ledger::{
+use ledger_types::{
     AccountAddress, EntryFunction,
     transaction::{
         ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,

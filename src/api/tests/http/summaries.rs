@@ -4,7 +4,8 @@ use crate::kit::{
     Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
 };
 use actix_web::rt;
-use ledger::{AccountAddress, HashValue, ReplayProtector, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, ReplayProtector, SignedTransaction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

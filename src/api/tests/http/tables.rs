@@ -2,9 +2,9 @@
 
 use crate::kit::{Settings, TestApi, good, good_bcs, refused, still_works};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo,
-};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_framework::modules::table::TableInfo;
+use ledger_types::{AccountAddress, Parameters, StateKey, Vendor};
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
@@ -15,8 +15,11 @@ const KEY: u64 = 5;
 
 /// A table from u64 to address that recorded its types, and one that did not, with one item each.
 fn tables() -> Vec<(StateKey, Bytes)> {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let tag = build_chain(&genesis)
+        .unwrap()
+        .registry()
+        .tag_of::<TableInfo>(&[]);
     let info = TableInfo {
         key_type: "u64".to_owned(),
         value_type: "address".to_owned(),

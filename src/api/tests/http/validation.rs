@@ -7,15 +7,15 @@ use crate::{
     kit::{Refusal, Settings, Signer, TestApi, Transfer, now_secs, refused, signers, still_works},
     orderless, validation_multisig,
 };
-use ledger::{
+use ledger_api::submission_json;
+use ledger_crypto::Ed25519Signature;
+use ledger_types::{
     AccountAddress, RawTransaction, SignedTransaction, ValidationStatus as Status,
-    crypto::Ed25519Signature,
     transaction::{
         AccountAuthenticator, ExtraConfig, InnerPayload, Script, TransactionAuthenticator,
         TransactionExecutable, TransactionPayload,
     },
 };
-use ledger_api::submission_json;
 
 fn refusal(
     status: Status,

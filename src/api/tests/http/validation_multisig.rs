@@ -1,8 +1,9 @@
 //! Refusals of what is sent as a multisig account, each by a request.
 
 use crate::kit::{Refusal, Settings, TestApi, Transfer, good, still_works};
-use ledger::{
-    AccountAddress, EntryFunction, HashValue, ValidationStatus as Status,
+use ledger_crypto::HashValue;
+use ledger_types::{
+    AccountAddress, EntryFunction, ValidationStatus as Status,
     transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //! `tests/interface/s7_errors/taken_by_a_block.rs`.
 
 use crate::kit::{Answer, Settings, Signer, TestApi, Transfer, refused, still_works};
-use ledger::{AccountAddress, SignedTransaction};
 use ledger_actors::{MempoolConfig, NodeConfig};
+use ledger_types::{AccountAddress, SignedTransaction};
 
 /// A node whose pool has these limits.
 async fn with_pool(mempool: MempoolConfig) -> TestApi {

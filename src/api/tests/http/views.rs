@@ -1,7 +1,8 @@
 //! Calls of view functions.
 
 use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
-use ledger::{AccountAddress, EntryFunction, Genesis};
+use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_types::{AccountAddress, EntryFunction};
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
@@ -69,7 +70,7 @@ async fn a_view_reads_the_version_that_is_asked_for() {
     let path = "/v1/view?ledger_version=0";
     let of_sender = balance(&transfer.sender().to_string());
     let before = good(&api.client.post_json(path, &of_sender, JSON).await);
-    assert_eq!(before, json!([Genesis::DEVELOPMENT_BALANCE.to_string()]));
+    assert_eq!(before, json!([DEVELOPMENT_BALANCE.to_string()]));
     let height = json!({
         "function": "0x1::block::get_current_block_height", "type_arguments": [], "arguments": [],
     });

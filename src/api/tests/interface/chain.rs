@@ -1,8 +1,8 @@
 //! Ledgers to ask about: one with a history of every kind, and one whose first blocks are pruned.
 
 use crate::kit::{Settings, TestApi, Transfer, good, ledger_headers};
-use ledger::{AccountAddress, SignedTransaction};
 use ledger_actors::WaitConfig;
+use ledger_types::{AccountAddress, SignedTransaction};
 use serde_json::{Value, json};
 
 /// The coin store of the chain's coin, percent-encoded as in a path.

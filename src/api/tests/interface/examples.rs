@@ -4,7 +4,7 @@ use crate::{
     chain::{History, RECORD_KEY, STORE},
     kit::{Answer, Transfer},
 };
-use ledger::AccountAddress;
+use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
 /// What answers in JSON only.

@@ -5,7 +5,7 @@ use crate::{
     kit::{Settings, TestApi, Transfer, refused},
     rows::{SYNTAX, changed, number, row},
 };
-use ledger::AccountAddress;
+use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
 /// An address in a path is short or long, with or without `0x`, and names the same account.

@@ -5,9 +5,9 @@ use crate::{
     kit::{Settings, TestApi, good},
     rows::members,
 };
-use ledger::{
-    AccountAddress, Genesis, Parameters, StateKey, Vendor, framework::modules::table::TableInfo,
-};
+use ledger_execution::{build_chain, development_genesis, genesis::DEVELOPMENT_BALANCE};
+use ledger_framework::modules::table::TableInfo;
+use ledger_types::{AccountAddress, Parameters, StateKey, Vendor};
 use serde_json::json;
 
 /// A balance is a JSON number, the one u64 of a record that is no text.
@@ -16,7 +16,7 @@ async fn a_balance_is_a_json_number() {
     let history = History::start().await;
     let path = format!("/v1/accounts/{}/balance/0xa", history.owner());
     let balance = history.get(&path).await;
-    let spent = Genesis::DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
+    let spent = DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
     assert!(spent > 0, "{balance}");
     let answer = history.api.client.get(&path).await;
     assert!(
@@ -31,8 +31,11 @@ async fn a_balance_is_a_json_number() {
 #[actix_web::test]
 async fn a_raw_item_of_type_u8_is_a_number() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let tag = genesis.chain().unwrap().registry().tag_of::<TableInfo>(&[]);
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let tag = build_chain(&genesis)
+        .unwrap()
+        .registry()
+        .tag_of::<TableInfo>(&[]);
     let types = TableInfo {
         key_type: "u8".to_owned(),
         value_type: "u8".to_owned(),

@@ -6,8 +6,8 @@ use crate::{
     kit::{Settings, Signer, TestApi, Transfer, good, ledger_headers, refused},
     rows::{changed, row},
 };
-use ledger::AccountAddress;
 use ledger_actors::MempoolConfig;
+use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
 const ROUTE: &str = "POST /transactions";

@@ -6,7 +6,7 @@ use crate::{
     rows::{elements, number, row},
 };
 use bytes::Bytes;
-use ledger::{AccountAddress, StateKey};
+use ledger_types::{AccountAddress, StateKey};
 
 const ROUTE: &str = "GET /blocks/by_height/{block_height}";
 

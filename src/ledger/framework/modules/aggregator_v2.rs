@@ -1,10 +1,7 @@
 //! `0x1::aggregator_v2`: a number with a bound, laid out in place. It holds the supply of a fungible
 //! asset.
 
-use crate::framework::{
-    declare::{ModuleDeclaration, MoveType, StructDeclaration},
-    type_signature::TypeSignature,
-};
+use ledger_vm::{ModuleDeclaration, MoveType, StructDeclaration, TypeSignature};
 use serde::{Deserialize, Serialize};
 
 /// A number of the type `I` with a bound. The reference lets transactions of one block change it side

@@ -1,13 +1,8 @@
 //! `0x1::block`: the newest block, as the state shows it to functions and readers.
 
-use super::event::EventHandle;
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::Function,
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, EventHandle, Function, ModuleDeclaration, MoveStruct, VmError, move_structs,
 };
 
 const USECS_PER_SEC: u64 = 1_000_000;
@@ -63,7 +58,7 @@ move_structs! {
 
 impl NewBlockEvent {
     /// The event of block 0.
-    pub(crate) fn genesis() -> Self {
+    pub fn genesis() -> Self {
         Self {
             hash: AccountAddress::ZERO,
             epoch: 0,

@@ -1,13 +1,7 @@
 //! `0x1::chain_id`: the chain's number, which every transaction names so that none is valid elsewhere.
 
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::Function,
-    },
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_structs};
 
 move_structs! {
     module "chain_id";
@@ -20,7 +14,7 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
+pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let id = context.chain().id();
     context.write_resource(AccountAddress::ONE, &[], &ChainId { id })
 }

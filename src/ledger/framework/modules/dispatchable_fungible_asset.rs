@@ -5,15 +5,8 @@ use super::{
     fungible_asset::{self, store_at},
     object::{Object, TypeParameter},
 };
-use crate::{
-    TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::ModuleDeclaration,
-        function::{Function, Signer},
-    },
-};
+use ledger_types::TypeTag;
+use ledger_vm::{Context, Function, ModuleDeclaration, Signer, VmError, abort_codes};
 
 abort_codes! {
     const ERRORS;

@@ -1,15 +1,10 @@
 //! `0x1::ed25519`: keys and signatures that come as arguments, and the form in which a struct is signed.
 
 use super::type_info::TypeInfo;
-use crate::{
-    ModuleRegistry,
-    crypto::{Ed25519PublicKey, Ed25519Signature},
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration},
-        type_signature::TypeSignature,
-    },
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_vm::{
+    Context, ModuleDeclaration, ModuleRegistry, MoveStruct, MoveType, StructDeclaration,
+    TypeSignature, VmError, abort_codes,
 };
 use serde::Serialize;
 

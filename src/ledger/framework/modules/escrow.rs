@@ -5,14 +5,9 @@ use super::{
     coin::{self, Coin},
     table::Table,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
 /// The farthest deadline, in seconds from the block that opens the escrow: a year. A deadline that never

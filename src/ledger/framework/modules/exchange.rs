@@ -7,14 +7,9 @@ use super::{
     object::{Object, TypeParameter},
     primary_fungible_store as primary,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
 abort_codes! {

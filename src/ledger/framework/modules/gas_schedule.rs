@@ -2,11 +2,8 @@
 //! reference look for it. Written once, at genesis: a ledger that an earlier version began shows that
 //! version's prices.
 
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError, gas_schedule},
-    framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
-};
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, gas_schedule, move_structs};
 
 /// The version of the entries' names and meanings. It is this ledger's own count: the entries are those
 /// that its meter uses, a part of the reference's.
@@ -33,7 +30,7 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
+pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let chain = context.chain();
     let entry = |(name, val): (&str, u64)| GasEntry {
         key: name.replace("{vendor}", chain.vendor().lower()),

@@ -7,18 +7,12 @@
 use super::coin::{
     self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-        modules::{
-            fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator,
-            primary_fungible_store,
-        },
-    },
+use crate::modules::{
+    fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator, primary_fungible_store,
+};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
 abort_codes! {

@@ -10,14 +10,9 @@ use super::{
     object::{self, ConstructorRef, DeleteRef, Object, ObjectCore, TransferRef},
     primary_fungible_store::transfer_between,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
 const MODULE: &str = "managed_object";

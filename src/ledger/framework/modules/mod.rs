@@ -37,7 +37,7 @@ pub mod type_info;
 pub mod vendor_account;
 pub mod vendor_coin;
 
-use super::{RegisteredModule, declare::ModuleDeclaration};
+use ledger_vm::{ModuleDeclaration, RegisteredModule};
 
 /// Every module, with the version of the framework that it came with.
 pub(super) fn all() -> Vec<RegisteredModule> {

@@ -1,11 +1,8 @@
 //! `0x1::multi_ed25519`: the sizes of keys and signatures that come as arguments. What they must be
 //! beyond that, the check of a signature decides (`crypto/multi_ed25519.rs`).
 
-use crate::{
-    crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX},
-    execute::{Context, VmError},
-    framework::{abort::abort_codes, declare::ModuleDeclaration},
-};
+use ledger_crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX};
+use ledger_vm::{Context, ModuleDeclaration, VmError, abort_codes};
 
 abort_codes! {
     const ERRORS;

@@ -1,11 +1,8 @@
 //! `0x1::multi_key`: sets of public keys of any kind, of which some must sign.
 
 use super::single_key;
-use crate::{
-    execute::{Context, VmError},
-    framework::{abort::abort_codes, declare::ModuleDeclaration},
-    transaction::MultiKey,
-};
+use ledger_types::transaction::MultiKey;
+use ledger_vm::{Context, ModuleDeclaration, VmError, abort_codes};
 
 abort_codes! {
     const ERRORS;

@@ -9,14 +9,12 @@
 //!
 //! A sender can search for nonces that fall into one bucket, and fill it with 512 transactions. That
 //! refuses one in 65,536 of the nonces that others choose at random, for 200 seconds, with a status that
-//! says to take another. The bytes of a fuller bucket are charged to who uses it (`execute::gas`).
+//! says to take another. The bytes of a fuller bucket are charged to who uses it (`GasMeter::charge_nonces`).
 
 use super::table::Table;
-use crate::{
-    AccountAddress, HashValue, StateError, StateKey, StateView,
-    execute::{Context, VmError},
-    framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
-};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, StateError, StateKey, StateView};
+use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, move_structs};
 use std::sync::LazyLock;
 
 /// The version of the framework from which on transactions may be orderless.
@@ -132,7 +130,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub(crate) fn write(&self, context: &mut Context<'_>, slot: &NonceSlot) -> Result<(), VmError> {
+    pub fn write(&self, context: &mut Context<'_>, slot: &NonceSlot) -> Result<(), VmError> {
         if self.nonces.len() == 1 {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
         }

@@ -1,14 +1,8 @@
 //! `0x1::optional_aggregator` and `0x1::aggregator`: how a coin's supply is laid out. This ledger
 //! keeps supplies as plain integers and changes the chain coin's once a block.
 
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-    },
-};
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, abort_codes, move_structs};
 
 abort_codes! {
     const ERRORS;
@@ -128,22 +122,15 @@ pub(super) fn aggregator_module() -> ModuleDeclaration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Chain, HashValue, Parameters, StateKey, Vendor,
-        execute::{BlockState, Environment},
-    };
+    use ledger_types::{Parameters, StateKey, Vendor};
+    use ledger_vm::{BlockState, Environment};
 
     #[test]
     fn sums_end_at_the_limit_and_at_zero() {
-        let chain = Chain::new(4, Vendor::default(), Parameters::default());
+        let chain = crate::new_chain(4, Vendor::default(), Parameters::default());
         let empty = |_: &StateKey| Ok(None);
         let state = BlockState::new(&empty);
-        let nowhere = Environment {
-            height: 0,
-            timestamp_usecs: 0,
-            transaction_hash: HashValue::ZERO,
-        };
-        let context = Context::unmetered(&chain, &state, nowhere);
+        let context = Context::unmetered(&chain, &state, Environment::NONE);
         let mut number = OptionalAggregator::unlimited(u128::MAX - 5);
         number.add(&context, 5).unwrap();
         assert_eq!(number.value(), Some(u128::MAX));

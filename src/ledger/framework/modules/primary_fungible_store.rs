@@ -9,14 +9,8 @@ use super::{
     fungible_asset::{self, FungibleStore, Metadata},
     object::{self, DeriveRef, Object, TombStone, TypeParameter},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, move_structs};
 
 move_structs! {
     module "primary_fungible_store";

@@ -1,15 +1,11 @@
 //! `0x1::registry`: named records of an account, for everyone to look up. They are the items of a typed
 //! table, and every change goes to one of the registry's two event streams.
 
-use super::{account, event::EventHandle, table_with_length::TableWithLength};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use super::{account, table_with_length::TableWithLength};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, EventHandle, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes,
+    move_structs,
 };
 use serde_bytes::ByteBuf;
 

@@ -5,14 +5,9 @@ use super::{
     coin,
     simple_map::SimpleMap,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
 /// The most resource accounts that one account makes: the list of them is one slot, which each creation

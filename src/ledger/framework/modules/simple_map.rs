@@ -1,10 +1,7 @@
 //! `0x1::simple_map`: a short map inside a resource, in the order in which its keys came. Finding a key
 //! walks all before it, so whoever keeps one bounds its length.
 
-use crate::framework::{
-    declare::{ModuleDeclaration, MoveType, StructDeclaration},
-    type_signature::TypeSignature,
-};
+use ledger_vm::{ModuleDeclaration, MoveType, StructDeclaration, TypeSignature};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// A key with its value.
@@ -103,7 +100,7 @@ pub(super) fn module() -> ModuleDeclaration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ModuleRegistry, TypeTag, Vendor};
+    use ledger_types::{TypeTag, Vendor};
     use serde_json::json;
 
     #[test]
@@ -125,7 +122,7 @@ mod tests {
     #[test]
     fn its_json_is_that_of_its_type_arguments() {
         let vendor = Vendor::default();
-        let registry = ModuleRegistry::new(&vendor);
+        let registry = crate::module_registry(&vendor);
         let tag = SimpleMap::<String, Vec<u64>>::signature()
             .resolve(&[], &vendor)
             .unwrap();

@@ -1,10 +1,7 @@
 //! `0x1::single_key`: public keys that name their own kind.
 
-use crate::{
-    execute::{Context, VmError},
-    framework::{abort::abort_codes, declare::ModuleDeclaration},
-    transaction::AnyPublicKey,
-};
+use ledger_types::transaction::AnyPublicKey;
+use ledger_vm::{Context, ModuleDeclaration, VmError, abort_codes};
 
 abort_codes! {
     const ERRORS;

@@ -1,14 +1,10 @@
 //! `0x1::table`: items under keys, each in a slot of its own. Typed: a table records the types of its
 //! keys and values when it is made, so that readers can decode items.
 
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::ErrorConstant,
-        declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
-        type_signature::TypeSignature,
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, ErrorConstant, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration,
+    TypeSignature, VmError, move_structs,
 };
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -117,7 +113,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
             return Ok(None);
         };
         let value = bcs::from_bytes(&bytes).map_err(|error| {
-            crate::StateError(format!(
+            ledger_types::StateError(format!(
                 "an item of table {} does not decode: {error}",
                 self.handle
             ))

@@ -1,13 +1,7 @@
 //! `0x1::table_with_length`: a table that knows how many items it has.
 
 use super::table::Table;
-use crate::{
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveType, StructDeclaration},
-        type_signature::TypeSignature,
-    },
-};
+use ledger_vm::{Context, ModuleDeclaration, MoveType, StructDeclaration, TypeSignature, VmError};
 use serde::{Deserialize, Serialize};
 
 /// A table with keys `K` and values `V`, and the number of its items.

@@ -1,13 +1,7 @@
 //! `0x1::timestamp`: the time of the newest block. There is no other clock on the ledger.
 
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::Function,
-    },
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_structs};
 
 const USECS_PER_SEC: u64 = 1_000_000;
 
@@ -22,7 +16,7 @@ move_structs! {
 }
 
 /// Writes what the module has at genesis: the beginning of time.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
+pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let beginning = CurrentTimeMicroseconds { microseconds: 0 };
     context.write_resource(AccountAddress::ONE, &[], &beginning)
 }

@@ -1,10 +1,7 @@
 //! `0x1::transaction_fee`: the statement that closes every user transaction. Also
 //! `0x1::transaction_validation`, which only has abort codes here.
 
-use crate::framework::{
-    abort::abort_codes,
-    declare::{ModuleDeclaration, MoveStruct, move_structs},
-};
+use ledger_vm::{ModuleDeclaration, MoveStruct, abort_codes, move_structs};
 
 abort_codes! {
     pub EOUT_OF_GAS = OutOfRange 1005 "the account no longer holds the fee after the transaction";

@@ -1,9 +1,7 @@
 //! `0x1::type_info`: what a type is called, as data inside resources, events and signed messages.
 
-use crate::{
-    AccountAddress,
-    framework::declare::{ModuleDeclaration, MoveStruct, move_structs},
-};
+use ledger_types::AccountAddress;
+use ledger_vm::{ModuleDeclaration, MoveStruct, move_structs};
 
 move_structs! {
     module "type_info";

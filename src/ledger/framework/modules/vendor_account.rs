@@ -2,17 +2,13 @@
 //! at a time, and an account's word on whether coins that it never held may come so.
 
 use super::{
-    account, coin, coin::COIN_TYPE, event::EventHandle, fungible_asset::Metadata, object::Object,
+    account, coin, coin::COIN_TYPE, fungible_asset::Metadata, object::Object,
     primary_fungible_store,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError, cost},
-    framework::{
-        abort::abort_codes,
-        declare::{ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, EventHandle, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes,
+    cost, move_structs,
 };
 
 abort_codes! {

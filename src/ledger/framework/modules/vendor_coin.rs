@@ -1,9 +1,7 @@
 //! `0x1::{vendor}_coin`: the type of the chain's own coin, in which fees are paid.
 
-use crate::{
-    StructTag, TypeTag, Vendor,
-    framework::declare::{ModuleDeclaration, StructDeclaration},
-};
+use ledger_types::{StructTag, TypeTag, Vendor};
+use ledger_vm::{ModuleDeclaration, StructDeclaration};
 
 /// Decimal places of the chain's coin.
 pub const DECIMALS: u8 = 8;
@@ -23,10 +21,7 @@ pub(super) fn module() -> ModuleDeclaration {
         type_parameters: vec![],
         is_group_member: false,
         // A struct without fields has one hidden byte (docs/reference/framework.md#f8).
-        fields: vec![(
-            "dummy_field",
-            <bool as crate::framework::declare::MoveType>::signature(),
-        )],
+        fields: vec![("dummy_field", <bool as ledger_vm::MoveType>::signature())],
     };
     ModuleDeclaration {
         name: "{vendor}_coin",

@@ -9,10 +9,11 @@ use actix_web::{
     test::{TestRequest, init_service},
 };
 use bytes::Bytes;
-use ledger::{Genesis, Parameters, Vendor};
 use ledger_actors::{Clock, Node, NodeConfig, WaitConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
+use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_types::{Parameters, Vendor};
 use std::{future::Future, pin::Pin, rc::Rc};
 use tempfile::TempDir;
 
@@ -75,15 +76,13 @@ fn serve() -> Served {
 }
 
 async fn start(data_dir: &TempDir) -> Node {
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let chain = genesis
-        .chain()
-        .expect("the development genesis makes a chain");
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let chain = build_chain(&genesis).expect("the development genesis makes a chain");
     let options = StoreOptions {
         cache_bytes: 16 * 1024 * 1024,
     };
     let mut store = Store::open(data_dir.path(), &options).expect("an empty directory opens");
-    let initialized = store.initialize(&genesis, &genesis.block(&chain));
+    let initialized = store.initialize(&genesis, &execute_genesis(&genesis, &chain));
     initialized.expect("the genesis is stored");
     let config = NodeConfig {
         // A wait tells nothing that its end does not.

@@ -7,9 +7,11 @@ use super::{
     workload::Promise,
 };
 use crate::kit::{Account, ChainFacts};
-use ledger::{Genesis, HashValue, LedgerInfo, Parameters, Vendor};
 use ledger_actors::{Lane, Lookup, Node, NodeConfig, NodeHandle};
+use ledger_crypto::HashValue;
+use ledger_execution::{build_chain, development_accounts, development_genesis, execute_genesis};
 use ledger_store::{Snapshot, Store, StoreOptions};
+use ledger_types::{Genesis, LedgerInfo, Parameters, Vendor};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -118,8 +120,8 @@ impl Check {
             None => {
                 assert!(!self.promised.is_ready, "the ledger is gone: {names:?}");
                 self.without_ledger += 1;
-                let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-                let block = genesis.block(&genesis.chain().unwrap());
+                let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+                let block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());
                 store.initialize(&genesis, &block).unwrap();
                 genesis
             }
@@ -131,7 +133,7 @@ impl Check {
 
     /// Runs a node on the image.
     async fn run(&mut self, store: Store, genesis: &Genesis, data: &Path) {
-        let chain = genesis.chain().unwrap();
+        let chain = build_chain(&genesis).unwrap();
         let node = Node::start(chain, store, Some(data), NodeConfig::default())
             .await
             .unwrap();
@@ -204,7 +206,7 @@ fn check_ledger(snapshot: &Snapshot, promised: &Promised) {
 
 /// A transfer is committed.
 async fn go_on(handle: &NodeHandle) {
-    let payer = Genesis::development_accounts().remove(0);
+    let payer = development_accounts().remove(0);
     let account = Account {
         address: payer.address,
         key: payer.private_key,

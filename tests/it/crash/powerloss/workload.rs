@@ -5,7 +5,7 @@ use super::{
     recorder::Recorder,
 };
 use crate::kit::{Account, ChainFacts, Client, TestNode, until};
-use ledger::HashValue;
+use ledger_crypto::HashValue;
 use std::process::Stdio;
 
 /// How many clients transfer at once.

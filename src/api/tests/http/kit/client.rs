@@ -2,7 +2,9 @@
 //! request.
 
 use super::contract::assert_declared;
-use ledger::{Chain, HashValue, SignedTransaction};
+use ledger_crypto::HashValue;
+use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
 use serde_json::Value;
 use std::{collections::HashMap, net::SocketAddr};
 use tokio::{

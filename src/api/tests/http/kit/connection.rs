@@ -1,7 +1,7 @@
 //! One connection for many requests.
 
 use super::{Answer, Client};
-use ledger::SignedTransaction;
+use ledger_types::SignedTransaction;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 /// A connection that stays open, for one request at a time.

@@ -3,8 +3,8 @@
 
 use super::Answer;
 use jsonschema::Validator;
-use ledger::Vendor;
 use ledger_api::openapi_document;
+use ledger_types::Vendor;
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,

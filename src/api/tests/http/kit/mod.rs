@@ -18,13 +18,15 @@ pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
 use bytes::Bytes;
-use ledger::{
-    AccountAddress, Chain, ExecutedBlock, Genesis, GenesisAccount, Parameters, SignedTransaction,
-    StateKey, Vendor, WriteOp, WriteSet,
-};
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
+use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_types::{
+    AccountAddress, ExecutedBlock, GenesisAccount, Parameters, SignedTransaction, StateKey, Vendor,
+    WriteOp, WriteSet,
+};
+use ledger_vm::Chain;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -103,16 +105,16 @@ impl TestApi {
 
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
-        let mut genesis = Genesis::development(4, settings.vendor, settings.parameters);
+        let mut genesis = development_genesis(4, settings.vendor, settings.parameters);
         let more = (0..settings.more_accounts).map(|number| GenesisAccount {
             address: AccountAddress::from_low_u64(0x1_0000 + number),
             balance: 1,
             authentication_key: None,
         });
         genesis.accounts.extend(more);
-        let chain = genesis.chain().unwrap();
+        let chain = build_chain(&genesis).unwrap();
         let mut store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
-        let mut block = genesis.block(&chain);
+        let mut block = execute_genesis(&genesis, &chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();
         let configs = (settings.node, settings.api, settings.clock);

@@ -1,7 +1,7 @@
 //! A submission that validation refuses, and what its answer must be.
 
 use super::{TestApi, refused};
-use ledger::{SignedTransaction, ValidationStatus as Status};
+use ledger_types::{SignedTransaction, ValidationStatus as Status};
 
 /// A submission and how it is refused.
 pub struct Refusal {

@@ -8,14 +8,15 @@ use k256::ecdsa::signature::{
     hazmat::{PrehashSigner, RandomizedPrehashSigner},
     rand_core::{TryCryptoRng, TryRng},
 };
-use ledger::{
-    AccountAddress, Chain, HashValue, RawTransaction, SignedTransaction,
-    crypto::{Ed25519PrivateKey, Ed25519Signature},
+use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature, HashValue, Scheme, authentication_key};
+use ledger_types::{
+    AccountAddress, RawTransaction, SignedTransaction,
     transaction::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
-        MultiEd25519Signature, MultiKey, Scheme, TransactionAuthenticator, authentication_key,
+        MultiEd25519Signature, MultiKey, TransactionAuthenticator,
     },
 };
+use ledger_vm::Chain;
 use sha2::{Digest, Sha256, Sha512};
 use std::{convert::Infallible, ops::Range};
 
@@ -177,7 +178,7 @@ impl Signer {
             AccountAddress::new(*authentication_key(&bytes, scheme).as_bytes())
         };
         match self {
-            Self::Ed25519(key) => key.public_key().account_address(),
+            Self::Ed25519(key) => AccountAddress::from_public_key(&key.public_key()),
             Self::MultiEd25519 { .. } => {
                 of_bcs(self.multi_ed25519_key().0.to_vec(), Scheme::MultiEd25519)
             }

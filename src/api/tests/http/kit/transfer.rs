@@ -1,13 +1,15 @@
 //! Transfers of the development accounts, signed, as BCS and as JSON.
 
-use ledger::{
-    AccountAddress, Chain, EntryFunction, Genesis, ModuleId, RawTransaction, SignedTransaction,
-    crypto::Ed25519PrivateKey,
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::development_accounts;
+use ledger_types::{
+    AccountAddress, EntryFunction, ModuleId, RawTransaction, SignedTransaction,
     transaction::{
         ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
         TransactionPayload,
     },
 };
+use ledger_vm::Chain;
 use serde_json::{Value, json};
 use std::{
     sync::LazyLock,
@@ -76,13 +78,11 @@ impl Transfer {
     }
 
     pub fn key(&self) -> Ed25519PrivateKey {
-        Genesis::development_accounts()[self.from]
-            .private_key
-            .clone()
+        development_accounts()[self.from].private_key.clone()
     }
 
     pub fn sender(&self) -> AccountAddress {
-        self.key().public_key().account_address()
+        AccountAddress::from_public_key(&self.key().public_key())
     }
 
     pub fn sign(&self, chain: &Chain) -> SignedTransaction {

@@ -2,7 +2,8 @@
 
 use crate::kit::{Client, TestApi, Transfer};
 use actix_web::rt;
-use ledger::{Chain, SignedTransaction};
+use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
 use std::{cell::Cell, rc::Rc};
 
 /// The development account that sends transfers with sequence numbers and with nonces in turn.

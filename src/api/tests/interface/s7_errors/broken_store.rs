@@ -7,10 +7,12 @@ use crate::{
     rows::{Row, row},
 };
 use actix_web::{App, HttpServer};
-use ledger::{AccountAddress, Chain, Genesis, Parameters, Vendor};
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, Connection, configure};
+use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_types::{AccountAddress, Parameters, Vendor};
+use ledger_vm::Chain;
 use serde_json::json;
 use std::{
     io,
@@ -79,11 +81,13 @@ async fn broken() -> Broken {
         memory: redb::backends::InMemoryBackend::new(),
         is_broken,
     });
-    let genesis = Genesis::development(4, Vendor::default(), Parameters::default());
-    let chain = genesis.chain().unwrap();
+    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    let chain = build_chain(&genesis).unwrap();
     // Nothing of what was read stays in memory.
     let mut store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
-    store.initialize(&genesis, &genesis.block(&chain)).unwrap();
+    store
+        .initialize(&genesis, &execute_genesis(&genesis, &chain))
+        .unwrap();
     let node = Node::start(chain.clone(), store, None, NodeConfig::default())
         .await
         .unwrap();

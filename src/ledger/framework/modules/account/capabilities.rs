@@ -2,15 +2,8 @@
 //! offer of each kind; a new one takes the place of the old.
 
 use super::{Account, errors, load, proof::check_signed_by};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::{ErrorConstant, abort_codes},
-        declare::move_structs,
-        function::Signer,
-    },
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, ErrorConstant, Signer, VmError, abort_codes, move_structs};
 
 abort_codes! {
     EOPTION_NOT_SET = Unauthenticated 1 "there is nothing to take back: no value is set";

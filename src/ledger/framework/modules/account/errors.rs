@@ -1,6 +1,6 @@
 //! Abort codes of accounts, with the codes and names of the reference node.
 
-use crate::framework::abort::{Category, ErrorConstant, abort_codes};
+use ledger_vm::{Category, ErrorConstant, abort_codes};
 
 abort_codes! {
     pub EACCOUNT_ALREADY_EXISTS = AlreadyExists 1 "there is an account at this address";

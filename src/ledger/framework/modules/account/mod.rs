@@ -19,22 +19,18 @@ pub use capabilities::{
 };
 pub use errors::*;
 pub use originating::OriginatingAddress;
-pub(crate) use originating::write_genesis;
+pub use originating::write_genesis;
 pub(crate) use proof::verify_signed_message;
 pub(crate) use resource::create_resource_account;
 pub use resource::resource_address;
 pub(crate) use rotation::rotate_without_proof;
 pub use rotation::{KeyRotation, KeyRotationToPublicKey, RotationProofChallenge};
 
-use super::{event::EventHandle, type_info::TypeInfo};
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct, MoveType, StructDeclaration, move_structs},
-        function::Function,
-        type_signature::TypeSignature,
-    },
+use super::type_info::TypeInfo;
+use ledger_types::AccountAddress;
+use ledger_vm::{
+    Context, EventHandle, Function, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration,
+    TypeSignature, VmError, move_structs,
 };
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;

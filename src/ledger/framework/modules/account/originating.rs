@@ -2,11 +2,9 @@
 //! of a key whose hash is no longer the account's address.
 
 use super::{Account, errors};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{declare::move_structs, function::Signer, modules::table::Table},
-};
+use crate::modules::table::Table;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Signer, VmError, move_structs};
 
 move_structs! {
     module "account";
@@ -19,7 +17,7 @@ move_structs! {
 }
 
 /// Makes the empty table; a part of genesis.
-pub(crate) fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
+pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let address_map = Table::new(context)?;
     context.write_resource(
         AccountAddress::ONE,

@@ -2,19 +2,13 @@
 //! one purpose is invalid for any other (docs/reference/framework.md#f3).
 
 use super::{Account, errors};
-use crate::{
-    AccountAddress, HashValue,
-    crypto::{
-        Ed25519PublicKey,
-        multi_ed25519::{BITMAP_BYTES, KEYS_MAX, MultiEd25519PublicKey, MultiEd25519Signature},
-    },
-    execute::{Context, VmError, cost},
-    framework::{
-        declare::MoveStruct,
-        modules::{ed25519, multi_ed25519, multi_key, single_key},
-    },
-    transaction::{Scheme, authentication_key},
+use crate::modules::{ed25519, multi_ed25519, multi_key, single_key};
+use ledger_crypto::{
+    Ed25519PublicKey, HashValue, Scheme, authentication_key,
+    multi_ed25519::{BITMAP_BYTES, KEYS_MAX, MultiEd25519PublicKey, MultiEd25519Signature},
 };
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, MoveStruct, VmError, cost};
 
 /// For reading a key of a set, which decodes a point: about an eighth of checking a signature.
 const KEY_CHECK: u64 = cost::SIGNATURE_CHECK / 8;
@@ -193,10 +187,9 @@ pub(crate) fn verify_signed_message<T: MoveStruct>(
 #[cfg(test)]
 mod tests {
     use super::{super::RotationProofChallenge, *};
-    use crate::{
-        ModuleRegistry, Vendor,
-        crypto::{Ed25519PrivateKey, Ed25519Signature},
-    };
+    use crate::module_registry;
+    use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature};
+    use ledger_types::Vendor;
 
     // Made with the TypeScript SDK: `RotationProofChallenge` of account 0xcafe at sequence number 7 from
     // the key of seed 01..01 to two of the keys of seeds 02..02, 03..03 and 04..04, signed by the old key
@@ -214,10 +207,10 @@ mod tests {
         let challenge = RotationProofChallenge {
             sequence_number: 7,
             originator: AccountAddress::from_low_u64(0xcafe),
-            current_auth_key: old_key.account_address(),
+            current_auth_key: AccountAddress::from_public_key(&old_key),
             new_public_key: new_key.clone(),
         };
-        let message = ed25519::signed_bytes(&ModuleRegistry::new(&Vendor::default()), &challenge);
+        let message = ed25519::signed_bytes(&module_registry(&Vendor::default()), &challenge);
         let old_proof = hex::decode(OLD_PROOF).unwrap().try_into().unwrap();
         assert_eq!(
             old_key.verify(&[&message], &Ed25519Signature(old_proof)),

@@ -2,11 +2,10 @@
 //! their signer capability acts for.
 
 use super::{Account, errors};
-use crate::{
-    AccountAddress, HashValue,
-    execute::{Context, VmError, cost},
-    framework::modules::multisig_account::MultisigAccount,
-};
+use crate::modules::multisig_account::MultisigAccount;
+use ledger_crypto::HashValue;
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, VmError, cost};
 
 /// The last byte of the hash input of a resource account's address
 /// (docs/reference/framework.md#f2).

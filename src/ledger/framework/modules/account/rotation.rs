@@ -5,11 +5,9 @@ use super::{
     Account, KeyRotationEvent, errors, load, originating,
     proof::{ProofKey, unproven_key},
 };
-use crate::{
-    AccountAddress, HashValue, TypeTag,
-    execute::{Context, VmError},
-    framework::{declare::move_structs, function::Signer},
-};
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Signer, VmError, move_structs};
 
 move_structs! {
     module "account";

@@ -1,10 +1,8 @@
 //! What views tell of accounts. An account that was never written reads as the reference reads it.
 
 use super::{Account, capabilities::Right, errors, load};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, VmError};
 
 /// Returns true: every address is an account, with or without a resource
 /// (docs/reference/framework.md#f1).

@@ -5,11 +5,9 @@ use super::{
     ECOIN_INFO_ALREADY_PUBLISHED, ECOIN_INFO_NOT_PUBLISHED, ECOIN_NAME_TOO_LONG,
     ECOIN_SYMBOL_TOO_LONG, MODULE, NAME_BYTES_MAX, SYMBOL_BYTES_MAX, deposit, pairing, withdraw,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::modules::optional_aggregator::OptionalAggregator,
-};
+use crate::modules::optional_aggregator::OptionalAggregator;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, VmError};
 use std::slice;
 
 /// The info of `coin`; none where it was not initialised.

@@ -8,7 +8,7 @@ mod store;
 mod views;
 
 pub use info::{burn, initialize, mint, supply_of};
-pub(crate) use pairing::write_genesis;
+pub use pairing::write_genesis;
 pub use pairing::{
     PairCreation, PairedCoinType, paired_coin, paired_metadata_address, type_info_of,
 };
@@ -16,15 +16,11 @@ pub use store::{
     balance_of, deposit, ensure_store, has_store, is_frozen, set_frozen, transfer_between, withdraw,
 };
 
-use super::{event::EventHandle, optional_aggregator::OptionalAggregator};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::{Constraints, ModuleDeclaration, MoveStruct, move_structs},
-        function::{Function, Signer},
-    },
+use super::optional_aggregator::OptionalAggregator;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Constraints, Context, EventHandle, Function, ModuleDeclaration, MoveStruct, Signer, VmError,
+    abort_codes, move_structs,
 };
 
 abort_codes! {

@@ -3,18 +3,13 @@
 //! follows from its type.
 
 use super::CoinInfo;
-use crate::{
-    AccountAddress, Chain, StateError, StructTag, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::move_structs,
-        modules::{
-            fungible_asset::{self, Metadata},
-            object,
-            type_info::TypeInfo,
-        },
-    },
+use crate::modules::{
+    fungible_asset::{self, Metadata},
+    object,
+    type_info::TypeInfo,
 };
+use ledger_types::{AccountAddress, StateError, StructTag, TypeTag};
+use ledger_vm::{Chain, Context, VmError, move_structs};
 
 move_structs! {
     module "coin";
@@ -136,7 +131,7 @@ pub(super) fn create(
 ///
 /// # Errors
 /// [`VmError::State`] if the state cannot be read.
-pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), VmError> {
+pub fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), VmError> {
     let metadata = AccountAddress::NATIVE_ASSET;
     object::create_at(context, metadata, AccountAddress::ONE, false)?;
     context.write_resource(metadata, &[], &metadata_of(info))?;
@@ -149,11 +144,11 @@ pub(crate) fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Parameters;
+    use ledger_types::{Parameters, Vendor};
     use proptest::prelude::*;
 
     fn chain() -> Chain {
-        Chain::new(4, crate::Vendor::default(), Parameters::default())
+        crate::new_chain(4, Vendor::default(), Parameters::default())
     }
 
     fn coin(text: &str) -> TypeTag {

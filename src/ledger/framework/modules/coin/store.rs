@@ -7,11 +7,9 @@ use super::{
     Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE,
     WithdrawEvent, info::ensure_initialised, type_info_of,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::modules::account::{self, CoinRegisterEvent},
-};
+use crate::modules::account::{self, CoinRegisterEvent};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, VmError};
 use std::slice;
 
 fn read(

@@ -5,18 +5,13 @@ use super::{
     info::{self, ensure_initialised, is_initialised},
     is_frozen, paired_metadata_address, supply_of, type_info_of,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        function::Function,
-        modules::{
-            fungible_asset::Metadata,
-            object::{self, Object},
-            type_info::TypeInfo,
-        },
-    },
+use crate::modules::{
+    fungible_asset::Metadata,
+    object::{self, Object},
+    type_info::TypeInfo,
 };
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, VmError};
 
 fn balance(
     context: &mut Context<'_>,

@@ -4,11 +4,9 @@ use super::{
     EDECIMALS_TOO_LARGE, EMAX_SUPPLY_EXCEEDED, ENAME_TOO_LONG, ESYMBOL_TOO_LONG, EURI_TOO_LONG,
     resources::{ConcurrentSupply, Creation, Metadata, MutateMetadataRef},
 };
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::modules::aggregator_v2::Aggregator,
-};
+use crate::modules::aggregator_v2::Aggregator;
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, VmError};
 
 /// The longest name and the longest symbol, in bytes.
 const NAME_BYTES_MAX: usize = 32;

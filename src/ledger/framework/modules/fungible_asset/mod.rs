@@ -22,14 +22,8 @@ pub use store::{
 pub use views::{balance_of, is_store_frozen, supply_of};
 
 use super::object::{Object, TypeParameter};
-use crate::{
-    TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct},
-        function::{Function, Signer},
-    },
-};
+use ledger_types::TypeTag;
+use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError};
 
 /// The entry function, which `dispatchable_fungible_asset::transfer` is too.
 pub(super) fn transfer(

@@ -1,13 +1,9 @@
 //! The structs of `0x1::fungible_asset`: what an asset is, how much of it there is and where it lies,
 //! the references that stand for powers over it, and its events.
 
-use crate::{
-    AccountAddress,
-    framework::{
-        declare::move_structs,
-        modules::{aggregator_v2::Aggregator, object::Object},
-    },
-};
+use crate::modules::{aggregator_v2::Aggregator, object::Object};
+use ledger_types::AccountAddress;
+use ledger_vm::move_structs;
 
 move_structs! {
     module "fungible_asset";

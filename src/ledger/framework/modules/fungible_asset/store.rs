@@ -13,14 +13,9 @@ use super::{
         Untransferable, Withdraw,
     },
 };
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::{
-        abort::ErrorConstant,
-        modules::object::{self, DeleteRef, Object},
-    },
-};
+use crate::modules::object::{self, DeleteRef, Object};
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, ErrorConstant, VmError};
 
 /// Ends the function with an abort of this module.
 fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, VmError> {

@@ -7,17 +7,12 @@ use super::{
     resources::{ConcurrentSupply, FungibleStore, Metadata, Untransferable},
     store::store_at,
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        function::Function,
-        modules::{
-            coin,
-            object::{Object, TypeParameter},
-        },
-    },
+use crate::modules::{
+    coin,
+    object::{Object, TypeParameter},
 };
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, VmError};
 
 type AnyObject = Object<TypeParameter<0>>;
 

@@ -1,23 +1,16 @@
 //! Making an asset, and the powers over it.
 
 use super::MODULE;
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::move_structs,
-        function::{Function, Signer},
-        modules::{
-            fungible_asset::{
-                self, BurnRef, FungibleStore, Metadata, MintRef, MutateMetadataRef, TransferRef,
-                Untransferable, store_at,
-            },
-            object::{self, Object},
-            primary_fungible_store::{self, ensure_store, store_address},
-        },
+use crate::modules::{
+    fungible_asset::{
+        self, BurnRef, FungibleStore, Metadata, MintRef, MutateMetadataRef, TransferRef,
+        Untransferable, store_at,
     },
+    object::{self, Object},
+    primary_fungible_store::{self, ensure_store, store_address},
 };
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError, abort_codes, move_structs};
 
 abort_codes! {
     pub ENOT_MANAGER = PermissionDenied 1

@@ -14,14 +14,8 @@ use super::{
     fungible_asset::Metadata,
     object::{self, Object},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{ModuleDeclaration, MoveStruct},
-        function::Function,
-    },
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError};
 
 const MODULE: &str = "managed_fungible_asset";
 

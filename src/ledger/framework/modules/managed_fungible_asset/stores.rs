@@ -2,20 +2,13 @@
 //! with all that lies in it. They serve every asset but those of coins.
 
 use super::MODULE;
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        abort::abort_codes,
-        declare::move_structs,
-        function::{Function, Signer},
-        modules::{
-            coin,
-            fungible_asset::{self, FungibleStore, Metadata},
-            object::{self, Object},
-        },
-    },
+use crate::modules::{
+    coin,
+    fungible_asset::{self, FungibleStore, Metadata},
+    object::{self, Object},
 };
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError, abort_codes, move_structs};
 
 abort_codes! {
     pub EPAIRED_WITH_COIN = InvalidArgument 3

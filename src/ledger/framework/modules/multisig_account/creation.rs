@@ -6,17 +6,12 @@ use super::{
     owners::{Change, change, check_owner_count, check_owners, paired_metadata},
     types::{CreationMessage, CreationWithAuthKeyRevocationMessage, MultisigAccount},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        Function, Signer,
-        modules::{
-            account::{self, Account, CapabilityOffer, SignerCapability},
-            table::Table,
-        },
-    },
+use crate::modules::{
+    account::{self, Account, CapabilityOffer, SignerCapability},
+    table::Table,
 };
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError};
 
 type Address = AccountAddress;
 

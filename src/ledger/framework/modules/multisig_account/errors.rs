@@ -1,7 +1,7 @@
 //! Abort codes of multisig accounts. If the prologue aborts with a reason above 2000, the
 //! transaction gets a validation status instead (docs/reference/framework.md#f11).
 
-use crate::framework::abort::abort_codes;
+use ledger_vm::abort_codes;
 
 abort_codes! {
     pub(super) const ALL_ERRORS;

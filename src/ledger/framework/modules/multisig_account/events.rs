@@ -2,13 +2,9 @@
 //! without the account, which name the types of the handles that every multisig account still has.
 
 use super::types::{ExecutionError, MultisigTransaction};
-use crate::{
-    AccountAddress,
-    framework::{
-        declare::{MoveStruct, StructDeclaration, move_structs},
-        modules::simple_map::SimpleMap,
-    },
-};
+use crate::modules::simple_map::SimpleMap;
+use ledger_types::AccountAddress;
+use ledger_vm::{MoveStruct, StructDeclaration, move_structs};
 use serde_bytes::ByteBuf;
 
 /// Declares an event twice: as the type of a handle, and as the module event with the account first.

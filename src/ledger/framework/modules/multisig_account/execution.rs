@@ -1,5 +1,5 @@
 //! The rules of a multisig payload: when it may run, what runs, and what is left of it. The executor
-//! runs it between (`execute::multisig`).
+//! runs it between (`multisig.rs` of `ledger-execution`).
 
 use super::{
     errors::{ENOT_ENOUGH_APPROVALS, EPAYLOAD_DOES_NOT_MATCH, EPAYLOAD_DOES_NOT_MATCH_HASH},
@@ -7,10 +7,9 @@ use super::{
     proposals::pending,
     types::{ExecutionError, MultisigTransaction, load, load_for},
 };
-use crate::{
-    AccountAddress, HashValue,
-    execute::{Context, VmError, cost},
-};
+use ledger_crypto::HashValue;
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, VmError, cost};
 use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;
@@ -22,7 +21,7 @@ type Address = AccountAddress;
 /// `EACCOUNT_NOT_MULTISIG`, `ENOT_OWNER`, `ETRANSACTION_NOT_FOUND`, `ENOT_ENOUGH_APPROVALS`,
 /// `EPAYLOAD_DOES_NOT_MATCH_HASH`, `EPAYLOAD_DOES_NOT_MATCH`, in this order; when the state cannot be
 /// read.
-pub(crate) fn check_payload(
+pub fn check_payload(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
@@ -62,7 +61,7 @@ fn check_match(
 ///
 /// # Errors
 /// As [`check_payload`]; when gas runs out.
-pub(crate) fn next_payload(
+pub fn next_payload(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
@@ -125,7 +124,7 @@ fn close(
 ///
 /// # Errors
 /// When the state cannot be read or gas runs out.
-pub(crate) fn close_succeeded(
+pub fn close_succeeded(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
@@ -145,7 +144,7 @@ pub(crate) fn close_succeeded(
 ///
 /// # Errors
 /// As [`close_succeeded`].
-pub(crate) fn close_failed(
+pub fn close_failed(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,

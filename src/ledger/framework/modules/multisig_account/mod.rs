@@ -17,13 +17,13 @@ mod views;
 
 pub use errors::*;
 pub use events::*;
-pub(crate) use execution::{check_payload, close_failed, close_succeeded, next_payload};
+pub use execution::{check_payload, close_failed, close_succeeded, next_payload};
 pub use types::{
     CreationMessage, CreationWithAuthKeyRevocationMessage, ExecutionError, METADATA_BYTES_MAX,
     METADATA_PAIRS_MAX, MultisigAccount, MultisigTransaction, OWNERS_MAX, PENDING_TRANSACTIONS_MAX,
 };
 
-use crate::framework::declare::{ModuleDeclaration, MoveStruct};
+use ledger_vm::{ModuleDeclaration, MoveStruct};
 
 pub(super) fn module() -> ModuleDeclaration {
     let mut structs = vec![

@@ -11,14 +11,9 @@ use super::{
     events::{AddOwners, MetadataUpdated, RemoveOwners, UpdateSignaturesRequired},
     types::{self, METADATA_BYTES_MAX, METADATA_PAIRS_MAX, MultisigAccount, OWNERS_MAX},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError, cost},
-    framework::{
-        Function, Signer,
-        modules::simple_map::{Element, SimpleMap},
-    },
-};
+use crate::modules::simple_map::{Element, SimpleMap};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError, cost};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Address = AccountAddress;

@@ -9,11 +9,10 @@ use super::{
     events::{CreateTransaction, ExecuteRejectedTransaction, Vote},
     types::{MultisigAccount, MultisigTransaction, load_for},
 };
-use crate::{
-    AccountAddress, HashValue, TypeTag,
-    execute::{Context, VmError},
-    framework::{Function, Signer, modules::simple_map::SimpleMap},
-};
+use crate::modules::simple_map::SimpleMap;
+use ledger_crypto::HashValue;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError};
 use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;

@@ -9,16 +9,9 @@ use super::{
         TransactionExecutionSucceededEvent, UpdateSignaturesRequiredEvent, VoteEvent,
     },
 };
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::{
-        declare::move_structs,
-        modules::{
-            account::SignerCapability, event::EventHandle, simple_map::SimpleMap, table::Table,
-        },
-    },
-};
+use crate::modules::{account::SignerCapability, simple_map::SimpleMap, table::Table};
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, EventHandle, VmError, move_structs};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeSet;
 

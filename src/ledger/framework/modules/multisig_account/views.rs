@@ -4,11 +4,9 @@ use super::{
     creation::next_address,
     types::{MultisigAccount, MultisigTransaction},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{Function, Values, modules::simple_map::SimpleMap},
-};
+use crate::modules::simple_map::SimpleMap;
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Values, VmError};
 use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;

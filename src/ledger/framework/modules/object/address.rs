@@ -1,10 +1,9 @@
 //! Where objects are: SHA3-256 of what they are made of and one byte for the way they are made, so
 //! that no two ways give the same address (constants of the reference's `object` module).
 
-use crate::{
-    AccountAddress, HashValue,
-    execute::{Context, VmError, cost},
-};
+use ledger_crypto::HashValue;
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, VmError, cost};
 
 /// Made of another object's address.
 const DERIVED_SCHEME: u8 = 0xfc;

@@ -5,11 +5,9 @@ use super::{
     address::{charge_derivation, guid_address, named_address, user_derived_address},
     resources::{ConstructorRef, DeleteRef, ObjectCore, TombStone, Untransferable},
 };
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError},
-    framework::modules::{account, event::EventHandle},
-};
+use crate::modules::account;
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, EventHandle, VmError};
 
 /// The creation number of an object's first stream: far above those of an account, so that the streams
 /// of the two never meet at one address.

@@ -5,11 +5,8 @@ use super::{
     ownership::{is_burnt, transfer_by, verify_direct_owner},
     resources::{Object, TombStone, TypeParameter},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::function::{Function, Signer},
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, Signer, VmError};
 
 fn transfer_call(
     context: &mut Context<'_>,

@@ -1,6 +1,6 @@
 //! Abort codes of `0x1::object`.
 
-use crate::framework::abort::abort_codes;
+use ledger_vm::abort_codes;
 
 abort_codes! {
     pub(super) const ERRORS;

@@ -23,7 +23,7 @@ pub use resources::{
     Transfer, TransferEvent, TransferRef, TypeParameter, Untransferable,
 };
 
-use crate::framework::declare::ModuleDeclaration;
+use ledger_vm::ModuleDeclaration;
 
 pub(super) fn module() -> ModuleDeclaration {
     let mut functions = entry::functions();

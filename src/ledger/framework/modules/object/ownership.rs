@@ -5,10 +5,8 @@ use super::{
     EOBJECT_NOT_TRANSFERRABLE,
     resources::{ObjectCore, TombStone, Transfer, TransferRef, Untransferable},
 };
-use crate::{
-    AccountAddress,
-    execute::{Context, VmError, cost},
-};
+use ledger_types::AccountAddress;
+use ledger_vm::{Context, VmError, cost};
 
 /// Through so many owners an object must not be reached any more: the chain has fewer steps
 /// (`MAXIMUM_OBJECT_NESTING` of the reference).

@@ -2,14 +2,10 @@
 //! powers over it.
 
 use super::{EOBJECT_DOES_NOT_EXIST, ERESOURCE_DOES_NOT_EXIST};
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::{
-        declare::{MoveStruct, MoveType, StructDeclaration, move_structs},
-        modules::event::EventHandle,
-        type_signature::TypeSignature,
-    },
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{
+    Context, EventHandle, MoveStruct, MoveType, StructDeclaration, TypeSignature, VmError,
+    move_structs,
 };
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;

@@ -6,11 +6,8 @@ use super::{
     ownership::{self, core_of},
     resources::{Object, TypeParameter, resource_is_there},
 };
-use crate::{
-    AccountAddress, TypeTag,
-    execute::{Context, VmError},
-    framework::function::Function,
-};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::{Context, Function, VmError};
 
 type AnyObject = Object<TypeParameter<0>>;
 

@@ -1,0 +1,63 @@
+//! The BCS of an array of 32 bytes, which addresses and hashes are. serde takes an array one element after the other,
+//! 32 calls for each; two little-endian numbers of 128 bits have the same bytes in BCS, and are two.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const HALF_BYTES: usize = 16;
+
+/// Writes the bytes.
+pub fn serialize<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+    // BCS is the only form that is not for people to read.
+    if serializer.is_human_readable() {
+        return bytes.serialize(serializer);
+    }
+    let mut halves = [0; 2];
+    let (parts, _) = bytes.as_chunks::<HALF_BYTES>();
+    for (half, part) in halves.iter_mut().zip(parts) {
+        *half = u128::from_le_bytes(*part);
+    }
+    halves.serialize(serializer)
+}
+
+/// Reads the bytes.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {
+    if deserializer.is_human_readable() {
+        return Deserialize::deserialize(deserializer);
+    }
+    let halves = <[u128; 2]>::deserialize(deserializer)?;
+    let mut bytes = [0; 32];
+    let (parts, _) = bytes.as_chunks_mut::<HALF_BYTES>();
+    for (part, half) in parts.iter_mut().zip(halves) {
+        *part = half.to_le_bytes();
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(PartialEq, Debug, Serialize, Deserialize)]
+    struct Array(#[serde(with = "super")] [u8; 32]);
+
+    proptest! {
+        #[test]
+        fn has_the_form_of_an_array_of_bytes(bytes: [u8; 32]) {
+            let written = bcs::to_bytes(&Array(bytes)).unwrap();
+            prop_assert_eq!(&written, &bcs::to_bytes(&bytes).unwrap());
+            prop_assert_eq!(bcs::from_bytes::<Array>(&written).unwrap(), Array(bytes));
+            let written = serde_json::to_string(&Array(bytes)).unwrap();
+            prop_assert_eq!(&written, &serde_json::to_string(&bytes).unwrap());
+            prop_assert_eq!(serde_json::from_str::<Array>(&written).unwrap(), Array(bytes));
+        }
+
+        #[test]
+        fn other_lengths_are_refused_as_those_of_an_array(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            prop_assert_eq!(
+                bcs::from_bytes::<Array>(&bytes).map(|array| array.0),
+                bcs::from_bytes::<[u8; 32]>(&bytes)
+            );
+        }
+    }
+}

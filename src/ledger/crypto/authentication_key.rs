@@ -1,0 +1,35 @@
+//! Authentication keys of accounts.
+
+use crate::{Ed25519PublicKey, HashBatch, HashValue};
+
+/// The byte that closes the preimage of an authentication key and names the kind of public key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+#[allow(
+    missing_docs,
+    reason = "the variants are the kinds of keys of the same names"
+)]
+pub enum Scheme {
+    Ed25519 = 0,
+    MultiEd25519 = 1,
+    SingleKey = 2,
+    MultiKey = 3,
+}
+
+/// Returns `SHA3-256(public_key || scheme)`: the authentication key of an account that signs with this
+/// key, and the address of an account that is created from it.
+pub fn authentication_key(public_key: &[u8], scheme: Scheme) -> HashValue {
+    HashValue::sha3_of(&[public_key, &[scheme as u8]])
+}
+
+impl Ed25519PublicKey {
+    /// Returns the authentication key of an account that signs with this key alone.
+    pub fn authentication_key(&self) -> HashValue {
+        authentication_key(&self.0, Scheme::Ed25519)
+    }
+
+    /// Appends the preimage of [`Self::authentication_key`] to a batch.
+    pub fn push_authentication_key(&self, batch: &mut HashBatch) {
+        batch.push_plain(&[&self.0, &[Scheme::Ed25519 as u8]]);
+    }
+}

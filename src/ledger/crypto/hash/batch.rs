@@ -1,0 +1,169 @@
+//! SHA3-256 (FIPS 202) of many messages together: eight go through the permutation side by side.
+
+use super::{
+    HashValue, Seed,
+    permutation::{LANES, States},
+};
+use serde::Serialize;
+
+/// Bytes that one permutation takes in.
+const BLOCK_BYTES: usize = 136;
+
+/// Messages whose hashes are wanted together. Messages of about the same length should stand side by side.
+#[derive(Debug, Default)]
+pub struct HashBatch {
+    /// The messages, each padded to whole blocks.
+    bytes: Vec<u8>,
+    /// Where in `bytes` each message ends.
+    ends: Vec<usize>,
+}
+
+impl HashBatch {
+    /// A batch with room for `messages` of about `bytes` each.
+    pub fn with_capacity(messages: usize, bytes: usize) -> Self {
+        let blocks = messages.saturating_mul(bytes / BLOCK_BYTES + 1);
+        Self {
+            bytes: Vec::with_capacity(blocks.saturating_mul(BLOCK_BYTES)),
+            ends: Vec::with_capacity(messages),
+        }
+    }
+
+    /// Adds `parts`, one after the other, under a prefix; see [`Seed::hash`].
+    pub fn push(&mut self, seed: &Seed, parts: &[&[u8]]) {
+        self.bytes.extend_from_slice(seed.as_bytes());
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        self.end_message();
+    }
+
+    /// Adds the BCS bytes of `value` under a prefix, and says how many they are; see [`Seed::hash_bcs`].
+    ///
+    /// # Panics
+    /// When `value` cannot be written as BCS, which no type of this crate does.
+    pub fn push_bcs<T: Serialize>(&mut self, seed: &Seed, value: &T) -> usize {
+        self.bytes.extend_from_slice(seed.as_bytes());
+        let begin = self.bytes.len();
+        bcs::serialize_into(&mut self.bytes, value).expect("types of this crate have a BCS form");
+        let value_bytes = self.bytes.len() - begin;
+        self.end_message();
+        value_bytes
+    }
+
+    /// Adds `parts`, one after the other, without a prefix; see [`HashValue::sha3_of`].
+    pub fn push_plain(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        self.end_message();
+    }
+
+    /// Pads what was added since the last message (FIPS 202, section 5.1 and B.2).
+    fn end_message(&mut self) {
+        self.bytes.push(0x06);
+        self.bytes
+            .resize(self.bytes.len().next_multiple_of(BLOCK_BYTES), 0);
+        if let Some(last) = self.bytes.last_mut() {
+            *last |= 0x80;
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The hashes, in the order in which the messages were added. The batch is empty then.
+    pub fn finish(&mut self) -> Vec<HashValue> {
+        let mut hashes = Vec::with_capacity(self.ends.len());
+        let mut begin = 0;
+        for ends in self.ends.chunks(LANES) {
+            let mut messages = [&[][..]; LANES];
+            for (message, &end) in messages.iter_mut().zip(ends) {
+                *message = &self.bytes[begin..end];
+                begin = end;
+            }
+            hashes.extend_from_slice(&hash_lanes(&messages)[..ends.len()]);
+        }
+        self.bytes.clear();
+        self.ends.clear();
+        hashes
+    }
+}
+
+/// The hashes of padded messages; that of an empty one means nothing.
+fn hash_lanes(messages: &[&[u8]; LANES]) -> [HashValue; LANES] {
+    let mut states = States::new();
+    let mut hashes = [HashValue::default(); LANES];
+    let blocks = messages.map(|message| message.len() / BLOCK_BYTES);
+    for block in 0..blocks.into_iter().max().unwrap_or(0) {
+        for (lane, message) in messages.iter().enumerate() {
+            if block < blocks[lane] {
+                absorb(
+                    &mut states,
+                    lane,
+                    &message[block * BLOCK_BYTES..][..BLOCK_BYTES],
+                );
+            }
+        }
+        states.permute();
+        for (lane, hash) in hashes.iter_mut().enumerate() {
+            if block + 1 == blocks[lane] {
+                *hash = squeeze(&states, lane);
+            }
+        }
+    }
+    hashes
+}
+
+fn absorb(states: &mut States, lane: usize, block: &[u8]) {
+    let (words, _) = block.as_chunks::<8>();
+    for (lanes, &word) in states.0.iter_mut().zip(words) {
+        lanes[lane] ^= u64::from_le_bytes(word);
+    }
+}
+
+fn squeeze(states: &States, lane: usize) -> HashValue {
+    let mut bytes = [0; HashValue::LENGTH];
+    let (words, _) = bytes.as_chunks_mut::<8>();
+    for (word, lanes) in words.iter_mut().zip(&states.0) {
+        *word = lanes[lane].to_le_bytes();
+    }
+    HashValue::new(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::{collection::vec, prelude::*};
+
+    #[test]
+    fn every_length_around_the_blocks_is_hashed_as_alone() {
+        let seed = Seed::new("NODE", "Test");
+        let bytes: Vec<u8> = (0..600u32).map(|n| n as u8).collect();
+        let mut batch = HashBatch::default();
+        for length in 0..bytes.len() {
+            batch.push(&seed, &[&bytes[..length]]);
+        }
+        let hashes = batch.finish();
+        assert_eq!(hashes.len(), bytes.len());
+        for (length, hash) in hashes.into_iter().enumerate() {
+            assert_eq!(hash, seed.hash(&[&bytes[..length]]), "{length} bytes");
+        }
+        assert_eq!(batch.finish(), []);
+    }
+
+    proptest! {
+        #[test]
+        fn messages_of_any_lengths_side_by_side(messages in vec(vec(any::<u8>(), 0..500), 0..40)) {
+            let seed = Seed::new("NODE", "Test");
+            let mut batch = HashBatch::with_capacity(messages.len(), 100);
+            for message in &messages {
+                let value_bytes = batch.push_bcs(&seed, message);
+                prop_assert_eq!(value_bytes, bcs::serialized_size(message).unwrap());
+                batch.push_plain(&[message, b"!"]);
+            }
+            let alone: Vec<_> = messages
+                .iter()
+                .flat_map(|message| [seed.hash_bcs(message), HashValue::sha3_of(&[message, b"!"])])
+                .collect();
+            prop_assert_eq!(batch.finish(), alone);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Runs a block: metadata, user transactions in order, epilogue.
+//!
+//! A block ends its work where one of the chain's two limits is reached; what was ordered behind that
+//! is named as left out and comes again in a later block.
+
+use super::{
+    finalize::{ExecutedOutput, Output, finalize},
+    user::{ExecutionMode, Outcome, execute_user},
+};
+use ledger_crypto::HashValue;
+use ledger_framework::modules::{
+    block::{BlockResource, NewBlockEvent},
+    coin::CoinInfo,
+    timestamp::CurrentTimeMicroseconds,
+};
+use ledger_types::{
+    AccountAddress, BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutionStatus,
+    OrderedBlock, StateError, StateView, Transaction,
+    accumulator::root_of,
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
+};
+use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
+
+/// Why a block could not be executed; nothing of it may be committed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ExecuteError {
+    /// The state could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The block does not follow the tip, or the state breaks an invariant of the framework.
+    #[error("block {height}: {reason}")]
+    Invariant {
+        /// The block's height.
+        height: u64,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Executes `block` on the state that `view` shows, right after `tip`. A pure function: the same
+/// state, tip and block give the same hashes.
+///
+/// # Errors
+/// When the state cannot be read or the block does not follow the tip.
+pub fn execute_block(
+    chain: &Chain,
+    tip: &ChainTip,
+    view: &dyn StateView,
+    block: OrderedBlock,
+) -> Result<ExecutedBlock, ExecuteError> {
+    let header = header(chain, tip, &block)?;
+    let mut run = Run {
+        chain,
+        hash: header.hash(chain.vendor()),
+        state: BlockState::new(view),
+        outputs: Vec::with_capacity(block.transactions.len() + 2),
+        discarded: Vec::new(),
+        height: header.height,
+        timestamp_usecs: header.timestamp_usecs,
+        fees: 0,
+        work_units: 0,
+        output_bytes: 0,
+    };
+    run.begin(&header)?;
+    for (position, transaction) in (0u32..).zip(block.transactions) {
+        let hash = transaction.hash();
+        if run.is_full() {
+            run.discarded
+                .push(DiscardedTransaction::left_out(position, hash));
+            continue;
+        }
+        let environment = run.environment(hash);
+        match execute_user(
+            chain,
+            &run.state,
+            &transaction,
+            environment,
+            ExecutionMode::Commit,
+        )? {
+            Outcome::Executed {
+                output,
+                work_units,
+                fee,
+            } => {
+                run.fees += fee;
+                run.work_units = run.work_units.saturating_add(work_units);
+                run.keep(Transaction::User(transaction.shared()), hash, output);
+            }
+            Outcome::Discarded(discard) => {
+                run.discarded.push(DiscardedTransaction {
+                    position,
+                    hash,
+                    status_code: discard.status.code(),
+                });
+            }
+        }
+    }
+    run.end(header.height)?;
+    let mut accumulator = tip.accumulator.clone();
+    let transactions = finalize(chain, &mut accumulator, run.outputs);
+    let tip = ChainTip {
+        height: header.height,
+        block_hash: run.hash,
+        version: tip.version + transactions.len() as u64,
+        epoch: header.epoch,
+        timestamp_usecs: header.timestamp_usecs,
+        accumulator,
+    };
+    Ok(ExecutedBlock {
+        first_version: tip.version + 1 - transactions.len() as u64,
+        header,
+        transactions,
+        discarded: run.discarded,
+        certificate: block.certificate,
+        tip,
+    })
+}
+
+fn header(
+    chain: &Chain,
+    tip: &ChainTip,
+    block: &OrderedBlock,
+) -> Result<BlockHeader, ExecuteError> {
+    let invariant = |reason: String| {
+        Err(ExecuteError::Invariant {
+            height: block.height,
+            reason,
+        })
+    };
+    if block.height != tip.height + 1 {
+        return invariant(format!("does not follow height {}", tip.height));
+    }
+    if block.timestamp_usecs <= tip.timestamp_usecs {
+        return invariant(format!(
+            "its time {} us is not above its parent's",
+            block.timestamp_usecs
+        ));
+    }
+    let hashes = block
+        .transactions
+        .iter()
+        .map(|transaction| transaction.hash());
+    Ok(BlockHeader {
+        parent_hash: tip.block_hash,
+        height: block.height,
+        epoch: block.epoch,
+        round: block.round,
+        proposer: block.proposer,
+        timestamp_usecs: block.timestamp_usecs,
+        payload_root: root_of(hashes, &chain.vendor().seeds().transaction_accumulator),
+    })
+}
+
+/// A block while it is executed.
+struct Run<'a> {
+    chain: &'a Chain,
+    hash: HashValue,
+    state: BlockState<'a>,
+    outputs: Vec<ExecutedOutput>,
+    discarded: Vec<DiscardedTransaction>,
+    height: u64,
+    timestamp_usecs: u64,
+    /// All fees of the block less what was given back, in the coin's smallest unit; they are burnt.
+    fees: i128,
+    /// The work of the user transactions that it keeps, in gas units.
+    work_units: u64,
+    /// What all of its transactions put out.
+    output_bytes: u64,
+}
+
+impl Run<'_> {
+    /// Whether the work of the kept transactions is as much as a block may hold.
+    fn gas_limit_reached(&self) -> bool {
+        self.work_units >= self.chain.parameters().block_gas_max
+    }
+
+    /// Whether what the kept transactions put out is as much as a block may hold.
+    fn output_limit_reached(&self) -> bool {
+        self.output_bytes >= self.chain.parameters().block_output_bytes_max
+    }
+
+    /// Whether the rest of the ordered transactions must wait. Never before a user transaction is kept
+    /// beside the metadata, whatever the limits: every block makes progress.
+    fn is_full(&self) -> bool {
+        self.outputs.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
+    }
+
+    fn environment(&self, transaction_hash: HashValue) -> Environment {
+        Environment {
+            height: self.height,
+            timestamp_usecs: self.timestamp_usecs,
+            transaction_hash,
+        }
+    }
+
+    fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
+        self.state.apply(&output.writes);
+        self.output_bytes = self.output_bytes.saturating_add(output.bytes() as u64);
+        self.outputs.push(ExecutedOutput {
+            transaction,
+            hash,
+            output,
+        });
+    }
+
+    /// Runs one of the block's own transactions.
+    fn system(
+        &mut self,
+        height: u64,
+        transaction: Transaction,
+        body: impl FnOnce(&mut Context<'_>) -> Result<(), VmError>,
+    ) -> Result<(), ExecuteError> {
+        let hash = transaction.hash(self.chain.vendor());
+        let mut context = Context::unmetered(self.chain, &self.state, self.environment(hash));
+        body(&mut context).map_err(|failure| match failure {
+            VmError::State(error) => ExecuteError::State(error),
+            other => ExecuteError::Invariant {
+                height,
+                reason: format!("its own transaction failed: {other:?}"),
+            },
+        })?;
+        let (writes, events) = context.finish();
+        self.keep(
+            transaction,
+            hash,
+            Output {
+                gas_used: 0,
+                status: ExecutionStatus::Success,
+                events,
+                writes,
+            },
+        );
+        Ok(())
+    }
+
+    /// The block metadata transaction: time and height of the ledger move on.
+    fn begin(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
+        let hash = self.hash;
+        let metadata = BlockMetadata {
+            id: hash,
+            epoch: header.epoch,
+            round: header.round,
+            proposer: header.proposer,
+            previous_block_votes_bitvec: Vec::new(),
+            failed_proposer_indices: Vec::new(),
+            timestamp_usecs: header.timestamp_usecs,
+        };
+        self.system(
+            header.height,
+            Transaction::BlockMetadata(metadata),
+            |context| {
+                let at = AccountAddress::ONE;
+                context.write_resource(
+                    at,
+                    &[],
+                    &CurrentTimeMicroseconds {
+                        microseconds: header.timestamp_usecs,
+                    },
+                )?;
+                let mut resource: BlockResource = context
+                    .read_resource(at, &[])?
+                    .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
+                resource.height = header.height;
+                context.emit_to(
+                    &mut resource.new_block_events,
+                    &new_block_event(header, hash),
+                )?;
+                context.write_resource(at, &[], &resource)
+            },
+        )
+    }
+
+    /// The block epilogue transaction: the fees of the block leave the supply, once for all of its
+    /// transactions, so that these do not depend on one another.
+    fn end(&mut self, height: u64) -> Result<(), ExecuteError> {
+        let block_end_info = BlockEndInfo::V0 {
+            block_gas_limit_reached: self.gas_limit_reached(),
+            block_output_limit_reached: self.output_limit_reached(),
+            block_effective_block_gas_units: self.work_units,
+            block_approx_output_size: self.output_bytes,
+        };
+        let epilogue = BlockEpilogue::V0 {
+            block_id: self.hash,
+            block_end_info,
+        };
+        let fees = self.fees;
+        self.system(height, Transaction::BlockEpilogue(epilogue), |context| {
+            if fees == 0 {
+                Ok(())
+            } else {
+                burn(context, fees)
+            }
+        })
+    }
+}
+
+fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
+    NewBlockEvent {
+        hash: AccountAddress::new(*hash.as_bytes()),
+        epoch: header.epoch,
+        round: header.round,
+        height: header.height,
+        previous_block_votes_bitvec: Vec::new(),
+        proposer: header.proposer,
+        failed_proposer_indices: Vec::new(),
+        time_microseconds: header.timestamp_usecs,
+    }
+}
+
+/// Takes `fees` out of the supply of the chain's coin; adds to it what more was given back than paid.
+fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
+    let coin = std::slice::from_ref(context.native_coin());
+    let broken = || {
+        StateError("the supply of the chain's coin does not cover the fees of a block".to_owned())
+    };
+    let mut info: CoinInfo = context
+        .read_resource(AccountAddress::ONE, coin)?
+        .ok_or_else(broken)?;
+    let supply = info
+        .supply
+        .as_mut()
+        .and_then(|supply| supply.integer.as_mut())
+        .ok_or_else(broken)?;
+    let rest = if fees >= 0 {
+        supply.value.checked_sub(fees.unsigned_abs())
+    } else {
+        supply.value.checked_add(fees.unsigned_abs())
+    };
+    supply.value = rest.ok_or_else(broken)?;
+    context.write_resource(AccountAddress::ONE, coin, &info)
+}

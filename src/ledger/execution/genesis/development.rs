@@ -1,0 +1,113 @@
+//! Development chains: a faucet and a few funded accounts, with keys that everyone knows.
+
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_framework::FRAMEWORK_VERSION;
+use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, GenesisAccount, Parameters, Vendor};
+
+/// Number of funded accounts that a development chain starts with.
+pub const DEVELOPMENT_ACCOUNT_COUNT: u8 = 5;
+/// Balance of each of these accounts at genesis, in the coin's smallest unit.
+pub const DEVELOPMENT_BALANCE: u64 = 1_000_000_000_000;
+/// Balance of the faucet of a development chain at genesis, in the coin's smallest unit.
+pub const FAUCET_BALANCE: u64 = 1_000_000_000_000_000_000;
+
+/// A funded account of a development chain, with its publicly known key.
+#[derive(Clone, Debug)]
+pub struct DevelopmentAccount {
+    /// The address.
+    pub address: AccountAddress,
+    /// The private key.
+    pub private_key: Ed25519PrivateKey,
+}
+
+/// Returns the genesis of a development chain: a faucet and the funded accounts of
+/// [`development_accounts`].
+///
+/// If `parameters` name no framework upgrades, the newest version is on from the start. The genesis
+/// names that version, so that a later program does not run the chain with its own newest one.
+pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Parameters) -> Genesis {
+    if parameters.framework_upgrades.is_empty() {
+        parameters.framework_upgrades.push(FrameworkUpgrade {
+            version: FRAMEWORK_VERSION,
+            height: 0,
+        });
+    }
+    let faucet = development_key("faucet");
+    let mut accounts = vec![GenesisAccount {
+        address: AccountAddress::from_public_key(&faucet.public_key()),
+        balance: FAUCET_BALANCE,
+        authentication_key: None,
+    }];
+    let funded = |account: DevelopmentAccount| GenesisAccount {
+        address: account.address,
+        balance: DEVELOPMENT_BALANCE,
+        authentication_key: None,
+    };
+    accounts.extend(development_accounts().into_iter().map(funded));
+    Genesis {
+        chain_id,
+        vendor,
+        development: true,
+        faucet_private_key: Some(hex::encode(faucet.seed())),
+        parameters,
+        accounts,
+    }
+}
+
+/// Returns the funded accounts, which are the same on every development chain.
+pub fn development_accounts() -> Vec<DevelopmentAccount> {
+    let account = |number: u8| {
+        let private_key = development_key(&format!("account {number}"));
+        DevelopmentAccount {
+            address: AccountAddress::from_public_key(&private_key.public_key()),
+            private_key,
+        }
+    };
+    (0..DEVELOPMENT_ACCOUNT_COUNT).map(account).collect()
+}
+
+/// Derives the key of a role. Everyone can compute it, so it is only for chains without value.
+fn development_key(role: &str) -> Ed25519PrivateKey {
+    let seed = HashValue::sha3_of(&[b"ledger-node development ", role.as_bytes()]);
+    Ed25519PrivateKey::from_seed(seed.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn development() -> Genesis {
+        development_genesis(4, Vendor::default(), Parameters::default())
+    }
+
+    #[test]
+    fn development_keys_do_not_change() {
+        // Users put these keys into their scripts: a change of the derivation must be deliberate.
+        let first = development_accounts().remove(0);
+        assert_eq!(hex::encode(first.private_key.seed()), FIRST_SEED);
+        assert_eq!(
+            first.address,
+            AccountAddress::from_public_key(&first.private_key.public_key())
+        );
+    }
+
+    const FIRST_SEED: &str = "9fa385ca3ce16409177586c546dcd6270125ff28c8608247894941abcac1e5cb";
+
+    #[test]
+    fn a_development_chain_writes_down_the_version_it_starts_with() {
+        let newest = FrameworkUpgrade {
+            version: FRAMEWORK_VERSION,
+            height: 0,
+        };
+        assert_eq!(development().parameters.framework_upgrades, [newest]);
+        let later = Parameters {
+            framework_upgrades: vec![FrameworkUpgrade {
+                height: 7,
+                ..newest
+            }],
+            ..Parameters::default()
+        };
+        let genesis = development_genesis(4, Vendor::default(), later.clone());
+        assert_eq!(genesis.parameters, later);
+    }
+}

@@ -1,0 +1,237 @@
+//! Genesis: the chain that genesis data starts, and its block 0.
+
+mod development;
+
+pub use development::{
+    DEVELOPMENT_ACCOUNT_COUNT, DEVELOPMENT_BALANCE, DevelopmentAccount, FAUCET_BALANCE,
+    development_accounts, development_genesis,
+};
+
+use crate::finalize::{ExecutedOutput, Output, finalize};
+use bytes::Bytes;
+use ledger_crypto::HashValue;
+use ledger_framework::modules::{
+    account::{self, Account},
+    block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
+    chain_id, chain_status,
+    coin::{self, Coin, CoinInfo, CoinStore},
+    gas_schedule,
+    optional_aggregator::OptionalAggregator,
+    timestamp,
+    vendor_coin::DECIMALS,
+};
+use ledger_framework::{FRAMEWORK_VERSION, new_chain};
+use ledger_types::{
+    AccountAddress, Accumulator, BlockHeader, ChainTip, ExecutedBlock, ExecutionStatus, Genesis,
+    GenesisError, StateKey, Transaction, accumulator::root_of, transaction::GenesisPayload,
+};
+use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
+/// Builds the chain that `genesis` starts.
+///
+/// # Errors
+/// The variant of the first contradiction in `genesis`.
+pub fn build_chain(genesis: &Genesis) -> Result<Chain, GenesisError> {
+    genesis.check(FRAMEWORK_VERSION)?;
+    Ok(new_chain(
+        genesis.chain_id,
+        genesis.vendor.clone(),
+        genesis.parameters.clone(),
+    ))
+}
+
+/// Executes the genesis transaction of `chain`, which [`build_chain`] returned for `genesis`, and
+/// returns block 0: one transaction, version 0, time 0.
+pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
+    let empty = |_: &StateKey| Ok(None);
+    let state = BlockState::new(&empty);
+    let mut context = Context::unmetered(chain, &state, Environment::NONE);
+    write_state(genesis, chain, &mut context).expect("genesis reads an empty state without limits");
+    let (writes, events) = context.finish();
+    let payload = GenesisPayload::Direct {
+        writes: writes.clone(),
+        events: events.clone(),
+    };
+    let transaction = Transaction::Genesis(payload);
+    let hash = transaction.hash(chain.vendor());
+    let seeds = chain.vendor().seeds();
+    let header = BlockHeader {
+        parent_hash: HashValue::ZERO,
+        height: 0,
+        epoch: 0,
+        round: 0,
+        proposer: AccountAddress::ZERO,
+        timestamp_usecs: 0,
+        payload_root: root_of([hash], &seeds.transaction_accumulator),
+    };
+    let mut accumulator = Accumulator::default();
+    let output = Output {
+        gas_used: 0,
+        status: ExecutionStatus::Success,
+        events,
+        writes,
+    };
+    let outputs = vec![ExecutedOutput {
+        transaction,
+        hash,
+        output,
+    }];
+    let transactions = finalize(chain, &mut accumulator, outputs);
+    let tip = ChainTip {
+        height: 0,
+        block_hash: header.hash(chain.vendor()),
+        version: 0,
+        // Genesis ends epoch 0 (docs/reference/framework.md#f6).
+        epoch: 1,
+        timestamp_usecs: 0,
+        accumulator,
+    };
+    ExecutedBlock {
+        header,
+        first_version: 0,
+        transactions,
+        discarded: Vec::new(),
+        certificate: Bytes::new(),
+        tip,
+    }
+}
+
+/// Writes the first state of `chain`.
+fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> Result<(), VmError> {
+    let framework = AccountAddress::ONE;
+    let native = std::slice::from_ref(context.native_coin());
+    for account in &genesis.accounts {
+        let mut resource = Account::implicit(account.address);
+        if let Some(key) = account.authentication_key {
+            resource.authentication_key = key.as_bytes().to_vec();
+        }
+        let store = CoinStore {
+            coin: Coin {
+                value: account.balance,
+            },
+            frozen: false,
+            deposit_events: resource.new_event_handle(account.address)?,
+            withdraw_events: resource.new_event_handle(account.address)?,
+        };
+        context.write_resource(account.address, &[], &resource)?;
+        context.write_resource(account.address, native, &store)?;
+    }
+    let supply: u128 = genesis
+        .accounts
+        .iter()
+        .map(|account| u128::from(account.balance))
+        .sum();
+    let info = CoinInfo {
+        name: format!("{} Coin", chain.vendor().camel()),
+        symbol: chain.vendor().upper().to_owned(),
+        decimals: DECIMALS,
+        supply: Some(OptionalAggregator::unlimited(supply)),
+    };
+    context.write_resource(framework, native, &info)?;
+    coin::write_genesis(context, &info)?;
+    account::write_genesis(context)?;
+    chain_id::write_genesis(context)?;
+    timestamp::write_genesis(context)?;
+    gas_schedule::write_genesis(context)?;
+    let mut account = Account::implicit(framework);
+    // Streams 0 to 2 of 0x1 are its account's and the reconfiguration's; blocks have 3 and 4.
+    account.guid_creation_num = EPOCH_INTERVAL_STREAM + 1;
+    context.write_resource(framework, &[], &account)?;
+    let mut block = BlockResource {
+        height: 0,
+        epoch_interval: EPOCH_INTERVAL_USECS,
+        new_block_events: EventHandle::new(framework, NEW_BLOCK_STREAM),
+        update_epoch_interval_events: EventHandle::new(framework, EPOCH_INTERVAL_STREAM),
+    };
+    context.emit_to(&mut block.new_block_events, &NewBlockEvent::genesis())?;
+    context.write_resource(framework, &[], &block)?;
+    chain_status::write_genesis(context)
+}
+/// The nominal length of an epoch, as the reference's main network has it: two hours.
+const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger_types::{Parameters, Vendor};
+
+    fn development() -> Genesis {
+        development_genesis(4, Vendor::default(), Parameters::default())
+    }
+
+    #[test]
+    fn the_same_genesis_has_the_same_block() {
+        let genesis = development();
+        let block = |genesis: &Genesis| execute_genesis(genesis, &build_chain(genesis).unwrap());
+        assert_eq!(block(&genesis), block(&genesis.clone()));
+        let mut other = development();
+        other.accounts[0].balance -= 1;
+        assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
+    }
+
+    /// A ledger that an earlier version started names fewer parameters.
+    #[test]
+    fn parameters_that_are_not_named_have_their_defaults() {
+        let mut older = serde_json::to_value(development()).unwrap();
+        let parameters = older["parameters"].as_object_mut().unwrap();
+        for name in ["block_gas_max", "block_output_bytes_max"] {
+            parameters.remove(name).expect("it is named");
+        }
+        assert_eq!(
+            serde_json::from_value::<Genesis>(older).unwrap(),
+            development()
+        );
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |change: fn(&mut Genesis)| {
+            let mut genesis = development();
+            change(&mut genesis);
+            build_chain(&genesis).unwrap_err()
+        };
+        assert!(matches!(
+            refused(|g| g.development = false),
+            GenesisError::FaucetKey(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.faucet_private_key = Some("12".into())),
+            GenesisError::FaucetKey(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.gas_unit_price_min = u64::MAX),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.chain_id = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.max_gas_amount = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.transaction_bytes_max = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.block_gas_max = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.block_output_bytes_max = 0),
+            GenesisError::Parameters(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.parameters.framework_upgrades[0].version = u64::MAX),
+            GenesisError::Upgrades(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.accounts[1].address = g.accounts[0].address),
+            GenesisError::Account(_)
+        ));
+        assert!(matches!(
+            refused(|g| g.accounts[1].address = AccountAddress::ONE),
+            GenesisError::Account(_)
+        ));
+    }
+}

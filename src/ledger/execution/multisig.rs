@@ -1,0 +1,241 @@
+//! Runs a multisig payload: the next transaction of a multisig account, sent by one of its owners, who
+//! pays. What the account's owners must have agreed to is in `modules::multisig_account`.
+//!
+//! A payload that fails is undone, counted as executed, and told of by an event; the transaction that
+//! carried it succeeds. Only gas that runs out, and the limits of a transaction, end the transaction
+//! itself.
+
+use super::user::call_entry_function;
+use ledger_framework::modules::multisig_account::{
+    EACCOUNT_NOT_MULTISIG, ENOT_ENOUGH_APPROVALS, ENOT_OWNER, EPAYLOAD_DOES_NOT_MATCH,
+    EPAYLOAD_DOES_NOT_MATCH_HASH, ETRANSACTION_NOT_FOUND, ExecutionError, check_payload,
+    close_failed, close_succeeded, next_payload,
+};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, LedgerInfo, RawTransaction,
+    StateError, StateView, ValidationStatus as Status,
+    transaction::{Executable, MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
+};
+use ledger_vm::{
+    BlockState, Chain, Context, Environment, ErrorConstant, MiscellaneousStatus, VmError,
+};
+
+/// A multisig payload of a transaction.
+#[derive(Clone, Copy)]
+pub(super) struct MultisigCall<'a> {
+    /// Who sent it.
+    pub(super) executor: AccountAddress,
+    /// The account that acts.
+    pub(super) account: AccountAddress,
+    /// What it calls; absent when the call is stored on the ledger.
+    pub(super) call: Option<&'a EntryFunction>,
+}
+
+impl<'a> MultisigCall<'a> {
+    /// The multisig payload of `raw`, if it has one.
+    pub(super) fn of(raw: &'a RawTransaction) -> Option<Self> {
+        match raw.payload.executable() {
+            Ok(Executable::Multisig { account, call }) => Some(Self {
+                executor: raw.sender,
+                account,
+                call,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The BCS form that a proposal stores or names by its hash, whichever form the wire has.
+    fn provided(&self) -> Option<Vec<u8>> {
+        let payload = MultisigPayload::EntryFunction(self.call?.clone());
+        Some(bcs::to_bytes(&payload).expect("a payload has a BCS form"))
+    }
+}
+
+/// Returns the validation status of an abort of the prologue, or `None` if it has none
+/// (docs/reference/framework.md#f11).
+fn status_of(error: &ErrorConstant) -> Option<Status> {
+    Some(match *error {
+        EACCOUNT_NOT_MULTISIG => Status::AccountNotMultisig,
+        ENOT_OWNER => Status::NotMultisigOwner,
+        ETRANSACTION_NOT_FOUND => Status::MultisigTransactionNotFound,
+        ENOT_ENOUGH_APPROVALS => Status::MultisigTransactionInsufficientApprovals,
+        EPAYLOAD_DOES_NOT_MATCH_HASH => Status::MultisigTransactionPayloadDoesNotMatchHash,
+        EPAYLOAD_DOES_NOT_MATCH => Status::MultisigTransactionPayloadDoesNotMatch,
+        _ => return None,
+    })
+}
+
+/// Checks the multisig payload of a submitted transaction, where it has one, against the newest
+/// committed state, of which `info` tells. It is checked again in its block.
+///
+/// # Errors
+/// The outer error is of the state, the inner one refuses the transaction.
+pub fn validate_multisig_for_admission(
+    chain: &Chain,
+    state: &dyn StateView,
+    info: &LedgerInfo,
+    transaction: &CheckedTransaction,
+) -> Result<Result<(), Discard>, StateError> {
+    let Some(call) = MultisigCall::of(transaction.raw()) else {
+        return Ok(Ok(()));
+    };
+    let environment = Environment::after(info, transaction.hash());
+    validate(chain, &BlockState::new(state), environment, call)
+}
+
+/// Whether the multisig account lets its next transaction be executed, on the state right before.
+/// The outer error is of the state, the inner one refuses the transaction.
+///
+/// # Errors
+/// When the state cannot be read.
+pub(super) fn validate(
+    chain: &Chain,
+    state: &BlockState<'_>,
+    environment: Environment,
+    call: MultisigCall<'_>,
+) -> Result<Result<(), Discard>, StateError> {
+    let mut context = Context::unmetered(chain, state, environment);
+    let provided = call.provided();
+    match check_payload(
+        &mut context,
+        call.executor,
+        call.account,
+        provided.as_deref(),
+    ) {
+        Ok(()) => Ok(Ok(())),
+        Err(VmError::State(error)) => Err(error),
+        Err(VmError::Abort { error, .. }) if status_of(&error).is_some() => {
+            Ok(Err(status_of(&error)
+                .map(Discard::from)
+                .expect("it was looked up")))
+        }
+        Err(failure) => Err(StateError(format!(
+            "the check of a multisig payload failed: {failure:?}"
+        ))),
+    }
+}
+
+/// Runs the payload as the multisig account, then closes the account's transaction.
+///
+/// # Errors
+/// When gas runs out, a limit of the transaction is passed, or the state cannot be read.
+pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), VmError> {
+    let MultisigCall {
+        executor, account, ..
+    } = call;
+    let payload = next_payload(context, executor, account, call.provided())?;
+    let mark = context.mark();
+    match run_payload(context, account, &payload)? {
+        Ok(()) => close_succeeded(context, executor, account, payload),
+        Err(error) => {
+            context.roll_back(mark);
+            close_failed(context, executor, account, payload, error)
+        }
+    }
+}
+
+/// Runs a payload in its BCS form. The inner error is how it failed.
+fn run_payload(
+    context: &mut Context<'_>,
+    account: AccountAddress,
+    payload: &[u8],
+) -> Result<Result<(), ExecutionError>, VmError> {
+    // Owners may have stored any bytes. What cannot be executed counts as failed, so that the
+    // transactions that wait behind it need no second round of votes.
+    let call = match bcs::from_bytes_with_limit(payload, SIGNED_TRANSACTION_DEPTH_MAX) {
+        Ok(MultisigPayload::EntryFunction(call)) => call,
+        Ok(MultisigPayload::Script(_)) => {
+            return Ok(Err(vm_error(Status::FeatureUnderGating.code())));
+        }
+        Err(_) => {
+            let code = MiscellaneousStatus::FailedToDeserializeArgument as u64;
+            return Ok(Err(vm_error(code)));
+        }
+    };
+    match call_entry_function(context, &[account], &call) {
+        Ok(()) => Ok(Ok(())),
+        Err(failure) => execution_error(context.chain(), failure, &call).map(Err),
+    }
+}
+
+fn vm_error(error_code: u64) -> ExecutionError {
+    ExecutionError {
+        abort_location: String::new(),
+        error_type: "VMError".to_owned(),
+        error_code,
+    }
+}
+
+/// How a failure of the payload is told; an error where it ends the whole transaction.
+fn execution_error(
+    chain: &Chain,
+    failure: VmError,
+    call: &EntryFunction,
+) -> Result<ExecutionError, VmError> {
+    if failure.is_of_transaction() {
+        return Err(failure);
+    }
+    let code = failure.code()?;
+    Ok(match failure {
+        VmError::MissingResource | VmError::ResourceExists | VmError::Arithmetic => {
+            ExecutionError {
+                abort_location: call.module.to_string(),
+                error_type: "MoveExecutionFailure".to_owned(),
+                error_code: code,
+            }
+        }
+        VmError::Abort { module, error } => ExecutionError {
+            abort_location: chain.registry().module_id(module).to_string(),
+            error_type: "MoveAbort".to_owned(),
+            error_code: error.code(),
+        },
+        _ => vm_error(code),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger_framework::new_chain;
+    use ledger_types::{Parameters, Vendor};
+    use ledger_vm::Category;
+
+    #[test]
+    fn only_what_is_of_the_call_is_a_failed_payload() {
+        let chain = new_chain(4, Vendor::default(), Parameters::default());
+        let call = EntryFunction {
+            module: "0x1::coin".parse().unwrap(),
+            function: "transfer".parse().unwrap(),
+            type_args: Vec::new(),
+            args: Vec::new(),
+        };
+        let told = |failure| {
+            let error = execution_error(&chain, failure, &call).ok()?;
+            Some((error.abort_location, error.error_type, error.error_code))
+        };
+        let row =
+            |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
+        let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
+        let abort = VmError::Abort {
+            module: "account",
+            error,
+        };
+        let function_failed = |code| row("0x1::coin", "MoveExecutionFailure", code);
+        let rows = [
+            (abort, row("0x1::account", "MoveAbort", 0x60003)),
+            (VmError::MissingResource, function_failed(4008)),
+            (VmError::ResourceExists, function_failed(4004)),
+            (VmError::Arithmetic, function_failed(4017)),
+            (
+                MiscellaneousStatus::LinkerError.into(),
+                row("", "VMError", 1028),
+            ),
+            (MiscellaneousStatus::StorageWriteLimitReached.into(), None),
+            (VmError::OutOfGas, None),
+            (VmError::State(StateError(String::new())), None),
+        ];
+        for (failure, expected) in rows {
+            assert_eq!(told(failure.clone()), expected, "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! How much one block holds: the work and the output at which it ends, and what becomes of the rest.
+
+use crate::kit::{MemoryChain, next_block};
+use ledger_execution::{development_accounts, development_genesis, execute_block};
+use ledger_framework::new_chain;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
+    OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,
+    transaction::{BlockEndInfo, BlockEpilogue},
+};
+use std::sync::Arc;
+
+/// How many transactions a block of the node's configuration takes at most.
+const BLOCK_TRANSACTIONS: u64 = 5_000;
+
+fn development(change: impl FnOnce(&mut Parameters)) -> MemoryChain {
+    let mut parameters = Parameters::default();
+    change(&mut parameters);
+    MemoryChain::new(&development_genesis(4, Vendor::default(), parameters))
+}
+
+/// Transfers of three senders in turn, `each` of every one.
+fn transfers(chain: &MemoryChain, each: u64) -> Vec<CheckedTransaction> {
+    let accounts = development_accounts();
+    let mut all = Vec::new();
+    for ahead in 0..each {
+        for account in &accounts[..3] {
+            let mut raw = chain.raw(&account.private_key, chain.transfer(accounts[4].address, 1));
+            raw.sequence_number += ahead;
+            all.push(chain.sign(&account.private_key, raw));
+        }
+    }
+    all
+}
+
+/// Executes the block again from where it began, and shows that it is the same to the last byte.
+fn execute(chain: &mut MemoryChain, transactions: &[CheckedTransaction]) -> ExecutedBlock {
+    let ordered = || OrderedBlock {
+        transactions: transactions.iter().cloned().map(Arc::new).collect(),
+        ..next_block(&chain.tip)
+    };
+    let block = execute_block(&chain.chain, &chain.tip, &*chain, ordered()).unwrap();
+    let again = execute_block(&chain.chain, &chain.tip, &*chain, ordered()).unwrap();
+    assert_eq!(block, again);
+    chain.apply(block.clone());
+    block
+}
+
+/// What the epilogue says: the limits that were reached, gas units and output bytes.
+fn end_info(block: &ExecutedBlock) -> (bool, bool, u64, u64) {
+    let Some(Transaction::BlockEpilogue(BlockEpilogue::V0 { block_end_info, .. })) =
+        block.transactions.last().map(|last| &last.transaction)
+    else {
+        panic!("a block ends with its epilogue");
+    };
+    let BlockEndInfo::V0 {
+        block_gas_limit_reached,
+        block_output_limit_reached,
+        block_effective_block_gas_units,
+        block_approx_output_size,
+    } = *block_end_info;
+    (
+        block_gas_limit_reached,
+        block_output_limit_reached,
+        block_effective_block_gas_units,
+        block_approx_output_size,
+    )
+}
+
+/// The execution and io gas of a user transaction, as its fee statement has them.
+fn work(executed: &ExecutedTransaction) -> u64 {
+    let statement = executed.events.last().expect("the fee statement");
+    let [_, execution, io, _, _]: [u64; 5] = bcs::from_bytes(statement.data()).unwrap();
+    execution + io
+}
+
+/// The user transactions of a block.
+fn users(block: &ExecutedBlock) -> &[ExecutedTransaction] {
+    &block.transactions[1..block.transactions.len() - 1]
+}
+
+/// Gives `transactions` to blocks until all are committed, each block getting what the one before left
+/// out, and gives the blocks.
+fn execute_all(
+    chain: &mut MemoryChain,
+    mut transactions: Vec<CheckedTransaction>,
+) -> Vec<ExecutedBlock> {
+    let mut blocks = Vec::new();
+    while !transactions.is_empty() {
+        let block = execute(chain, &transactions);
+        let kept = users(&block).len();
+        assert!(kept > 0, "every block makes progress");
+        assert!(
+            users(&block)
+                .iter()
+                .all(|t| t.info.v0().status.is_success())
+        );
+        let rest = transactions.split_off(kept);
+        let left_out = (kept as u32..).zip(&rest);
+        let left_out = left_out.map(|(at, rest)| DiscardedTransaction::left_out(at, rest.hash()));
+        assert_eq!(block.discarded, left_out.collect::<Vec<_>>());
+        transactions = rest;
+        blocks.push(block);
+    }
+    blocks
+}
+
+#[test]
+fn a_block_holds_no_copies_of_what_was_ordered() {
+    let mut chain = development(|_| ());
+    let ordered = transfers(&chain, 1);
+    let block = execute(&mut chain, &ordered);
+    assert_eq!(users(&block).len(), ordered.len());
+    for (executed, ordered) in users(&block).iter().zip(&ordered) {
+        let Transaction::User(executed) = &executed.transaction else {
+            unreachable!("they are users'");
+        };
+        assert!(Arc::ptr_eq(executed, &ordered.shared()));
+    }
+}
+
+#[test]
+fn a_block_ends_with_the_transaction_that_reaches_its_gas() {
+    let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
+    let transactions = transfers(&chain, 15);
+    let blocks = execute_all(&mut chain, transactions);
+    assert!(blocks.len() > 2);
+    for (block, is_last) in blocks.iter().zip((1..).map(|n| n == blocks.len())) {
+        let works: Vec<u64> = users(block).iter().map(work).collect();
+        let all: u64 = works.iter().sum();
+        assert_eq!(end_info(block).2, all);
+        assert!(
+            all - works.last().unwrap() < 1_000,
+            "no more than the one that reaches it"
+        );
+        assert_eq!(all >= 1_000, !is_last);
+        assert_eq!((end_info(block).0, end_info(block).1), (!is_last, false));
+    }
+}
+
+#[test]
+fn a_block_ends_with_the_transaction_that_reaches_its_output() {
+    let limit = 16 * 1024;
+    let mut chain = development(|parameters| parameters.block_output_bytes_max = limit);
+    let transactions = transfers(&chain, 30);
+    let blocks = execute_all(&mut chain, transactions);
+    assert!(blocks.len() > 2);
+    for (block, is_last) in blocks.iter().zip((1..).map(|n| n == blocks.len())) {
+        let outputs: Vec<u64> = block
+            .transactions
+            .iter()
+            .map(|t| t.output_bytes() as u64)
+            .collect();
+        // The epilogue says what was put out before it.
+        let all: u64 = outputs[..outputs.len() - 1].iter().sum();
+        assert_eq!(end_info(block).3, all);
+        assert!(
+            all - outputs[outputs.len() - 2] < limit,
+            "no more than the one that reaches it"
+        );
+        assert_eq!(all >= limit, !is_last);
+        assert_eq!((end_info(block).0, end_info(block).1), (false, !is_last));
+    }
+}
+
+#[test]
+fn the_work_of_a_block_is_without_the_room_it_takes() {
+    let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
+    let accounts = development_accounts();
+    let fresh: Vec<_> = (0..3)
+        .map(|n| {
+            let to = AccountAddress::from_low_u64(0xabcdef + n as u64);
+            let key = &accounts[n].private_key;
+            chain.sign(key, chain.raw(key, chain.transfer(to, 1)))
+        })
+        .collect();
+    let blocks = execute_all(&mut chain, fresh);
+    assert_eq!(blocks.len(), 1);
+    let charged: u64 = users(&blocks[0]).iter().map(|t| t.info.v0().gas_used).sum();
+    assert!(charged > 10_000 && end_info(&blocks[0]).2 < 1_000);
+}
+
+#[test]
+fn a_limit_that_every_transaction_reaches_leaves_one_in_a_block() {
+    let mut chain = development(|_| ());
+    let transactions = transfers(&chain, 2);
+    for (gas, output) in [(1, u64::MAX), (u64::MAX, 1), (0, 0)] {
+        let parameters = Parameters {
+            block_gas_max: gas,
+            block_output_bytes_max: output,
+            ..Parameters::default()
+        };
+        chain.chain = new_chain(4, Vendor::default(), parameters);
+        let mut fork = MemoryChain {
+            chain: chain.chain.clone(),
+            tip: chain.tip.clone(),
+            state: chain.state.clone(),
+            blocks: Vec::new(),
+        };
+        let blocks = execute_all(&mut fork, transactions.clone());
+        assert_eq!(blocks.len(), transactions.len(), "{gas} {output}");
+    }
+}
+
+/// What comes too early because the number before it was left out is refused as that, in this block or
+/// a later one, and what is ordered is covered by the payload root whatever becomes of it.
+#[test]
+fn the_rest_of_an_account_is_too_early_in_the_next_block() {
+    let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
+    let mut wide = development(|_| ());
+    let transactions = transfers(&chain, 15);
+    let (first, second) = transactions.split_at(36);
+    let narrow_block = execute(&mut chain, first);
+    let wide_block = execute(&mut wide, first);
+    assert_eq!(wide_block.discarded, []);
+    assert_ne!(narrow_block.discarded, []);
+    assert_eq!(
+        narrow_block.header.payload_root,
+        wide_block.header.payload_root
+    );
+    let early = execute(&mut chain, second);
+    let too_new = ValidationStatus::SequenceNumberTooNew.code();
+    assert_eq!(early.discarded.len(), second.len());
+    assert!(
+        early
+            .discarded
+            .iter()
+            .all(|discarded| discarded.status_code == too_new)
+    );
+    assert_eq!((end_info(&early).0, end_info(&early).1), (false, false));
+}
+
+#[test]
+fn a_full_block_of_transfers_is_not_cut() {
+    let mut chain = development(|_| ());
+    let parameters = chain.chain.parameters().clone();
+    let mut transactions = transfers(&chain, 1);
+    // One that makes an account does and puts out the most.
+    let key = &development_accounts()[3].private_key;
+    let nobody = AccountAddress::from_low_u64(0xabcdef);
+    transactions.push(chain.sign(key, chain.raw(key, chain.transfer(nobody, 1))));
+    let block = execute(&mut chain, &transactions);
+    for transfer in users(&block) {
+        let (work, output) = (work(transfer), transfer.output_bytes() as u64);
+        assert!(
+            work * BLOCK_TRANSACTIONS < parameters.block_gas_max,
+            "{work}"
+        );
+        assert!(
+            output * BLOCK_TRANSACTIONS < parameters.block_output_bytes_max,
+            "{output}"
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! Who makes the calls, and what every failed call has in common.
+
+use crate::{
+    calls::functions::{Callable, put_object},
+    kit::{GAS_UNIT_PRICE, MemoryChain},
+};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{
+    AccountSnapshot, ViewError, development_accounts, development_genesis, view,
+};
+use ledger_framework::FRAMEWORK_VERSION;
+use ledger_types::{
+    AccountAddress, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Parameters, StateKey,
+    StructTag, Vendor,
+};
+
+/// A chain and an account that makes calls that fail.
+pub struct Caller {
+    pub chain: MemoryChain,
+    pub key: Ed25519PrivateKey,
+    /// How many calls were made.
+    pub calls: usize,
+}
+
+impl Caller {
+    /// The newest version of the framework is on, so that every function can be called.
+    pub fn new() -> Self {
+        let newest = FrameworkUpgrade {
+            version: FRAMEWORK_VERSION,
+            height: 0,
+        };
+        let parameters = Parameters {
+            gas_unit_price_min: 1,
+            framework_upgrades: vec![newest],
+            ..Parameters::default()
+        };
+        let mut chain = MemoryChain::new(&development_genesis(4, Vendor::default(), parameters));
+        put_object(&mut chain);
+        Self {
+            chain,
+            key: development_accounts().remove(0).private_key,
+            calls: 0,
+        }
+    }
+
+    /// Calls the function, as a transaction or as a view, and expects this `vm_status`.
+    pub fn fails(
+        &mut self,
+        function: &Callable,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+        vm_status: &str,
+    ) {
+        self.calls += 1;
+        let status = if function.is_entry {
+            self.transact_as_asked(function, type_args, args)
+        } else {
+            self.look(&function.name, type_args, args)
+        };
+        assert_eq!(
+            status,
+            vm_status,
+            "{} <{}>",
+            function.name,
+            type_args.join(", ")
+        );
+    }
+
+    /// The status of the view's failure.
+    pub fn look(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
+        let call = self.chain.call(function, type_args, args);
+        match view(&self.chain.chain, &self.chain, &call) {
+            Ok(_) => "Executed successfully".to_owned(),
+            Err(ViewError::Failed(status)) => status.vm_status(&self.chain.chain),
+            Err(ViewError::Call(error)) => error.to_string(),
+            Err(ViewError::State(error)) => panic!("{function}: {error}"),
+        }
+    }
+
+    /// The status of a transaction that one account signs.
+    pub fn transact(&mut self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
+        self.transact_by(1, function, type_args, args)
+    }
+
+    /// The status of a transaction that as many accounts sign as the function asks for.
+    pub fn transact_as_asked(
+        &mut self,
+        function: &Callable,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> String {
+        self.transact_by(function.signers.max(1), &function.name, type_args, args)
+    }
+
+    /// The status of the transaction; one that fails pays and leaves nothing else behind.
+    fn transact_by(
+        &mut self,
+        signers: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> String {
+        let before = self.chain.facts(&self.sender());
+        let raw = self
+            .chain
+            .raw(&self.key, self.chain.call(function, type_args, args));
+        let transaction = if signers == 1 {
+            self.chain.sign(&self.key, raw)
+        } else {
+            let accounts = development_accounts();
+            let others = accounts[1..signers]
+                .iter()
+                .map(|account| &account.private_key);
+            let keys: Vec<_> = std::iter::once(&self.key).chain(others).collect();
+            self.chain.sign_together(&keys, None, raw)
+        };
+        let executed = self.chain.execute(vec![transaction]).transactions[1].clone();
+        let info = executed.info.v0();
+        if !info.status.is_success() {
+            self.assert_only_paid(function, &before, &executed);
+        }
+        self.chain.chain.vm_status(&info.status)
+    }
+
+    fn sender(&self) -> AccountAddress {
+        AccountAddress::from_public_key(&self.key.public_key())
+    }
+
+    fn assert_only_paid(
+        &self,
+        function: &str,
+        before: &AccountSnapshot,
+        executed: &ExecutedTransaction,
+    ) {
+        let info = executed.info.v0();
+        let after = self.chain.facts(&self.sender());
+        assert_eq!(
+            after.sequence_number,
+            before.sequence_number + 1,
+            "{function}"
+        );
+        assert!(
+            info.gas_used >= self.least_gas(),
+            "{function}: {} gas units",
+            info.gas_used
+        );
+        let fee = info.gas_used * GAS_UNIT_PRICE;
+        assert_eq!(before.balance - after.balance, fee, "{function}");
+        let types: Vec<String> = executed
+            .events
+            .iter()
+            .map(ContractEvent::type_tag)
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(types, ["0x1::transaction_fee::FeeStatement"], "{function}");
+        let coin = self.chain.chain.registry().native_coin().clone();
+        let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
+        let account = StructTag::framework("account", "Account", vec![]);
+        let mut paid_from =
+            [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
+        let mut written: Vec<&StateKey> = executed.writes.iter().map(|(key, _)| key).collect();
+        written.sort_unstable();
+        paid_from.sort_unstable();
+        assert_eq!(written, paid_from.iter().collect::<Vec<_>>(), "{function}");
+    }
+
+    /// What any transaction costs, in gas units, by the schedule on the ledger.
+    fn least_gas(&self) -> u64 {
+        let tag = StructTag::framework("gas_schedule", "GasScheduleV2", vec![]);
+        let bytes = &self.chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];
+        let schedule = self
+            .chain
+            .chain
+            .registry()
+            .value_to_json(&tag.into(), bytes)
+            .unwrap();
+        let entry = |key: &str| -> u64 {
+            let mut entries = schedule["entries"].as_array().unwrap().iter();
+            let entry = entries.find(|entry| entry["key"] == key).unwrap();
+            entry["val"].as_str().unwrap().parse().unwrap()
+        };
+        entry("txn.min_transaction_gas_units").div_ceil(entry("txn.gas_unit_scaling_factor"))
+    }
+}

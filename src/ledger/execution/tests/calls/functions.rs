@@ -1,0 +1,226 @@
+//! The functions that clients can call, found through the ABI, with arguments that decode.
+
+use crate::kit::MemoryChain;
+use ledger_framework::FRAMEWORK_VERSION;
+use ledger_types::{AccountAddress, ModuleId, StateKey, StructTag, TypeTag};
+use ledger_vm::ModuleRegistry;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A function as its ABI shows it, with types for its type parameters that it takes.
+#[derive(Clone)]
+pub struct Callable {
+    pub name: String,
+    pub is_entry: bool,
+    /// How many accounts sign it.
+    pub signers: usize,
+    pub constraints: Vec<Vec<String>>,
+    pub parameters: Vec<String>,
+}
+
+/// A type with all the abilities asked for.
+fn fitting(constraints: &[String]) -> &'static str {
+    if constraints.iter().any(|ability| ability == "key") {
+        "0x1::object::ObjectCore"
+    } else {
+        "u8"
+    }
+}
+
+/// A type without one of the abilities asked for: no module stands behind it, so it has none.
+pub const WITHOUT_ABILITIES: &str = "0xcafe::m::Marker";
+
+/// A text of the ABI with type arguments for `T0`, `T1` and so on.
+fn substitute(text: &str, type_args: &[&str]) -> String {
+    let mut text = text.to_owned();
+    for (i, argument) in type_args.iter().enumerate() {
+        for (before, after) in [("<", ">"), ("<", ","), (" ", ">"), (" ", ",")] {
+            let (open, closed) = (
+                format!("{before}T{i}{after}"),
+                format!("{before}{argument}{after}"),
+            );
+            text = text.replace(&open, &closed);
+        }
+        if text == format!("T{i}") {
+            text = (*argument).to_owned();
+        }
+    }
+    text
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+fn abi(registry: &ModuleRegistry, module: &str) -> Value {
+    let id: ModuleId = format!("0x1::{module}").parse().unwrap();
+    registry.module_abi(&id).unwrap()
+}
+
+/// Every function that a client can call.
+pub fn callables(registry: &ModuleRegistry) -> Vec<Callable> {
+    let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
+    let mut found = Vec::new();
+    for module in &names {
+        for function in abi(registry, module.as_str())["exposed_functions"]
+            .as_array()
+            .unwrap()
+        {
+            let constraints = function["generic_type_params"].as_array().unwrap();
+            let params = texts(&function["params"]);
+            let (signers, parameters): (Vec<_>, Vec<_>) =
+                params.into_iter().partition(|text| text == "&signer");
+            found.push(Callable {
+                name: format!("0x1::{module}::{}", function["name"].as_str().unwrap()),
+                is_entry: function["is_entry"] == true,
+                constraints: constraints
+                    .iter()
+                    .map(|of| texts(&of["constraints"]))
+                    .collect(),
+                signers: signers.len(),
+                parameters,
+            });
+        }
+    }
+    found
+}
+
+impl Callable {
+    pub fn type_args(&self) -> Vec<&'static str> {
+        self.constraints
+            .iter()
+            .map(|constraints| fitting(constraints))
+            .collect()
+    }
+
+    /// Arguments that decode.
+    pub fn arguments(&self, registry: &ModuleRegistry) -> Vec<Vec<u8>> {
+        self.arguments_like(registry, &self.type_args(), LEAST)
+    }
+
+    /// Arguments that decode, made of `sample`.
+    pub fn arguments_like(
+        &self,
+        registry: &ModuleRegistry,
+        type_args: &[&str],
+        sample: Sample,
+    ) -> Vec<Vec<u8>> {
+        let resolved = self
+            .parameters
+            .iter()
+            .map(|text| substitute(text, type_args));
+        resolved
+            .map(|text| sample.value(registry, &text.parse().unwrap()))
+            .collect()
+    }
+}
+
+/// The object that stands for all: it has every resource that takes no type arguments.
+const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+
+/// The least value of each type.
+const LEAST: Sample = Sample {
+    object: OBJECT,
+    address: AccountAddress::ZERO,
+    number: 0,
+};
+
+/// The length of byte strings that are not empty: that of hashes and authentication keys.
+const BYTES: u8 = 32;
+
+/// What values are made of.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    /// Each object.
+    pub object: AccountAddress,
+    /// Each other address.
+    pub address: AccountAddress,
+    /// Each number, and the length of each vector and text; at most 1. Byte strings are empty or 32 long.
+    pub number: u8,
+}
+
+impl Sample {
+    fn integer(self, bytes: usize) -> Vec<u8> {
+        let mut value = vec![0; bytes];
+        value[0] = self.number;
+        value
+    }
+
+    fn value(self, registry: &ModuleRegistry, tag: &TypeTag) -> Vec<u8> {
+        match tag {
+            TypeTag::Bool | TypeTag::U8 | TypeTag::I8 => self.integer(1),
+            TypeTag::U16 | TypeTag::I16 => self.integer(2),
+            TypeTag::U32 | TypeTag::I32 => self.integer(4),
+            TypeTag::U64 | TypeTag::I64 => self.integer(8),
+            TypeTag::U128 | TypeTag::I128 => self.integer(16),
+            TypeTag::U256 | TypeTag::I256 => self.integer(32),
+            TypeTag::Address | TypeTag::Signer => self.address.as_bytes().to_vec(),
+            TypeTag::Vector(item) if **item == TypeTag::U8 => [
+                vec![self.number * BYTES],
+                vec![7; usize::from(self.number * BYTES)],
+            ]
+            .concat(),
+            TypeTag::Vector(item) => self.items(&self.value(registry, item)),
+            TypeTag::Struct(tag) => match (tag.module.as_str(), tag.name.as_str()) {
+                ("option", "Option") => vec![0],
+                ("string", "String") => self.items(b"a"),
+                ("object", "Object") => self.object.as_bytes().to_vec(),
+                _ => self.struct_value(registry, tag),
+            },
+            TypeTag::Function(never) => match *never {},
+        }
+    }
+
+    fn items(self, item: &[u8]) -> Vec<u8> {
+        [&[self.number], &item.repeat(usize::from(self.number))[..]].concat()
+    }
+
+    fn struct_value(self, registry: &ModuleRegistry, tag: &StructTag) -> Vec<u8> {
+        let module = abi(registry, tag.module.as_str());
+        let mut structs = module["structs"].as_array().unwrap().iter();
+        let declared = structs
+            .find(|declared| declared["name"] == tag.name.as_str())
+            .unwrap();
+        let printed: Vec<String> = tag.type_args.iter().map(ToString::to_string).collect();
+        let type_args: Vec<&str> = printed.iter().map(String::as_str).collect();
+        let fields = declared["fields"].as_array().unwrap();
+        let field_value = |field: &Value| {
+            let text = substitute(field["type"].as_str().unwrap(), &type_args);
+            self.value(registry, &text.parse().unwrap())
+        };
+        fields.iter().flat_map(field_value).collect()
+    }
+}
+
+/// Puts [`OBJECT`] into the state.
+pub fn put_object(chain: &mut MemoryChain) {
+    let shared = chain.chain.clone();
+    let registry = shared.registry();
+    let mut members = BTreeMap::new();
+    for module in registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
+        for declared in abi(registry, module.as_str())["structs"]
+            .as_array()
+            .unwrap()
+        {
+            let has_key = texts(&declared["abilities"])
+                .iter()
+                .any(|ability| ability == "key");
+            if has_key && declared["generic_type_params"] == Value::Array(vec![]) {
+                let name = declared["name"].as_str().unwrap();
+                let tag: StructTag = format!("0x1::{module}::{name}").parse().unwrap();
+                let value = LEAST.struct_value(registry, &tag);
+                if registry.group_of(&tag).is_some() {
+                    members.insert(tag, value);
+                } else {
+                    chain
+                        .state
+                        .insert(StateKey::resource(&OBJECT, &tag), value.into());
+                }
+            }
+        }
+    }
+    let group = bcs::to_bytes(&members).unwrap();
+    chain
+        .state
+        .insert(registry.group_key(&OBJECT), group.into());
+}

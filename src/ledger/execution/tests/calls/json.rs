@@ -1,0 +1,108 @@
+//! The same calls in JSON: what is printed of a call is taken as that call again, and what does not fit
+//! is refused with its place.
+
+use crate::calls::{
+    caller::Caller,
+    functions::{Callable, callables},
+};
+use ledger_types::EntryFunction;
+use ledger_vm::SchemaError;
+use serde_json::{Value, json};
+
+/// The call that JSON makes of a function, as a transaction's or as a view's.
+fn from_json(
+    caller: &Caller,
+    function: &Callable,
+    type_args: &[&str],
+    arguments: &[Value],
+) -> Result<EntryFunction, SchemaError> {
+    let registry = caller.chain.chain.registry();
+    let type_args: Vec<String> = type_args.iter().map(ToString::to_string).collect();
+    if function.is_entry {
+        registry.call_from_json(&function.name, &type_args, arguments)
+    } else {
+        registry.view_from_json(&function.name, &type_args, arguments)
+    }
+}
+
+/// Runs `check` on every function, with a call of it that decodes and the JSON of its arguments.
+fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
+    let caller = Caller::new();
+    let registry = caller.chain.chain.registry();
+    for function in &callables(registry) {
+        let args = function.arguments(registry);
+        let call = caller
+            .chain
+            .call(&function.name, &function.type_args(), args);
+        let shown = registry
+            .arguments(&call)
+            .map(|(bytes, tag)| registry.value_to_json(&tag.unwrap(), bytes).unwrap());
+        let arguments: Vec<_> = shown.collect();
+        check(&caller, function, &call, &arguments);
+    }
+}
+
+#[test]
+fn a_printed_call_is_the_call() {
+    for_each(|caller, function, call, arguments| {
+        let read = from_json(caller, function, &function.type_args(), arguments);
+        assert_eq!(read.as_ref(), Ok(call), "{}", function.name);
+    });
+}
+
+#[test]
+fn numbers_of_arguments_that_do_not_fit() {
+    for_each(|caller, function, _, arguments| {
+        let more = [arguments, &[json!("1")]].concat();
+        let error = from_json(caller, function, &function.type_args(), &more).unwrap_err();
+        let expected = format!("expected {} arguments [", arguments.len());
+        assert!(
+            error.to_string().starts_with(&expected),
+            "{}: {error}",
+            function.name
+        );
+
+        let type_args = [&function.type_args()[..], &["u8"]].concat();
+        let error = from_json(caller, function, &type_args, arguments).unwrap_err();
+        let expected = format!(
+            "expected {} type arguments, but got {}",
+            function.constraints.len(),
+            type_args.len()
+        );
+        assert_eq!(error.to_string(), expected, "{}", function.name);
+    });
+}
+
+#[test]
+fn an_argument_of_another_type_is_named_with_its_place() {
+    for_each(|caller, function, _, arguments| {
+        for place in 0..arguments.len() {
+            let mut arguments = arguments.to_vec();
+            // No declared parameter is a number with a fraction.
+            arguments[place] = json!(1.5);
+            let error = from_json(caller, function, &function.type_args(), &arguments).unwrap_err();
+            let expected = format!("parse arguments[{place}] failed, expect ");
+            assert!(
+                error.to_string().starts_with(&expected),
+                "{}: {error}",
+                function.name
+            );
+        }
+    });
+}
+
+#[test]
+fn entry_functions_are_not_found_among_views_and_views_not_among_entry_functions() {
+    for_each(|caller, function, _, arguments| {
+        let other = Callable {
+            is_entry: !function.is_entry,
+            ..function.clone()
+        };
+        let error = from_json(caller, &other, &function.type_args(), arguments).unwrap_err();
+        let kind = if other.is_entry { "entry" } else { "view" };
+        assert_eq!(
+            error.to_string(),
+            format!("could not find {kind} function by {}", function.name)
+        );
+    });
+}

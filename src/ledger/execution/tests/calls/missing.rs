@@ -1,0 +1,130 @@
+//! Calls in a void: every entry function by a sender who has nothing but funds, about objects, accounts
+//! and coins that nobody made. What is missing is named, and nothing else changes; or the function is one
+//! of those that make it.
+
+use crate::calls::{
+    caller::Caller,
+    functions::{Callable, Sample, WITHOUT_ABILITIES, callables},
+};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::AccountAddress;
+use std::collections::BTreeSet;
+
+/// What each sender has, in the coin's smallest unit.
+const FUNDS: u64 = 1_000_000_000;
+
+/// Calls the function, the `number`th, with names that no other call used.
+fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String {
+    let unknown = AccountAddress::from_low_u64(0xbad_0000 + number);
+    let mut seed = [0xa5; 32];
+    seed[..8].copy_from_slice(&number.to_le_bytes());
+    let sender = Ed25519PrivateKey::from_seed(&seed);
+    let fund = caller
+        .chain
+        .transfer(AccountAddress::from_public_key(&sender.public_key()), FUNDS);
+    let funder = std::mem::replace(&mut caller.key, sender);
+    assert!(
+        caller.chain.run(&funder, fund).transactions[1]
+            .info
+            .v0()
+            .status
+            .is_success()
+    );
+
+    let sample = Sample {
+        object: unknown,
+        address: unknown,
+        number: 1,
+    };
+    // Where a coin is asked for, one that was never initialised.
+    let type_args: Vec<&str> = function
+        .type_args()
+        .into_iter()
+        .map(|fitting| {
+            if fitting == "u8" {
+                WITHOUT_ABILITIES
+            } else {
+                fitting
+            }
+        })
+        .collect();
+    let args = function.arguments_like(caller.chain.chain.registry(), &type_args, sample);
+    let status = caller.transact_as_asked(function, &type_args, args);
+    caller.key = funder;
+    status
+}
+
+/// Whether the status says what was missing: an abort with a name, or the called function's failure.
+fn names_what_is_missing(function: &str, status: &str) -> bool {
+    let is_named = |abort: &str| {
+        abort
+            .split_once(": E")
+            .is_some_and(|(_, name)| name.contains("(0x"))
+    };
+    status
+        .strip_prefix("Move abort in 0x1::")
+        .is_some_and(is_named)
+        || status == format!("Execution failed in {function} at code offset 0")
+}
+
+#[test]
+fn what_is_missing_is_named_or_made() {
+    let mut caller = Caller::new();
+    let functions = callables(caller.chain.chain.registry());
+    let (mut made, mut unnamed) = (BTreeSet::new(), Vec::new());
+    for (number, function) in (1..).zip(functions.iter().filter(|function| function.is_entry)) {
+        let status = call_in_void(&mut caller, number, function);
+        if status == "Executed successfully" {
+            made.insert(function.name.as_str());
+        } else if !names_what_is_missing(&function.name, &status) {
+            unnamed.push(format!("{}: {status}", function.name));
+        }
+    }
+    assert!(unnamed.is_empty(), "{unnamed:#?}");
+    let makers: BTreeSet<&str> = MAKERS
+        .iter()
+        .flat_map(|(_, functions)| *functions)
+        .copied()
+        .collect();
+    assert_eq!(
+        made, makers,
+        "those that succeed (left) are those listed (right)"
+    );
+}
+
+/// The functions that need nothing, with what they do where nothing is.
+const MAKERS: &[(&str, &[&str])] = &[
+    (
+        "they make what they name, of the sender",
+        &[
+            "0x1::managed_fungible_asset::create",
+            "0x1::managed_fungible_asset::create_untransferable",
+            "0x1::managed_object::create_generated",
+            "0x1::managed_object::create_named",
+            "0x1::managed_object::create_sticky",
+            "0x1::multisig_account::create",
+            "0x1::multisig_account::create_with_owners",
+            "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
+            "0x1::registry::initialize",
+            "0x1::resource_account::create_resource_account",
+            "0x1::resource_account::create_resource_account_and_fund",
+        ],
+    ),
+    (
+        "they change the sender itself, whom its funds made an account",
+        &[
+            "0x1::account::rotate_authentication_key_call",
+            "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
+            "0x1::multisig_account::create_with_existing_account_call",
+            "0x1::node_account::set_allow_direct_coin_transfers",
+        ],
+    ),
+    (
+        "they make the recipient's account and pay with the sender's funds",
+        &[
+            "0x1::node_account::batch_transfer",
+            "0x1::node_account::create_account",
+            "0x1::node_account::transfer",
+        ],
+    ),
+];

@@ -1,0 +1,228 @@
+//! Calls that do not fit, of every entry function and every view function that the ABI shows: the
+//! number of arguments, an argument's bytes, the number of type arguments, their names and abilities,
+//! the kind of the function, and what the call needs and is not there. Each is kept, pays its gas, says
+//! why, and changes nothing.
+
+mod caller;
+mod functions;
+mod json;
+mod missing;
+
+use caller::Caller;
+use functions::{Callable, WITHOUT_ABILITIES, callables};
+use ledger_framework::{modules::coin::paired_metadata_address, new_chain};
+use ledger_types::{AccountAddress, Parameters, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
+
+/// Runs `check` on every function; there must be some.
+fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
+    let mut caller = Caller::new();
+    let functions = callables(caller.chain.chain.registry());
+    for function in &functions {
+        check(&mut caller, function);
+    }
+    assert!(caller.calls > 0, "no call was made");
+}
+
+#[test]
+fn a_wrong_number_of_arguments() {
+    for_each(|caller, function| {
+        let status = "NUMBER_OF_ARGUMENTS_MISMATCH";
+        let args = function.arguments(caller.chain.chain.registry());
+        let more = [args.clone(), vec![vec![0]]].concat();
+        caller.fails(function, &function.type_args(), more, status);
+        if let Some((_, fewer)) = args.split_last() {
+            caller.fails(function, &function.type_args(), fewer.to_vec(), status);
+        }
+    });
+}
+
+#[test]
+fn arguments_that_are_no_value_of_their_type() {
+    for_each(|caller, function| {
+        let args = function.arguments(caller.chain.chain.registry());
+        for place in 0..args.len() {
+            // No type has values without bytes, and none has a value that goes on.
+            let longer = [args[place].clone(), vec![0]].concat();
+            for wrong in [vec![], longer] {
+                let mut args = args.clone();
+                args[place] = wrong;
+                caller.fails(
+                    function,
+                    &function.type_args(),
+                    args,
+                    "FAILED_TO_DESERIALIZE_ARGUMENT",
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_wrong_number_of_type_arguments() {
+    for_each(|caller, function| {
+        let status = "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH";
+        let args = function.arguments(caller.chain.chain.registry());
+        let type_args = function.type_args();
+        caller.fails(
+            function,
+            &[&type_args[..], &["u8"]].concat(),
+            args.clone(),
+            status,
+        );
+        if let Some((_, fewer)) = type_args.split_last() {
+            caller.fails(function, fewer, args, status);
+        }
+    });
+}
+
+#[test]
+fn type_arguments_that_are_no_types() {
+    for_each(|caller, function| {
+        let args = function.arguments(caller.chain.chain.registry());
+        for place in 0..function.constraints.len() {
+            for unknown in [
+                "0x1::nothing::Nothing",
+                "0x1::coin::Nothing",
+                "0x1::coin::Coin",
+                "vector<0x1::a::B>",
+            ] {
+                let mut type_args = function.type_args();
+                type_args[place] = unknown;
+                caller.fails(
+                    function,
+                    &type_args,
+                    args.clone(),
+                    "TYPE_RESOLUTION_FAILURE",
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn type_arguments_without_the_abilities() {
+    for_each(|caller, function| {
+        let args = function.arguments(caller.chain.chain.registry());
+        for place in 0..function.constraints.len() {
+            if !function.constraints[place].is_empty() {
+                let mut type_args = function.type_args();
+                type_args[place] = WITHOUT_ABILITIES;
+                caller.fails(
+                    function,
+                    &type_args,
+                    args.clone(),
+                    "CONSTRAINT_NOT_SATISFIED",
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn entry_functions_are_no_views_and_views_no_entry_functions() {
+    for_each(|caller, function| {
+        caller.calls += 1;
+        let args = function.arguments(caller.chain.chain.registry());
+        let (name, type_args) = (&function.name, function.type_args());
+        if function.is_entry {
+            let answer = caller.look(name, &type_args, args);
+            assert_eq!(answer, format!("could not find view function by {name}"));
+        } else {
+            assert_eq!(
+                caller.transact(name, &type_args, args),
+                "LINKER_ERROR",
+                "{name}"
+            );
+        }
+    });
+}
+
+/// The type that nests `depth` deep.
+fn nested(depth: usize) -> String {
+    (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"))
+}
+
+/// The marker with `count` type arguments of 100 bytes.
+fn long(count: usize) -> TypeTag {
+    let mut tag: StructTag = WITHOUT_ABILITIES.parse().unwrap();
+    let argument: TypeTag = format!("0x2::m::{}", "N".repeat(92)).parse().unwrap();
+    tag.type_args = vec![argument; count];
+    tag.into()
+}
+
+#[test]
+fn type_arguments_with_names_too_long_to_read() {
+    let mut caller = Caller::new();
+    for (count, expected) in [
+        (5, "ECOIN_INFO_NOT_PUBLISHED"),
+        (40, "TYPE_RESOLUTION_FAILURE"),
+        (300, "TYPE_RESOLUTION_FAILURE"),
+    ] {
+        let mut call = caller.chain.call("0x1::coin::register", &[], vec![]);
+        call.type_args = vec![long(count)];
+        let executed = caller.chain.run(&caller.key, call).transactions[1].clone();
+        let status = caller.chain.chain.vm_status(&executed.info.v0().status);
+        assert!(status.contains(expected), "{count}: {status}");
+    }
+}
+
+#[test]
+fn type_arguments_that_nest_too_deep() {
+    // Deeper ones would make resources whose types no reader can parse.
+    for_each(|caller, function| {
+        let args = function.arguments(caller.chain.chain.registry());
+        for place in 0..function.constraints.len() {
+            let type_arg = nested(TYPE_DEPTH_MAX);
+            let mut type_args = function.type_args();
+            type_args[place] = &type_arg;
+            caller.fails(
+                function,
+                &type_args,
+                args.clone(),
+                "TYPE_RESOLUTION_FAILURE",
+            );
+        }
+    });
+    let mut caller = Caller::new();
+    let allowed = nested(TYPE_DEPTH_MAX - 1);
+    let status = caller.transact("0x1::coin::register", &[&allowed], vec![]);
+    assert!(status.contains("ECOIN_INFO_NOT_PUBLISHED"), "{status}");
+}
+
+/// A coin type that could not be read back would make each touch of its paired asset an error of the
+/// state, which stops the chain.
+#[test]
+fn coins_of_the_deepest_and_longest_types_can_be_read_back() {
+    let mut caller = Caller::new();
+    let owner = AccountAddress::from_public_key(&caller.key.public_key());
+    let longest = vec![format!("0x2::m::{}", "N".repeat(92)); 17].join(", ");
+    for type_args in [nested(TYPE_DEPTH_MAX - 2), longest] {
+        let coin = format!("{owner}::m::Coin<{type_args}>");
+        let mut call = |function: &str, type_args: &[&str], args: Vec<Vec<u8>>| {
+            let call = caller.chain.call(function, type_args, args);
+            let executed = caller.chain.run(&caller.key, call).transactions[1].clone();
+            let status = caller.chain.chain.vm_status(&executed.info.v0().status);
+            assert_eq!(status, "Executed successfully", "{function} of {coin}");
+        };
+        let name = bcs::to_bytes("C").unwrap();
+        let initialize = vec![name.clone(), name, vec![0], vec![1]];
+        call("0x1::managed_coin::initialize", &[&coin], initialize);
+        let (to, amount) = (owner.as_bytes().to_vec(), bcs::to_bytes(&5u64).unwrap());
+        call(
+            "0x1::managed_coin::mint",
+            &[&coin],
+            vec![to.clone(), amount.clone()],
+        );
+        let tag: TypeTag = coin.parse().unwrap();
+        let metadata = paired_metadata_address(
+            &new_chain(4, Vendor::default(), Parameters::default()),
+            &tag,
+        );
+        let transfer = vec![metadata.as_bytes().to_vec(), to, amount];
+        call(
+            "0x1::primary_fungible_store::transfer",
+            &["0x1::fungible_asset::Metadata"],
+            transfer,
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! Thousands of random transfers, some of them invalid: nothing is created or lost, sequence numbers
+//! rise by one, and replaying the chain gives the same hashes.
+
+// A failing run prints its seed.
+#![allow(clippy::print_stdout)]
+
+use crate::kit::{MemoryChain, START_SECS};
+use fastrand::Rng;
+use ledger_execution::{development_accounts, execute_block, genesis::DEVELOPMENT_BALANCE};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ExecutedBlock, StateKey, StateKeyParts, Transaction,
+    WriteOp,
+};
+use std::collections::HashMap;
+
+/// Sums all coin stores and reads the recorded supply, from the state alone.
+fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
+    let registry = chain.chain.registry();
+    let (mut held, mut supply) = (0, 0);
+    for (key, bytes) in &chain.state {
+        let StateKeyParts::Resource { tag, .. } = key.parts().unwrap() else {
+            continue;
+        };
+        let json = registry.value_to_json(&tag.clone().into(), bytes).unwrap();
+        if tag.is_framework("coin", "CoinStore") {
+            held += json["coin"]["value"]
+                .as_str()
+                .unwrap()
+                .parse::<u128>()
+                .unwrap();
+        } else if tag.is_framework("coin", "CoinInfo") {
+            supply = json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
+                .as_str()
+                .unwrap()
+                .parse()
+                .unwrap();
+        }
+    }
+    (held, supply)
+}
+
+fn random_transaction(
+    chain: &MemoryChain,
+    random: &mut Rng,
+    next: &mut HashMap<usize, u64>,
+    faults: bool,
+) -> CheckedTransaction {
+    let accounts = development_accounts();
+    let from = random.usize(..accounts.len());
+    let to = match random.u8(..4) {
+        0 => AccountAddress::from_low_u64(0x1000 + random.u64(..50)),
+        _ => accounts[random.usize(..accounts.len())].address,
+    };
+    let amount = match random.u8(..20) {
+        0 => u64::MAX,
+        1 => 0,
+        _ => random.u64(..DEVELOPMENT_BALANCE / 50),
+    };
+    let mut raw = chain.raw(&accounts[from].private_key, chain.transfer(to, amount));
+    let number = next.entry(from).or_insert(raw.sequence_number);
+    raw.sequence_number = *number;
+    *number += 1;
+    match random.u8(..25) {
+        0..=3 if !faults => {}
+        0 => raw.chain_id = 77,
+        1 => raw.max_gas_amount = random.u64(40..80),
+        2 => raw.expiration_timestamp_secs = START_SECS,
+        3 => raw.sequence_number = raw.sequence_number.saturating_sub(random.u64(1..=2)),
+        4 => raw.gas_unit_price = random.u64(1..=100),
+        _ => {}
+    }
+    chain.sign(&accounts[from].private_key, raw)
+}
+
+fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
+    let mut next: HashMap<AccountAddress, u64> = HashMap::new();
+    for user in blocks
+        .iter()
+        .flat_map(|b| &b.transactions)
+        .filter_map(|t| t.transaction.as_user())
+    {
+        let expected = next.entry(user.raw.sender).or_default();
+        assert_eq!(
+            user.raw.sequence_number, *expected,
+            "of {}",
+            user.raw.sender
+        );
+        *expected += 1;
+    }
+}
+
+/// Executes, from genesis, the user transactions that the stored blocks hold, and compares all of it.
+fn assert_replay_is_equal(original: &MemoryChain) {
+    let mut replay = MemoryChain::development();
+    for block in &original.blocks[1..] {
+        let users = block
+            .transactions
+            .iter()
+            .filter_map(|t| match &t.transaction {
+                Transaction::User(signed) => Some(
+                    CheckedTransaction::check(
+                        (**signed).clone(),
+                        original.chain.vendor(),
+                        original.chain.parameters(),
+                    )
+                    .unwrap(),
+                ),
+                _ => None,
+            });
+        assert_eq!(replay.execute(users.collect()), block);
+    }
+    assert_eq!(replay.state, original.state);
+}
+
+fn run(seed: u64, blocks: u64) -> MemoryChain {
+    run_with(seed, blocks, true)
+}
+
+/// `faults`: whether some transactions are such that the prologue refuses them.
+fn run_with(seed: u64, blocks: u64, faults: bool) -> MemoryChain {
+    let mut random = Rng::with_seed(seed);
+    let mut chain = MemoryChain::development();
+    for _ in 0..blocks {
+        let mut next = HashMap::new();
+        let count = random.u8(1..=20);
+        let transactions = (0..count)
+            .map(|_| random_transaction(&chain, &mut random, &mut next, faults))
+            .collect();
+        chain.execute(transactions);
+    }
+    chain
+}
+
+#[test]
+fn random_transfers_conserve_the_coin() {
+    let seed = 20_261_121;
+    println!("seed {seed}");
+    let chain = run(seed, 400);
+    let (held, supply) = held_and_supply(&chain);
+    let genesis = held_and_supply(&MemoryChain::development()).1;
+    let users = || {
+        chain
+            .blocks
+            .iter()
+            .flat_map(|b| &b.transactions)
+            .filter(|t| t.transaction.as_user().is_some())
+    };
+    let fees: u128 = users()
+        .map(|t| {
+            u128::from(t.info.v0().gas_used)
+                * u128::from(t.transaction.as_user().unwrap().raw.gas_unit_price)
+        })
+        .sum();
+    assert!(
+        users().count() > 1_000,
+        "the run must commit thousands, got {}",
+        users().count()
+    );
+    assert!(
+        users().any(|t| !t.info.v0().status.is_success()),
+        "some must fail"
+    );
+    assert!(
+        chain.blocks.iter().any(|b| !b.discarded.is_empty()),
+        "some must be discarded"
+    );
+    assert_eq!(held, supply, "every coin is in a store");
+    assert_eq!(
+        supply,
+        genesis - fees,
+        "the supply falls by the fees and by nothing else"
+    );
+    assert_numbers_rise_by_one(&chain.blocks);
+}
+
+#[test]
+fn replay_from_genesis_gives_the_same_hashes() {
+    let seed = 7;
+    println!("seed {seed}");
+    let (first, second) = (run(seed, 60), run(seed, 60));
+    for (a, b) in first.blocks.iter().zip(&second.blocks) {
+        assert_eq!(a, b, "execution is a function of state and block");
+    }
+    assert_parents_link(&first.blocks);
+    // What was refused is not stored but for its hash, so a replay of the stored is of a run without.
+    let kept = run_with(seed, 60, false);
+    assert!(kept.blocks.iter().all(|block| block.discarded.is_empty()));
+    assert!(kept.blocks.iter().any(|block| {
+        block
+            .transactions
+            .iter()
+            .any(|t| !t.info.v0().status.is_success())
+    }));
+    assert_replay_is_equal(&kept);
+}
+
+fn assert_parents_link(blocks: &[ExecutedBlock]) {
+    for pair in blocks.windows(2) {
+        assert_eq!(pair[1].header.parent_hash, pair[0].tip.block_hash);
+        assert_eq!(pair[1].first_version, pair[0].tip.version + 1);
+    }
+}
+
+#[test]
+fn a_block_that_does_not_follow_is_refused() {
+    let chain = MemoryChain::development();
+    let block = |height, timestamp_usecs| ledger_types::OrderedBlock {
+        height,
+        epoch: 1,
+        round: 1,
+        proposer: AccountAddress::ZERO,
+        timestamp_usecs,
+        transactions: vec![],
+        certificate: bytes::Bytes::new(),
+    };
+    assert!(execute_block(&chain.chain, &chain.tip, &chain, block(2, 5)).is_err());
+    assert!(execute_block(&chain.chain, &chain.tip, &chain, block(1, 0)).is_err());
+    assert!(execute_block(&chain.chain, &chain.tip, &chain, block(1, 1)).is_ok());
+}
+
+#[test]
+fn writes_name_each_key_once_in_order() {
+    let chain = run(3, 20);
+    for transaction in chain.blocks.iter().flat_map(|b| &b.transactions) {
+        let keys: Vec<&StateKey> = transaction
+            .writes
+            .iter()
+            .map(|(key, _): &(StateKey, WriteOp)| key)
+            .collect();
+        assert!(keys.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

@@ -1,0 +1,410 @@
+//! Execution through its door: signed transactions in, committed transactions and state out.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{
+    development_accounts, genesis::DEVELOPMENT_BALANCE, validate_for_admission,
+};
+use ledger_framework::{AssetType, balance};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ExecutedTransaction, ValidationStatus,
+    transaction::TransactionPayload,
+};
+
+fn key(number: usize) -> Ed25519PrivateKey {
+    development_accounts()[number].private_key.clone()
+}
+
+fn address(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+
+/// The user transaction of a block with one.
+fn only_user(block: &ledger_types::ExecutedBlock) -> &ExecutedTransaction {
+    assert_eq!(
+        block.transactions.len(),
+        3,
+        "metadata, the transaction, epilogue"
+    );
+    &block.transactions[1]
+}
+
+fn supply(chain: &MemoryChain) -> u128 {
+    let tag = "0x1::coin::CoinInfo<0x1::node_coin::NodeCoin>"
+        .parse()
+        .unwrap();
+    let bytes = &chain.state[&ledger_types::StateKey::resource(&AccountAddress::ONE, &tag)];
+    let json = chain
+        .chain
+        .registry()
+        .value_to_json(&tag.into(), bytes)
+        .unwrap();
+    json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn a_transfer_moves_the_amount_and_burns_the_fee() {
+    let mut chain = MemoryChain::development();
+    let before = supply(&chain);
+    let call = chain.transfer(NOBODY, 1_000);
+    let block = chain.run(&key(0), call);
+    let transaction = only_user(block);
+    assert_eq!(
+        MemoryChain::development()
+            .chain
+            .vm_status(&transaction.info.v0().status),
+        "Executed successfully"
+    );
+    let gas_used = transaction.info.v0().gas_used;
+    let fee = gas_used * GAS_UNIT_PRICE;
+    // Two slots are made: 8,000 units at this price, and 4 a byte.
+    assert!(
+        gas_used > 8_028,
+        "intrinsic cost and two slots at least, got {gas_used}"
+    );
+    let types: Vec<String> = transaction
+        .events
+        .iter()
+        .map(|e| e.type_tag().to_string())
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "0x1::coin::WithdrawEvent",
+            "0x1::account::CoinRegisterEvent",
+            "0x1::coin::DepositEvent",
+            "0x1::transaction_fee::FeeStatement"
+        ]
+    );
+    assert_eq!(chain.facts(&NOBODY).balance, 1_000);
+    assert_eq!(chain.facts(&NOBODY).sequence_number, 0);
+    assert_eq!(
+        chain.facts(&address(0)).balance,
+        DEVELOPMENT_BALANCE - 1_000 - fee
+    );
+    assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+    assert_eq!(supply(&chain), before - u128::from(fee));
+}
+
+#[test]
+fn the_coin_and_its_paired_asset_are_one_pot() {
+    let chain = MemoryChain::development();
+    let coin = "0x1::node_coin::NodeCoin".parse().unwrap();
+    for asset in [
+        AssetType::Coin(coin),
+        AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
+    ] {
+        assert_eq!(
+            balance(&chain.chain, &chain, &address(0), &asset).unwrap(),
+            DEVELOPMENT_BALANCE
+        );
+    }
+    let other = AssetType::FungibleAsset(NOBODY);
+    assert_eq!(
+        balance(&chain.chain, &chain, &address(0), &other).unwrap(),
+        0
+    );
+}
+
+#[test]
+fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
+    let arguments = |amount: u64| {
+        vec![
+            bcs::to_bytes(&NOBODY).unwrap(),
+            bcs::to_bytes(&amount).unwrap(),
+        ]
+    };
+    /// Function, type arguments, arguments, and what `vm_status` says.
+    type Case = (
+        &'static str,
+        &'static [&'static str],
+        Vec<Vec<u8>>,
+        &'static str,
+    );
+    let cases: [Case; 8] = [
+        (
+            "0x1::node_account::transfer",
+            &[],
+            arguments(u64::MAX),
+            "Move abort in 0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+        ),
+        (
+            "0x1::node_account::transfer",
+            &[],
+            vec![],
+            "NUMBER_OF_ARGUMENTS_MISMATCH",
+        ),
+        (
+            "0x1::node_account::transfer",
+            &[],
+            vec![vec![1], vec![2]],
+            "FAILED_TO_DESERIALIZE_ARGUMENT",
+        ),
+        (
+            "0x1::node_account::transfer",
+            &["u8"],
+            arguments(1),
+            "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
+        ),
+        ("0x1::node_account::nothing", &[], vec![], "LINKER_ERROR"),
+        (
+            "0x2::node_account::transfer",
+            &[],
+            arguments(1),
+            "LINKER_ERROR",
+        ),
+        (
+            "0x1::coin::transfer",
+            &["0x5::a::B"],
+            arguments(1),
+            "Move abort in 0x1::coin: ECOIN_INFO_NOT_PUBLISHED(0x10003): this type is no coin: it was not initialised",
+        ),
+        (
+            "0x1::node_account::create_account",
+            &[],
+            vec![bcs::to_bytes(&address(1)).unwrap()],
+            "Move abort in 0x1::account: EACCOUNT_ALREADY_EXISTS(0x80001): there is an account at this address",
+        ),
+    ];
+    for (function, type_args, args, vm_status) in cases {
+        let mut chain = MemoryChain::development();
+        let call = chain.call(function, type_args, args);
+        let transaction = only_user(chain.run(&key(0), call)).clone();
+        assert_eq!(
+            chain.chain.vm_status(&transaction.info.v0().status),
+            vm_status,
+            "{function}"
+        );
+        assert!(!transaction.info.v0().status.is_success());
+        assert_eq!(transaction.events.len(), 1, "only the fee statement");
+        let fee = transaction.info.v0().gas_used * GAS_UNIT_PRICE;
+        assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE - fee);
+        assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+        assert_eq!(chain.facts(&NOBODY).balance, 0);
+    }
+}
+
+#[test]
+fn out_of_gas_charges_all_of_it() {
+    let mut chain = MemoryChain::development();
+    let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 5));
+    raw.max_gas_amount = 30;
+    let transaction = chain.sign(&key(0), raw);
+    let executed = only_user(chain.execute(vec![transaction])).clone();
+    assert_eq!(
+        chain.chain.vm_status(&executed.info.v0().status),
+        "Out of gas"
+    );
+    assert_eq!(executed.info.v0().gas_used, 30);
+    assert_eq!(chain.facts(&NOBODY).balance, 0);
+    assert_eq!(
+        chain.facts(&address(0)).balance,
+        DEVELOPMENT_BALANCE - 30 * GAS_UNIT_PRICE
+    );
+}
+
+#[test]
+fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
+    let mut chain = MemoryChain::development();
+    let call = chain.transfer(address(1), DEVELOPMENT_BALANCE);
+    let executed = only_user(chain.run(&key(0), call)).clone();
+    assert!(
+        chain
+            .chain
+            .vm_status(&executed.info.v0().status)
+            .contains("EOUT_OF_GAS(0x203ed)")
+    );
+    assert_eq!(chain.facts(&address(1)).balance, DEVELOPMENT_BALANCE);
+    let gas_used = executed.info.v0().gas_used;
+    assert_eq!(
+        chain.facts(&address(0)).balance,
+        DEVELOPMENT_BALANCE - gas_used * GAS_UNIT_PRICE
+    );
+    // The same transfer with something left for the fee uses the same gas.
+    let call = chain.transfer(address(1), DEVELOPMENT_BALANCE / 2);
+    assert_eq!(
+        only_user(chain.run(&key(0), call)).info.v0().gas_used,
+        gas_used
+    );
+}
+
+#[test]
+fn no_account_is_made_at_an_address_of_the_framework() {
+    for reserved in [
+        AccountAddress::ZERO,
+        AccountAddress::ONE,
+        AccountAddress::NATIVE_ASSET,
+    ] {
+        let mut chain = MemoryChain::development();
+        let call = chain.transfer(reserved, 1);
+        let executed = only_user(chain.run(&key(0), call)).clone();
+        let status = chain.chain.vm_status(&executed.info.v0().status);
+        assert!(status.contains("ECANNOT_RESERVED_ADDRESS"), "{status}");
+    }
+}
+
+#[test]
+fn batches_are_all_or_nothing_and_self_transfers_work() {
+    let mut chain = MemoryChain::development();
+    let batch = |chain: &MemoryChain, amounts: Vec<u64>| {
+        let recipients = vec![NOBODY, AccountAddress::from_low_u64(0xaaaa)];
+        chain.call(
+            "0x1::node_account::batch_transfer",
+            &[],
+            vec![
+                bcs::to_bytes(&recipients).unwrap(),
+                bcs::to_bytes(&amounts).unwrap(),
+            ],
+        )
+    };
+    let call = batch(&chain, vec![3, u64::MAX]);
+    assert!(
+        !only_user(chain.run(&key(0), call))
+            .info
+            .v0()
+            .status
+            .is_success()
+    );
+    assert_eq!(chain.facts(&NOBODY).balance, 0);
+    let call = batch(&chain, vec![3]);
+    let status = only_user(chain.run(&key(0), call)).info.v0().status.clone();
+    assert!(
+        chain
+            .chain
+            .vm_status(&status)
+            .starts_with("Move abort in 0x1::node_account: EMISMATCHING")
+    );
+    let call = batch(&chain, vec![3, 4]);
+    assert!(
+        only_user(chain.run(&key(0), call))
+            .info
+            .v0()
+            .status
+            .is_success()
+    );
+    assert_eq!(chain.facts(&NOBODY).balance, 3);
+    let call = chain.transfer(address(1), 9);
+    let before = chain.facts(&address(1)).balance;
+    let executed = only_user(chain.run(&key(1), call)).clone();
+    assert_eq!(executed.events.len(), 3);
+    assert_eq!(
+        chain.facts(&address(1)).balance,
+        before - executed.info.v0().gas_used * GAS_UNIT_PRICE
+    );
+}
+
+#[test]
+fn each_rule_of_validation_refuses_with_its_status() {
+    use ValidationStatus as Status;
+    let chain = MemoryChain::development();
+    type Change = fn(&mut ledger_types::RawTransaction);
+    let cases: [(Change, Status); 10] = [
+        (
+            |raw| raw.max_gas_amount = 20_000_001,
+            Status::MaxGasUnitsExceedsMaxGasUnitsBound,
+        ),
+        (
+            |raw| raw.max_gas_amount = 27,
+            Status::MaxGasUnitsBelowMinTransactionGasUnits,
+        ),
+        (
+            |raw| raw.gas_unit_price = 0,
+            Status::GasUnitPriceBelowMinBound,
+        ),
+        (
+            |raw| raw.gas_unit_price = 10_000_000_001,
+            Status::GasUnitPriceAboveMaxBound,
+        ),
+        (
+            |raw| raw.expiration_timestamp_secs = START_SECS,
+            Status::TransactionExpired,
+        ),
+        (|raw| raw.chain_id = 5, Status::BadChainId),
+        (|raw| raw.sender = NOBODY, Status::InvalidAuthKey),
+        (
+            |raw| raw.sequence_number = 1 << 63,
+            Status::SequenceNumberTooBig,
+        ),
+        (
+            |raw| raw.gas_unit_price = 10_000_000_000,
+            Status::InsufficientBalanceForTransactionFee,
+        ),
+        (
+            |raw| {
+                raw.payload = TransactionPayload::ModuleBundle(vec![]);
+            },
+            Status::FeatureUnderGating,
+        ),
+    ];
+    for (change, status) in cases {
+        let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+        change(&mut raw);
+        let transaction = chain.sign(&key(0), raw);
+        let facts = chain.transaction_facts(&transaction);
+        let refusal =
+            validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
+        assert_eq!(refusal.status, status);
+        // The block's prologue refuses the same, and the block goes on without it.
+        let mut copy = MemoryChain::development();
+        let block = copy.execute(vec![transaction]);
+        assert_eq!(block.transactions.len(), 2);
+        assert_eq!(block.discarded[0].status_code, status.code());
+    }
+}
+
+#[test]
+fn accepts_a_payer_that_holds_exactly_the_highest_fee() {
+    let mut chain = MemoryChain::development();
+    let payer = Ed25519PrivateKey::from_seed(&[9; 32]);
+    let call = chain.transfer(
+        AccountAddress::from_public_key(&payer.public_key()),
+        10_000 * GAS_UNIT_PRICE,
+    );
+    chain.run(&key(0), call);
+    let validated = |max_gas_amount| {
+        let mut raw = chain.raw(&payer, chain.transfer(address(0), 1));
+        raw.max_gas_amount = max_gas_amount;
+        let transaction = chain.sign(&payer, raw);
+        let facts = chain.transaction_facts(&transaction);
+        let result = validate_for_admission(&chain.chain, &facts, &transaction, START_SECS);
+        result.map_err(|discard| discard.status)
+    };
+    let rejected = Err(ValidationStatus::InsufficientBalanceForTransactionFee);
+    assert_eq!(validated(10_000), Ok(()));
+    assert_eq!(validated(10_001), rejected);
+}
+
+#[test]
+fn sequence_numbers_order_the_transactions_of_an_account() {
+    let mut chain = MemoryChain::development();
+    let numbered = |chain: &MemoryChain, number: u64| -> CheckedTransaction {
+        let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+        raw.sequence_number = number;
+        chain.sign(&key(0), raw)
+    };
+    let (zero, one, two) = (
+        numbered(&chain, 0),
+        numbered(&chain, 1),
+        numbered(&chain, 2),
+    );
+    let facts = chain.transaction_facts(&two);
+    assert_eq!(
+        validate_for_admission(&chain.chain, &facts, &two, START_SECS),
+        Ok(()),
+        "parked, not refused"
+    );
+    let block = chain.execute(vec![zero.clone(), two, one, zero]);
+    let statuses: Vec<(u32, u64)> = block
+        .discarded
+        .iter()
+        .map(|d| (d.position, d.status_code))
+        .collect();
+    assert_eq!(statuses, [(1, 4), (3, 3)]);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 2);
+}

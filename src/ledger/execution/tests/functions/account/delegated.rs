@@ -1,0 +1,119 @@
+//! Changes of keys by an account that was offered the right.
+
+use super::{
+    BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer,
+    public_bytes, recorded, signature,
+};
+use crate::functions::{Case, Expected, World, args};
+use ledger_types::{AccountAddress, ExecutedTransaction};
+use serde_json::json;
+
+const WITH_CAPABILITY: &str = "0x1::account::rotate_authentication_key_with_rotation_capability";
+
+const NOT_OFFERED: Expected = Expected::Abort(
+    "0x1::account: ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address",
+);
+
+/// Account 0 offers account 1 the right to change its key.
+fn offered(world: &mut World) {
+    let args = rotation_offer(world, 1);
+    world.must(0, "0x1::account::offer_rotation_capability", &[], args);
+}
+
+/// Account 1 changes the key of account 0 to a new key, which signs `message` or the right one.
+fn by_delegate(world: &mut World, message: Option<&[u8]>) -> ExecutedTransaction {
+    let (offerer, delegate, new) = (world.address(0), world.address(1), fresh_key(101));
+    let right = challenge(
+        world,
+        delegate,
+        offerer,
+        &hashed(&world.key(0)),
+        &public_bytes(&new),
+    );
+    let proof = signature(&new, message.unwrap_or(&right));
+    world.call(
+        1,
+        WITH_CAPABILITY,
+        &[],
+        args![offerer, 0u8, public_bytes(&new), proof],
+    )
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        Case::new(
+            WITH_CAPABILITY,
+            "the new key signs; the delegate's number counts",
+            PROVEN,
+            |world| {
+                offered(world);
+                let executed = by_delegate(world, None);
+                let new = fresh_key(101).public_key().authentication_key();
+                assert_eq!(world.chain.facts(&world.address(0)).authentication_key, new);
+                let event = event(world, &executed, "KeyRotation");
+                assert_eq!(event["account"], world.address(0).to_string());
+                assert_eq!(
+                    recorded(world, new.as_bytes()),
+                    json!([world.address(0).to_string()])
+                );
+                executed
+            },
+        ),
+        Case::new(
+            WITH_CAPABILITY,
+            "nothing is offered",
+            NOT_OFFERED,
+            |world| by_delegate(world, None),
+        ),
+        Case::new(
+            WITH_CAPABILITY,
+            "another is offered the right",
+            NOT_OFFERED,
+            |world| {
+                let args = rotation_offer(world, 2);
+                world.must(0, "0x1::account::offer_rotation_capability", &[], args);
+                by_delegate(world, None)
+            },
+        ),
+        Case::new(
+            WITH_CAPABILITY,
+            "the offerer was never written",
+            Expected::Abort(
+                "0x1::account: EOFFERER_ADDRESS_DOES_NOT_EXIST(0x60011): there is no account at the offerer's address",
+            ),
+            |world| {
+                let nobody = AccountAddress::from_low_u64(0xabcdef);
+                world.call(
+                    1,
+                    WITH_CAPABILITY,
+                    &[],
+                    args![nobody, 0u8, vec![0u8; 32], vec![0u8; 64]],
+                )
+            },
+        ),
+        Case::new(
+            WITH_CAPABILITY,
+            "the new key signed something else",
+            BAD_PROOF,
+            |world| {
+                offered(world);
+                by_delegate(world, Some(b"something else"))
+            },
+        ),
+        Case::new(
+            WITH_CAPABILITY,
+            "a scheme that gives no proofs",
+            BAD_SCHEME,
+            |world| {
+                offered(world);
+                let offerer = world.address(0);
+                world.call(
+                    1,
+                    WITH_CAPABILITY,
+                    &[],
+                    args![offerer, 2u8, vec![0u8; 32], vec![0u8; 64]],
+                )
+            },
+        ),
+    ]
+}

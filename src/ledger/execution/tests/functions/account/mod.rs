@@ -1,0 +1,150 @@
+//! Accounts: their keys and who may change them, and the rights that they offer.
+
+mod delegated;
+mod offers;
+mod rotations;
+mod unproven;
+mod views;
+
+use crate::functions::{Case, Expected, Newest, World, args};
+use ledger_crypto::{Ed25519PrivateKey, HashValue, Scheme, authentication_key};
+use ledger_types::{AccountAddress, ExecutedTransaction};
+
+const BAD_KEY_SIZE: Expected = Expected::Abort(
+    "0x1::ed25519: E_WRONG_PUBKEY_SIZE(0x10001): an ed25519 public key has 32 bytes",
+);
+const BAD_MULTI_KEY_SIZE: Expected = Expected::Abort(
+    "0x1::multi_ed25519: E_WRONG_PUBKEY_SIZE(0x10001): a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
+);
+const BAD_PROOF: Expected = Expected::Abort(
+    "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
+);
+const BAD_SCHEME: Expected = Expected::Abort(
+    "0x1::account: EINVALID_SCHEME(0x1000c): proofs are signed with scheme 0 (ed25519) or 1 (multi-ed25519)",
+);
+const PROVEN: Expected = Expected::Success(&[
+    "0x1::account::KeyRotationEvent",
+    "0x1::account::KeyRotation",
+    "0x1::account::KeyRotationToPublicKey",
+]);
+const MALFORMED: Expected = Expected::Abort(
+    "0x1::account: EMALFORMED_AUTHENTICATION_KEY(0x10004): an authentication key has 32 bytes",
+);
+
+pub fn cases() -> Vec<Case> {
+    [
+        rotations::cases(),
+        unproven::cases(),
+        delegated::cases(),
+        offers::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A key that no development account has.
+pub fn fresh_key(number: u8) -> Ed25519PrivateKey {
+    Ed25519PrivateKey::from_seed(&[number; 32])
+}
+
+fn public_bytes(key: &Ed25519PrivateKey) -> Vec<u8> {
+    key.public_key().0.to_vec()
+}
+
+fn hashed(key: &Ed25519PrivateKey) -> Vec<u8> {
+    key.public_key().authentication_key().as_bytes().to_vec()
+}
+
+fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Vec<u8> {
+    key.sign(message).0.to_vec()
+}
+
+/// Three keys of which `threshold` must sign, as a multi-ed25519 key.
+fn multi_key(threshold: u8) -> Vec<u8> {
+    let keys = [101, 102, 103].map(fresh_key);
+    keys.iter()
+        .flat_map(public_bytes)
+        .chain([threshold])
+        .collect()
+}
+
+/// The signatures of keys of [`multi_key`] by their numbers, under their bitmap.
+fn multi_signature(message: &[u8], signers: &[u8]) -> Vec<u8> {
+    let bitmap = signers
+        .iter()
+        .fold(0u8, |bitmap, signer| bitmap | 0x80 >> signer);
+    let signatures = signers
+        .iter()
+        .flat_map(|signer| signature(&fresh_key(101 + signer), message));
+    signatures.chain([bitmap, 0, 0, 0]).collect()
+}
+
+fn multi_hashed(threshold: u8) -> HashValue {
+    authentication_key(&multi_key(threshold), Scheme::MultiEd25519)
+}
+
+/// The bytes that stand before the fields of a signed struct of the module.
+fn signed_prefix(name: &str) -> Vec<u8> {
+    bcs::to_bytes(&(AccountAddress::ONE, "account", name)).unwrap()
+}
+
+/// Runs a call of a development account that signs with `key`, which became its key.
+fn call_with(
+    world: &mut World,
+    account: usize,
+    key: &Ed25519PrivateKey,
+    function: &str,
+    args: Vec<Vec<u8>>,
+) -> ExecutedTransaction {
+    let call = world.entry(function, &[], args);
+    let raw = world.chain.raw(&world.key(account), call);
+    let transaction = world.chain.sign(key, raw);
+    world.newest = Some(Newest {
+        tip: world.chain.tip.clone(),
+        state: world.chain.state.clone(),
+        transaction: transaction.clone(),
+    });
+    let block = world.chain.execute(vec![transaction]);
+    assert_eq!(block.discarded, [], "the prologue refused the transaction");
+    block.transactions[1].clone()
+}
+
+/// The event of this type, in its JSON form.
+fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_json::Value {
+    let tag = format!("0x1::account::{name}");
+    let event = executed
+        .events
+        .iter()
+        .find(|event| event.type_tag().to_string() == tag)
+        .unwrap_or_else(|| panic!("no {tag}"));
+    let registry = world.chain().registry();
+    registry
+        .value_to_json(event.type_tag(), event.data())
+        .unwrap()
+}
+
+fn in_hex(bytes: &[u8]) -> serde_json::Value {
+    format!("0x{}", hex::encode(bytes)).into()
+}
+
+/// What is signed when a transaction of `sender` changes the key of `originator`, which is `current`.
+fn challenge(
+    world: &World,
+    sender: AccountAddress,
+    originator: AccountAddress,
+    current: &[u8],
+    new_public_key: &[u8],
+) -> Vec<u8> {
+    let sequence_number = world.chain.facts(&sender).sequence_number;
+    let current = AccountAddress::new(current.try_into().unwrap());
+    let mut bytes = signed_prefix("RotationProofChallenge");
+    bytes.extend(bcs::to_bytes(&(sequence_number, originator, current, new_public_key)).unwrap());
+    bytes
+}
+
+/// The account of a key by the table.
+fn recorded(world: &World, key: &[u8]) -> serde_json::Value {
+    let key = AccountAddress::new(key.try_into().unwrap());
+    world.view("0x1::account::originating_address", &[], args![key])[0]["vec"].clone()
+}

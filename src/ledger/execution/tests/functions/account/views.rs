@@ -1,0 +1,78 @@
+//! Views of accounts that were never written, and of rights that nobody was offered.
+
+use crate::functions::{World, args};
+use ledger_types::AccountAddress;
+use serde_json::{Value, json};
+
+fn view(world: &World, name: &str, address: AccountAddress) -> Value {
+    let mut values = world.view(&format!("0x1::account::{name}"), &[], args![address]);
+    assert_eq!(values.len(), 1);
+    values.remove(0)
+}
+
+#[test]
+fn an_unwritten_account_reads_as_its_address() {
+    let world = World::new();
+    let nobody = AccountAddress::from_low_u64(0xabcdef);
+    assert_eq!(view(&world, "exists_at", nobody), true);
+    assert_eq!(view(&world, "get_sequence_number", nobody), "0");
+    assert_eq!(view(&world, "get_guid_next_creation_num", nobody), "0");
+    assert_eq!(
+        view(&world, "get_authentication_key", nobody),
+        nobody.to_long_hex()
+    );
+    assert_eq!(
+        view(&world, "is_rotation_capability_offered", nobody),
+        false
+    );
+    assert_eq!(view(&world, "is_signer_capability_offered", nobody), false);
+    assert_eq!(
+        view(&world, "originating_address", nobody),
+        json!({"vec": []})
+    );
+}
+
+#[test]
+fn an_account_reads_as_written() {
+    let mut world = World::new();
+    world.must(
+        0,
+        "0x1::account::rotate_authentication_key_call",
+        &[],
+        args![world.address(0).as_bytes().to_vec()],
+    );
+    let address = world.address(0);
+    assert_eq!(view(&world, "exists_at", address), true);
+    assert_eq!(view(&world, "get_sequence_number", address), "1");
+    // Two streams of the account, two of its coin store.
+    assert_eq!(view(&world, "get_guid_next_creation_num", address), "4");
+    assert_eq!(
+        view(&world, "get_authentication_key", address),
+        address.to_long_hex()
+    );
+}
+
+#[test]
+fn who_is_offered_nothing_cannot_be_named() {
+    let world = World::new();
+    let nobody = AccountAddress::from_low_u64(0xabcdef);
+    let offered = "ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
+    let to_this = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
+    for (name, address, error) in [
+        (
+            "get_rotation_capability_offer_for",
+            world.address(0),
+            offered,
+        ),
+        ("get_signer_capability_offer_for", world.address(0), offered),
+        ("get_rotation_capability_offer_for", nobody, to_this),
+        ("get_signer_capability_offer_for", nobody, offered),
+    ] {
+        let failed = world.try_view(&format!("0x1::account::{name}"), &[], args![address]);
+        assert_eq!(
+            failed,
+            Err(format!("Move abort in 0x1::account: {error}")),
+            "{name}"
+        );
+    }
+}

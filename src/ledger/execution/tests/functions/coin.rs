@@ -1,0 +1,447 @@
+//! Cases of `0x1::coin`, and what the cases of other coin modules share.
+
+use crate::functions::{Case, Expected, World, args};
+use ledger_execution::{
+    development_accounts,
+    genesis::{DEVELOPMENT_ACCOUNT_COUNT, DEVELOPMENT_BALANCE, FAUCET_BALANCE},
+};
+use ledger_framework::{AssetType, balance};
+use ledger_types::{AccountAddress, StateKeyParts};
+use serde_json::{Value, json};
+
+/// An address without an account.
+pub(crate) const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+/// The chain's coin.
+pub(crate) const NATIVE: &str = "0x1::node_coin::NodeCoin";
+
+pub(crate) const INSUFFICIENT: Expected = Expected::Abort(
+    "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+);
+pub(crate) const FROZEN: Expected =
+    Expected::Abort("0x1::coin: EFROZEN(0x5000a): the account's coin store is frozen");
+pub(crate) const NOT_PUBLISHED: Expected = Expected::Abort(
+    "0x1::coin: ECOIN_INFO_NOT_PUBLISHED(0x10003): this type is no coin: it was not initialised",
+);
+pub(crate) const OVERFLOW: Expected = Expected::Abort(
+    "0x1::coin: EBALANCE_OVERFLOW(0x2001e): the recipient's balance would exceed 64 bits",
+);
+pub(crate) const RESERVED: Expected = Expected::Abort(
+    "0x1::account: ECANNOT_RESERVED_ADDRESS(0x10005): this address is reserved for the framework",
+);
+/// What a payment to an existing store tells.
+pub(crate) const PAID: Expected =
+    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
+/// What a payment to an address without a store tells.
+pub(crate) const PAID_FIRST: Expected = Expected::Success(&[
+    "0x1::coin::WithdrawEvent",
+    "0x1::account::CoinRegisterEvent",
+    "0x1::coin::DepositEvent",
+]);
+
+/// The address of a development account.
+pub(crate) fn account(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+/// A coin type of account 0.
+pub(crate) fn moon() -> String {
+    format!("{}::moon::Coin", account(0))
+}
+
+/// Makes the coin of account 0 and counts its supply, where `monitored`.
+pub(crate) fn initialise(world: &mut World, monitored: bool) -> String {
+    let coin = moon();
+    let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, monitored];
+    world.must(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+    coin
+}
+
+/// Makes the coin of account 0, of which each of the first accounts gets an amount.
+pub(crate) fn funded(world: &mut World, amounts: &[u64]) -> String {
+    let coin = initialise(world, false);
+    for (number, amount) in amounts.iter().enumerate() {
+        mint(world, &coin, account(number), *amount);
+    }
+    coin
+}
+
+pub(crate) fn mint(world: &mut World, coin: &str, to: AccountAddress, amount: u64) {
+    world.must(0, "0x1::managed_coin::mint", &[coin], args![to, amount]);
+}
+
+pub(crate) fn freeze(world: &mut World, coin: &str, number: usize) {
+    let owner = account(number);
+    world.must(
+        0,
+        "0x1::managed_coin::freeze_coin_store",
+        &[coin],
+        args![owner],
+    );
+}
+
+/// The one value that a view of a coin gives.
+pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>>) -> Value {
+    world
+        .view(&format!("0x1::coin::{name}"), &[coin], arguments)
+        .remove(0)
+}
+
+/// Where the paired asset of a coin is.
+pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
+    let paired = view(world, "paired_metadata", coin, vec![]);
+    paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
+}
+
+/// An asset that is no coin's, of which account 0 holds 10.
+pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
+    let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
+    world.must(
+        0,
+        "0x1::managed_fungible_asset::create",
+        &[],
+        args![
+            name,
+            symbol,
+            8u8,
+            String::new(),
+            String::new(),
+            None::<u128>
+        ],
+    );
+    let at = world.view(
+        "0x1::managed_fungible_asset::asset_address",
+        &[],
+        args![account(0), symbol],
+    );
+    let at: AccountAddress = at[0].as_str().unwrap().parse().unwrap();
+    let arguments = args![at, account(0), 10u64];
+    world.must(0, "0x1::managed_fungible_asset::mint", &[], arguments);
+    at
+}
+
+/// What the balances of the interface say of an asset.
+pub(crate) fn balance_of(world: &World, owner: AccountAddress, asset: &AssetType) -> u64 {
+    balance(world.chain(), &world.chain, &owner, asset).unwrap()
+}
+
+/// Asserts what `owner` holds, by the name of the coin and by that of its paired asset.
+pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amount: u64) {
+    assert_eq!(
+        view(world, "balance", coin, args![owner]),
+        json!(amount.to_string())
+    );
+    let by_asset = world.view(
+        "0x1::primary_fungible_store::balance",
+        &["0x1::fungible_asset::Metadata"],
+        args![owner, asset(world, coin)],
+    );
+    assert_eq!(by_asset, [json!(amount.to_string())]);
+    assert_eq!(
+        view(world, "is_balance_at_least", coin, args![owner, amount]),
+        true
+    );
+    if let Some(more) = amount.checked_add(1) {
+        assert_eq!(
+            view(world, "is_balance_at_least", coin, args![owner, more]),
+            false
+        );
+    }
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = register();
+    cases.extend(transfer());
+    cases.extend(refused_transfers());
+    cases
+}
+
+fn register() -> Vec<Case> {
+    let function = "0x1::coin::register";
+    vec![
+        Case::new(
+            function,
+            "makes the store",
+            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            |world| {
+                let coin = initialise(world, true);
+                let owner = account(1);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    false
+                );
+                let executed = world.call(1, "0x1::coin::register", &[&coin], vec![]);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    true
+                );
+                assert_eq!(
+                    view(world, "is_coin_store_frozen", &coin, args![owner]),
+                    false
+                );
+                assert_holds(world, &coin, owner, 0);
+                executed
+            },
+        ),
+        Case::new(
+            function,
+            "a second time changes nothing",
+            Expected::Success(&[]),
+            |world| world.call(1, "0x1::coin::register", &[NATIVE], vec![]),
+        ),
+        Case::new(
+            function,
+            "the type is not initialised",
+            NOT_PUBLISHED,
+            |world| {
+                let coin = moon();
+                let asked =
+                    world.try_view("0x1::coin::is_account_registered", &[&coin], args![NOBODY]);
+                assert!(
+                    asked
+                        .unwrap_err()
+                        .contains("ECOIN_INFO_NOT_PUBLISHED(0x10003)")
+                );
+                assert_eq!(view(world, "is_coin_initialized", &coin, vec![]), false);
+                assert_eq!(
+                    view(world, "paired_metadata", &coin, vec![]),
+                    json!({"vec": []})
+                );
+                let name = world.try_view("0x1::coin::name", &[&coin], vec![]);
+                assert_eq!(
+                    name.unwrap_err(),
+                    "Execution failed in 0x1::coin::name at code offset 0"
+                );
+                world.call(1, "0x1::coin::register", &[&coin], vec![])
+            },
+        ),
+        Case::new(
+            function,
+            "a type that is no struct",
+            NOT_PUBLISHED,
+            |world| world.call(1, "0x1::coin::register", &["vector<u8>"], vec![]),
+        ),
+    ]
+}
+
+fn pay(
+    world: &mut World,
+    coin: &str,
+    to: AccountAddress,
+    amount: u64,
+) -> ledger_types::ExecutedTransaction {
+    world.call(0, "0x1::coin::transfer", &[coin], args![to, amount])
+}
+
+fn transfer() -> Vec<Case> {
+    let function = "0x1::coin::transfer";
+    vec![
+        Case::new(function, "between two stores", PAID, |world| {
+            let coin = funded(world, &[10, 5]);
+            let executed = pay(world, &coin, account(1), 4);
+            assert_holds(world, &coin, account(0), 6);
+            assert_holds(world, &coin, account(1), 9);
+            executed
+        }),
+        Case::new(
+            function,
+            "the chain's coin to a new account",
+            PAID_FIRST,
+            |world| {
+                let executed = pay(world, NATIVE, NOBODY, 7);
+                assert_holds(world, NATIVE, NOBODY, 7);
+                assert_eq!(world.chain.facts(&NOBODY).balance, 7);
+                executed
+            },
+        ),
+        Case::new(
+            function,
+            "all of the most that a store can hold",
+            PAID_FIRST,
+            |world| {
+                let coin = funded(world, &[u64::MAX]);
+                let executed = pay(world, &coin, NOBODY, u64::MAX);
+                assert_holds(world, &coin, NOBODY, u64::MAX);
+                assert_holds(world, &coin, account(0), 0);
+                executed
+            },
+        ),
+        Case::new(function, "to itself", PAID, |world| {
+            let coin = funded(world, &[10]);
+            let executed = pay(world, &coin, account(0), 10);
+            assert_holds(world, &coin, account(0), 10);
+            executed
+        }),
+        Case::new(
+            function,
+            "nothing, to an address without a store",
+            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            |world| {
+                let coin = initialise(world, true);
+                let executed = pay(world, &coin, NOBODY, 0);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![NOBODY]),
+                    true
+                );
+                executed
+            },
+        ),
+        Case::new(
+            function,
+            "nothing, between two stores",
+            Expected::Success(&[]),
+            |world| {
+                let coin = funded(world, &[10, 5]);
+                pay(world, &coin, account(1), 0)
+            },
+        ),
+        Case::new(
+            function,
+            "to the address of an object",
+            PAID_FIRST,
+            |world| {
+                let coin = funded(world, &[10]);
+                let object = asset(world, &coin);
+                let executed = pay(world, &coin, object, 3);
+                assert_holds(world, &coin, object, 3);
+                executed
+            },
+        ),
+    ]
+}
+
+fn refused_transfers() -> Vec<Case> {
+    let function = "0x1::coin::transfer";
+    vec![
+        Case::new(function, "more than there is", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10, 0]);
+            pay(world, &coin, account(1), 11)
+        }),
+        Case::new(
+            function,
+            "from an account without a store",
+            INSUFFICIENT,
+            |world| {
+                let coin = initialise(world, true);
+                pay(world, &coin, account(1), 1)
+            },
+        ),
+        Case::new(function, "from a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[10]);
+            freeze(world, &coin, 0);
+            pay(world, &coin, account(1), 0)
+        }),
+        Case::new(function, "to a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[10, 5]);
+            freeze(world, &coin, 1);
+            pay(world, &coin, account(1), 0)
+        }),
+        Case::new(
+            function,
+            "more than the recipient's store can hold",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[1, u64::MAX]);
+                pay(world, &coin, account(1), 1)
+            },
+        ),
+        Case::new(
+            function,
+            "to the address of the paired asset of the chain's coin",
+            RESERVED,
+            |world| pay(world, NATIVE, AccountAddress::NATIVE_ASSET, 1),
+        ),
+        Case::new(
+            function,
+            "nothing, of a type that is not initialised",
+            NOT_PUBLISHED,
+            |world| {
+                let coin = moon();
+                pay(world, &coin, NOBODY, 0)
+            },
+        ),
+        Case::new(
+            function,
+            "of a type that is no struct",
+            NOT_PUBLISHED,
+            |world| pay(world, "u8", NOBODY, 1),
+        ),
+    ]
+}
+
+#[test]
+fn the_chains_coin_is_described_under_both_names() {
+    let world = World::new();
+    let seen = |name: &str| view(&world, name, NATIVE, vec![]);
+    assert_eq!(seen("name"), "Node Coin");
+    assert_eq!(seen("symbol"), "NODE");
+    assert_eq!(seen("decimals"), 8);
+    assert_eq!(seen("is_coin_initialized"), true);
+    assert_eq!(seen("paired_metadata"), json!({"vec": [{"inner": "0xa"}]}));
+    let accounts = DEVELOPMENT_BALANCE * u64::from(DEVELOPMENT_ACCOUNT_COUNT);
+    let supply = FAUCET_BALANCE + accounts;
+    assert_eq!(seen("supply"), json!({"vec": [supply.to_string()]}));
+    for name in ["name", "symbol", "decimals", "supply"] {
+        let of_asset = world.view(
+            &format!("0x1::fungible_asset::{name}"),
+            &["0x1::object::ObjectCore"],
+            args![AccountAddress::NATIVE_ASSET],
+        );
+        assert_eq!(of_asset, [seen(name)], "{name}");
+    }
+    let paired = world.view(
+        "0x1::coin::paired_coin",
+        &[],
+        args![AccountAddress::NATIVE_ASSET],
+    );
+    let struct_name = format!("0x{}", hex::encode("NodeCoin"));
+    assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
+    // No program may take the asset's powers, which lie with the coin's capabilities alone.
+    for power in ["mint", "transfer", "burn"] {
+        assert_eq!(seen(&format!("paired_{power}_ref_exists")), false);
+    }
+    let owner = world.view(
+        "0x1::object::owner",
+        &["0x1::fungible_asset::Metadata"],
+        args![AccountAddress::NATIVE_ASSET],
+    );
+    assert_eq!(owner, ["0x1"]);
+}
+
+#[test]
+fn an_asset_that_is_no_coins_is_paired_with_none() {
+    let mut world = World::new();
+    let at = plain_asset(&mut world);
+    let paired = world.view("0x1::coin::paired_coin", &[], args![at]);
+    assert_eq!(paired, [json!({"vec": []})]);
+}
+
+/// The slots that a transaction wrote, as addresses with the names of what lies there.
+fn written(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
+    let place = |key: &ledger_types::StateKey| match key.parts().unwrap() {
+        StateKeyParts::Resource { address, tag }
+        | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
+        other => panic!("{other:?}"),
+    };
+    let mut places: Vec<_> = executed.writes.iter().map(|(key, _)| place(key)).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn transfers_write_what_belongs_to_the_two_accounts_and_nothing_else() {
+    let mut world = World::new();
+    let coin = funded(&mut world, &[10, 10]);
+    let mut expected = vec![
+        (account(0), "Account".to_owned()),
+        (account(0), "CoinStore".to_owned()),
+        (account(1), "CoinStore".to_owned()),
+    ];
+    expected.sort();
+    let native = pay(&mut world, NATIVE, account(1), 1);
+    assert_eq!(written(&native), expected);
+    // Another coin has stores of its own beside the one that pays the fee.
+    expected.push((account(0), "CoinStore".to_owned()));
+    expected.sort();
+    let other = pay(&mut world, &coin, account(1), 1);
+    assert_eq!(written(&other), expected);
+}

@@ -1,0 +1,335 @@
+//! `0x1::escrow`: coins that wait for their recipient, and where they are meanwhile.
+
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze,
+        funded, mint,
+    },
+};
+use ledger_types::ExecutedTransaction;
+use serde_json::{Value, json};
+
+const OPEN: &str = "0x1::escrow::open";
+const RELEASE: &str = "0x1::escrow::release";
+const CANCEL: &str = "0x1::escrow::cancel";
+const AMOUNT: u64 = 1_000;
+const DEADLINE: &str = "0x1::escrow: EDEADLINE(0x10002): the deadline must lie ahead of the block's time, by at most 365 days";
+const NOT_OPEN: &str =
+    "0x1::escrow: ENOT_OPEN(0x60003): the payer has no open escrow of this coin with this number";
+
+/// The time of the next block, in seconds.
+fn next_secs(world: &World) -> u64 {
+    crate::kit::START_SECS + world.chain.tip.height
+}
+
+/// Opens an escrow for account 1, with a deadline two blocks later.
+fn open(world: &mut World) -> ExecutedTransaction {
+    open_of(world, COIN, AMOUNT)
+}
+
+fn open_of(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+    let deadline_secs = next_secs(world) + 2;
+    let recipient = world.address(1);
+    world.must(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
+}
+
+fn try_open(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+    let deadline_secs = next_secs(world) + 2;
+    let recipient = world.address(1);
+    world.call(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
+}
+
+fn locked(world: &World) -> Value {
+    world
+        .view("0x1::escrow::locked", &[COIN], args![world.address(0)])
+        .remove(0)
+}
+
+fn escrow(world: &World, number: u64) -> Value {
+    world
+        .view("0x1::escrow::get", &[COIN], args![world.address(0), number])
+        .remove(0)
+}
+
+fn gained(world: &World, executed: &ExecutedTransaction, account: usize, before: u64) -> i128 {
+    i128::from(world.balance(account)) - i128::from(before) + world.paid(executed)
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = openings();
+    cases.extend(releases());
+    cases.extend(cancellations());
+    cases.extend(other_coins());
+    cases
+}
+
+fn openings() -> Vec<Case> {
+    vec![
+        Case::new(
+            OPEN,
+            "locks the coins",
+            Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
+            |world| {
+                assert_eq!(
+                    (locked(world), escrow(world, 0)),
+                    (json!("0"), json!({"vec": []}))
+                );
+                let before = world.balance(0);
+                let deadline_secs = next_secs(world) + 2;
+                let executed = open(world);
+                assert_eq!(gained(world, &executed, 0, before), -i128::from(AMOUNT));
+                assert_eq!(locked(world), "1000");
+                let expected = json!({
+                    "recipient": world.address(1).to_string(),
+                    "amount": "1000",
+                    "deadline_secs": deadline_secs.to_string(),
+                });
+                assert_eq!(escrow(world, 0), json!({"vec": [expected]}));
+                executed
+            },
+        ),
+        Case::new(
+            OPEN,
+            "a second beside the first, to the last day",
+            Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
+            |world| {
+                open(world);
+                let deadline_secs = next_secs(world) + 365 * 86_400;
+                let executed = world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(2), 5u64, deadline_secs],
+                );
+                assert_eq!(locked(world), "1005");
+                assert_eq!(escrow(world, 0)["vec"][0]["amount"], "1000");
+                assert_eq!(escrow(world, 1)["vec"][0]["amount"], "5");
+                executed
+            },
+        ),
+        Case::new(
+            OPEN,
+            "nothing",
+            Expected::Abort(
+                "0x1::escrow: EZERO_AMOUNT(0x10001): an escrow holds at least one unit of the coin",
+            ),
+            |world| {
+                let deadline_secs = next_secs(world) + 2;
+                world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(1), 0u64, deadline_secs],
+                )
+            },
+        ),
+        Case::new(
+            OPEN,
+            "a deadline that is now",
+            Expected::Abort(DEADLINE),
+            |world| {
+                let now_secs = next_secs(world);
+                world.call(0, OPEN, &[COIN], args![world.address(1), AMOUNT, now_secs])
+            },
+        ),
+        Case::new(
+            OPEN,
+            "a deadline too far",
+            Expected::Abort(DEADLINE),
+            |world| {
+                let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
+                world.call(
+                    0,
+                    OPEN,
+                    &[COIN],
+                    args![world.address(1), AMOUNT, deadline_secs],
+                )
+            },
+        ),
+        Case::new(OPEN, "more than there is", INSUFFICIENT, |world| {
+            let deadline_secs = next_secs(world) + 2;
+            world.call(
+                0,
+                OPEN,
+                &[COIN],
+                args![world.address(1), u64::MAX, deadline_secs],
+            )
+        }),
+    ]
+}
+
+fn releases() -> Vec<Case> {
+    vec![
+        Case::new(
+            RELEASE,
+            "the recipient takes the coins",
+            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
+            |world| {
+                open(world);
+                let before = world.balance(1);
+                let executed = world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
+                assert_eq!(gained(world, &executed, 1, before), i128::from(AMOUNT));
+                assert_eq!(
+                    (locked(world), escrow(world, 0)),
+                    (json!("0"), json!({"vec": []}))
+                );
+                executed
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "also after the deadline",
+            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
+            |world| {
+                open(world);
+                for _ in 0..3 {
+                    world.chain.execute(vec![]);
+                }
+                world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "by someone else",
+            Expected::Abort(
+                "0x1::escrow: ENOT_RECIPIENT(0x50004): only the recipient of the escrow may release it",
+            ),
+            |world| {
+                open(world);
+                world.call(0, RELEASE, &[COIN], args![world.address(0), 0u64])
+            },
+        ),
+        Case::new(RELEASE, "twice", Expected::Abort(NOT_OPEN), |world| {
+            open(world);
+            world.must(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
+            world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
+        }),
+        Case::new(
+            RELEASE,
+            "of another coin",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.call(
+                    1,
+                    RELEASE,
+                    &["0xabc::moon::Coin"],
+                    args![world.address(0), 0u64],
+                )
+            },
+        ),
+    ]
+}
+
+fn cancellations() -> Vec<Case> {
+    vec![
+        Case::new(
+            CANCEL,
+            "the payer takes the coins back",
+            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
+            |world| {
+                open(world);
+                world.chain.execute(vec![]);
+                let before = world.balance(0);
+                let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
+                assert_eq!(gained(world, &executed, 0, before), i128::from(AMOUNT));
+                assert_eq!(
+                    (locked(world), escrow(world, 0)),
+                    (json!("0"), json!({"vec": []}))
+                );
+                executed
+            },
+        ),
+        Case::new(
+            CANCEL,
+            "a second too early",
+            Expected::Abort(
+                "0x1::escrow: EBEFORE_DEADLINE(0x30005): \
+                 the payer may cancel the escrow only when its deadline has come",
+            ),
+            |world| {
+                open(world);
+                let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
+                assert_eq!(locked(world), "1000");
+                executed
+            },
+        ),
+        Case::new(
+            CANCEL,
+            "by the recipient",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.chain.execute(vec![]);
+                world.call(1, CANCEL, &[COIN], args![0u64])
+            },
+        ),
+    ]
+}
+
+/// Of the coin of account 0, which can be frozen and minted without end.
+fn other_coins() -> Vec<Case> {
+    vec![
+        Case::new(OPEN, "of a type that is no coin", NOT_PUBLISHED, |world| {
+            try_open(world, "0xabc::moon::Coin", 1)
+        }),
+        Case::new(OPEN, "by who is frozen", FROZEN, |world| {
+            let coin = funded(world, &[10]);
+            freeze(world, &coin, 0);
+            try_open(world, &coin, 1)
+        }),
+        Case::new(
+            OPEN,
+            "more than fits beside what is locked",
+            Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
+            |world| {
+                let coin = funded(world, &[u64::MAX]);
+                open_of(world, &coin, u64::MAX);
+                let payer = world.address(0);
+                mint(world, &coin, payer, 1);
+                let executed = try_open(world, &coin, 1);
+                assert_holds(world, &coin, payer, 1);
+                executed
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "to who had no store of the coin",
+            Expected::Success(&[
+                "0x1::account::CoinRegisterEvent",
+                "0x1::coin::DepositEvent",
+                "0x1::escrow::Closed",
+            ]),
+            |world| {
+                let coin = funded(world, &[10]);
+                open_of(world, &coin, 4);
+                let (payer, recipient) = (world.address(0), world.address(1));
+                let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+                assert_holds(world, &coin, payer, 6);
+                assert_holds(world, &coin, recipient, 4);
+                executed
+            },
+        ),
+        Case::new(RELEASE, "to who is frozen", FROZEN, |world| {
+            let coin = funded(world, &[10, 1]);
+            open_of(world, &coin, 4);
+            freeze(world, &coin, 1);
+            let payer = world.address(0);
+            let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+            let locked = world.view("0x1::escrow::locked", &[&coin], args![payer]);
+            assert_eq!(locked, [json!("4")], "for the payer to cancel");
+            executed
+        }),
+        Case::new(
+            RELEASE,
+            "more than fits beside what is there",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[10, u64::MAX]);
+                open_of(world, &coin, 4);
+                world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
+            },
+        ),
+    ]
+}

@@ -1,0 +1,369 @@
+//! Cases of `0x1::fungible_asset` and of `0x1::dispatchable_fungible_asset`, which goes the same way, with
+//! an asset and stores that `0x1::managed_fungible_asset` makes.
+
+use crate::functions::{
+    Case, Expected, World, args,
+    managed_object::event_field,
+    object::{CORE, named},
+};
+use ledger_framework::modules::object::named_address;
+use ledger_types::AccountAddress;
+
+/// The type of assets.
+pub const METADATA: &str = "0x1::fungible_asset::Metadata";
+/// The type of stores.
+pub const STORE: &str = "0x1::fungible_asset::FungibleStore";
+/// What the asset [`moon`] may have at most, in its smallest unit.
+pub const MOON_MAX: u128 = 10_000;
+/// What account 0 holds of it.
+pub const MOON_HELD: u64 = 1_000;
+
+const TRANSFER: &str = "0x1::fungible_asset::transfer";
+const MOVED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+]);
+const FROZEN: Expected = Expected::Abort(
+    "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+);
+const NO_STORE: Expected = Expected::Abort(
+    "0x1::fungible_asset: EFUNGIBLE_STORE_EXISTENCE(0x60017): this object is no store of a fungible asset",
+);
+
+/// Account 0 makes an asset with this symbol.
+pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountAddress {
+    let args = args![
+        "Moon",
+        symbol,
+        6u8,
+        "https://moon/icon",
+        "https://moon",
+        maximum
+    ];
+    world.must(0, "0x1::managed_fungible_asset::create", &[], args);
+    named_address(world.address(0), symbol.as_bytes())
+}
+
+/// Account 0 makes the asset MOON and some of it for itself.
+pub fn moon(world: &mut World) -> AccountAddress {
+    let moon = asset(world, "MOON", Some(MOON_MAX));
+    let me = world.address(0);
+    world.must(
+        0,
+        "0x1::managed_fungible_asset::mint",
+        &[],
+        args![moon, me, MOON_HELD],
+    );
+    moon
+}
+
+/// A development account makes a store of its own.
+pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> AccountAddress {
+    let executed = world.must(
+        account,
+        "0x1::managed_fungible_asset::create_store",
+        &[],
+        args![asset],
+    );
+    event_field(
+        world,
+        &executed,
+        "0x1::managed_fungible_asset::StoreCreation",
+        "store",
+    )
+}
+
+/// The primary store of `owner`.
+pub fn primary(world: &World, owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
+    let function = "0x1::primary_fungible_store::primary_store_address";
+    let address = world.view(function, &[METADATA], args![owner, asset]);
+    address[0].as_str().unwrap().parse().unwrap()
+}
+
+/// What the primary store of `owner` holds.
+pub fn balance(world: &World, owner: AccountAddress, asset: AccountAddress) -> u64 {
+    let function = "0x1::primary_fungible_store::balance";
+    let balance = world.view(function, &[METADATA], args![owner, asset]);
+    balance[0].as_str().unwrap().parse().unwrap()
+}
+
+/// What a store holds.
+pub fn held(world: &World, store: AccountAddress) -> u64 {
+    let balance = world.view("0x1::fungible_asset::balance", &[STORE], args![store]);
+    balance[0].as_str().unwrap().parse().unwrap()
+}
+
+/// How much of an asset there is.
+pub fn supply(world: &World, asset: AccountAddress) -> u128 {
+    let supply = world.view("0x1::fungible_asset::supply", &[METADATA], args![asset]);
+    supply[0]["vec"][0].as_str().unwrap().parse().unwrap()
+}
+
+/// The asset, account 0's primary store of it and its second store.
+fn two_stores(world: &mut World) -> (AccountAddress, AccountAddress, AccountAddress) {
+    let asset = moon(world);
+    let second = store(world, 0, asset);
+    (asset, primary(world, world.address(0), asset), second)
+}
+
+pub fn cases() -> Vec<Case> {
+    [transfers(), refused_transfers(), dispatchable_transfers()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn transfers() -> Vec<Case> {
+    vec![
+        Case::new(TRANSFER, "from store to store", MOVED, |world| {
+            let (asset, first, second) = two_stores(world);
+            let executed = world.call(0, TRANSFER, &[STORE], args![first, second, 400u64]);
+            assert_eq!((held(world, first), held(world, second)), (600, 400));
+            assert_eq!(supply(world, asset), u128::from(MOON_HELD));
+            executed
+        }),
+        Case::new(TRANSFER, "to the same store", MOVED, |world| {
+            let (_, first, _) = two_stores(world);
+            let executed = world.call(0, TRANSFER, &[STORE], args![first, first, MOON_HELD]);
+            assert_eq!(held(world, first), MOON_HELD);
+            executed
+        }),
+        Case::new(
+            TRANSFER,
+            "of nothing tells no event",
+            Expected::Success(&[]),
+            |world| {
+                let (_, first, second) = two_stores(world);
+                world.call(0, TRANSFER, &[STORE], args![second, first, 0u64])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "from a store that an object owns",
+            MOVED,
+            |world| {
+                let (_, first, second) = two_stores(world);
+                let between = named(world, b"a");
+                world.must(0, "0x1::object::transfer_call", &[], args![second, between]);
+                world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
+                world.call(0, TRANSFER, &[STORE], args![second, first, 5u64])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "a store that was given away moves with what it holds",
+            MOVED,
+            |world| {
+                let (_, first, second) = two_stores(world);
+                world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
+                let to = world.address(1);
+                world.must(0, "0x1::object::transfer", &[STORE], args![second, to]);
+                world.call(1, TRANSFER, &[STORE], args![second, first, 5u64])
+            },
+        ),
+    ]
+}
+
+fn refused_transfers() -> Vec<Case> {
+    vec![
+        Case::new(
+            TRANSFER,
+            "by one who does not own the store",
+            Expected::Abort(
+                "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
+            ),
+            |world| {
+                let (_, first, second) = two_stores(world);
+                world.call(1, TRANSFER, &[STORE], args![first, second, 1u64])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "more than there is",
+            Expected::Abort(
+                "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
+            ),
+            |world| {
+                let (_, first, second) = two_stores(world);
+                world.call(0, TRANSFER, &[STORE], args![first, second, MOON_HELD + 1])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "to a store of another asset",
+            Expected::Abort(
+                "0x1::fungible_asset: EFUNGIBLE_ASSET_AND_STORE_MISMATCH(0x1000b): the store is for another \
+                 asset",
+            ),
+            |world| {
+                let (_, first, _) = two_stores(world);
+                let other = asset(world, "SUN", None);
+                let other = store(world, 0, other);
+                world.call(0, TRANSFER, &[STORE], args![first, other, 1u64])
+            },
+        ),
+        Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
+            let (_, first, second) = two_stores(world);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze_store",
+                &[],
+                args![first],
+            );
+            world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
+        }),
+        Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
+            let (_, first, second) = two_stores(world);
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze_store",
+                &[],
+                args![second],
+            );
+            world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
+        }),
+        Case::new(
+            TRANSFER,
+            "from an object that is no store",
+            NO_STORE,
+            |world| {
+                let (_, first, _) = two_stores(world);
+                let object = named(world, b"a");
+                world.call(0, TRANSFER, &[CORE], args![object, first, 1u64])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "more than a store can hold",
+            Expected::Status("Execution failed in 0x1::fungible_asset::transfer at code offset 0"),
+            |world| {
+                let asset = asset(world, "SUN", None);
+                let (me, second) = (world.address(0), store(world, 0, asset));
+                let first = primary(world, me, asset);
+                let mint = "0x1::managed_fungible_asset::mint";
+                world.must(0, mint, &[], args![asset, me, u64::MAX]);
+                world.must(0, TRANSFER, &[STORE], args![first, second, u64::MAX]);
+                world.must(0, mint, &[], args![asset, me, 1u64]);
+                world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
+            },
+        ),
+    ]
+}
+
+fn dispatchable_transfers() -> Vec<Case> {
+    const DISPATCHED: &str = "0x1::dispatchable_fungible_asset::transfer";
+    const AT_LEAST: &str = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
+    vec![
+        Case::new(DISPATCHED, "from store to store", MOVED, |world| {
+            let (_, first, second) = two_stores(world);
+            let executed = world.call(0, DISPATCHED, &[STORE], args![first, second, 400u64]);
+            assert_eq!((held(world, first), held(world, second)), (600, 400));
+            executed
+        }),
+        Case::new(AT_LEAST, "all of it arrives", MOVED, |world| {
+            let (_, first, second) = two_stores(world);
+            let executed = world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
+            assert_eq!((held(world, first), held(world, second)), (600, 400));
+            executed
+        }),
+        Case::new(
+            AT_LEAST,
+            "more is expected than is sent",
+            Expected::Abort(
+                "0x1::dispatchable_fungible_asset: EAMOUNT_MISMATCH(0x70002): less would arrive than the \
+                 sender expects",
+            ),
+            |world| {
+                let (_, first, second) = two_stores(world);
+                world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 401u64])
+            },
+        ),
+    ]
+}
+
+#[test]
+fn views_tell_what_an_asset_is() {
+    let mut world = World::new();
+    let asset = moon(&mut world);
+    for (view, expected) in [
+        ("name", serde_json::json!("Moon")),
+        ("symbol", "MOON".into()),
+        ("decimals", 6.into()),
+        ("icon_uri", "https://moon/icon".into()),
+        ("project_uri", "https://moon".into()),
+        ("supply", serde_json::json!({"vec": ["1000"]})),
+        ("maximum", serde_json::json!({"vec": ["10000"]})),
+        ("is_untransferable", false.into()),
+        (
+            "metadata",
+            serde_json::json!({
+                "name": "Moon", "symbol": "MOON", "decimals": 6,
+                "icon_uri": "https://moon/icon", "project_uri": "https://moon",
+            }),
+        ),
+    ] {
+        let function = format!("0x1::fungible_asset::{view}");
+        assert_eq!(
+            world.view(&function, &[METADATA], args![asset]),
+            [expected],
+            "{view}"
+        );
+    }
+    let dispatchable = "0x1::fungible_asset::is_asset_type_dispatchable";
+    assert_eq!(world.view(dispatchable, &[], args![asset])[0], false);
+    let derived = "0x1::dispatchable_fungible_asset::derived_supply";
+    assert_eq!(
+        world.view(derived, &[METADATA], args![asset])[0]["vec"][0],
+        "1000"
+    );
+
+    let object = named(&mut world, b"a");
+    let failed = world.try_view("0x1::fungible_asset::name", &[CORE], args![object]);
+    assert_eq!(
+        failed.unwrap_err(),
+        "Move abort in 0x1::fungible_asset: EFUNGIBLE_METADATA_EXISTENCE(0x6001e): this object is no \
+         fungible asset"
+    );
+}
+
+#[test]
+fn views_tell_what_a_store_holds() {
+    let mut world = World::new();
+    let (asset, first, second) = two_stores(&mut world);
+    for (store, held) in [(first, MOON_HELD), (second, 0)] {
+        for (view, expected) in [
+            (
+                "fungible_asset::balance",
+                serde_json::json!(held.to_string()),
+            ),
+            (
+                "dispatchable_fungible_asset::derived_balance",
+                held.to_string().into(),
+            ),
+            ("fungible_asset::is_frozen", false.into()),
+            ("fungible_asset::is_store_dispatchable", false.into()),
+            (
+                "fungible_asset::store_metadata",
+                serde_json::json!({"inner": asset.to_string()}),
+            ),
+        ] {
+            let function = format!("0x1::{view}");
+            assert_eq!(
+                world.view(&function, &[STORE], args![store]),
+                [expected],
+                "{view}"
+            );
+        }
+        for view in [
+            "0x1::fungible_asset::is_balance_at_least",
+            "0x1::dispatchable_fungible_asset::is_derived_balance_at_least",
+        ] {
+            assert_eq!(world.view(view, &[STORE], args![store, held])[0], true);
+            assert_eq!(world.view(view, &[STORE], args![store, held + 1])[0], false);
+        }
+    }
+    for (address, exists) in [(first, true), (asset, false)] {
+        let there = world.view("0x1::fungible_asset::store_exists", &[], args![address]);
+        assert_eq!(there[0], exists);
+    }
+}

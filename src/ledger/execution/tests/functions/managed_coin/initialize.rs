@@ -1,0 +1,171 @@
+//! Making a coin.
+
+use super::abandoned;
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{NATIVE, account, asset, initialise, moon, view},
+};
+use ledger_types::{ExecutedTransaction, StructTag, TypeTag};
+use serde_json::json;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = initialize();
+    cases.extend(refused_initialize());
+    cases
+}
+
+const MADE: Expected =
+    Expected::Success(&["0x1::fungible_asset::Creation", "0x1::coin::PairCreation"]);
+
+fn described(
+    world: &mut World,
+    coin: &str,
+    name: &[u8],
+    symbol: &[u8],
+    decimals: u8,
+) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::managed_coin::initialize",
+        &[coin],
+        args![name.to_vec(), symbol.to_vec(), decimals, true],
+    )
+}
+
+fn initialize() -> Vec<Case> {
+    let function = "0x1::managed_coin::initialize";
+    vec![
+        Case::new(
+            function,
+            "makes the coin and its paired asset",
+            MADE,
+            |world| {
+                let coin = moon();
+                // The longest of everything.
+                let executed = described(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
+                let seen = |name: &str| view(world, name, &coin, vec![]);
+                assert_eq!(seen("name"), json!("n".repeat(32)));
+                assert_eq!(seen("symbol"), json!("s".repeat(32)));
+                assert_eq!(seen("decimals"), json!(32));
+                assert_eq!(seen("supply"), json!({"vec": ["0"]}));
+                assert_eq!(seen("coin_supply"), json!({"vec": ["0"]}));
+                assert_eq!(seen("is_coin_initialized"), true);
+                let metadata = "0x1::fungible_asset::Metadata";
+                let of_asset = |name| world.view(name, &[metadata], args![asset(world, &coin)]);
+                assert_eq!(
+                    of_asset("0x1::fungible_asset::name"),
+                    [json!("n".repeat(32))]
+                );
+                assert_eq!(
+                    of_asset("0x1::fungible_asset::supply"),
+                    [json!({"vec": ["0"]})]
+                );
+                assert_eq!(of_asset("0x1::object::owner"), [json!("0xa")]);
+                executed
+            },
+        ),
+        Case::new(function, "of a generic type", MADE, |world| {
+            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
+            let executed = described(world, &coin, b"Share", b"SHR", 8);
+            let pair = world.view("0x1::coin::paired_coin", &[], args![asset(world, &coin)]);
+            let name = format!("Share<{NATIVE}, vector<u8>>");
+            let expected = json!({
+                "account_address": account(0).to_string(),
+                "module_name": format!("0x{}", hex::encode("pool")),
+                "struct_name": format!("0x{}", hex::encode(name)),
+            });
+            assert_eq!(pair, [json!({"vec": [expected]})]);
+            executed
+        }),
+        Case::new(function, "without counting the supply", MADE, |world| {
+            let coin = moon();
+            let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 0u8, false];
+            let executed = world.call(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+            assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
+            executed
+        }),
+    ]
+}
+
+fn refused_initialize() -> Vec<Case> {
+    let function = "0x1::managed_coin::initialize";
+    let mismatch = Expected::Abort(
+        "0x1::coin: ECOIN_INFO_ADDRESS_MISMATCH(0x10001): only the account at the address of a coin's type can initialise the coin",
+    );
+    let published = Expected::Abort(
+        "0x1::coin: ECOIN_INFO_ALREADY_PUBLISHED(0x80002): this coin is initialised already",
+    );
+    let name = Expected::Abort(
+        "0x1::coin: ECOIN_NAME_TOO_LONG(0x1000c): the name of a coin has at most 32 bytes",
+    );
+    let symbol = Expected::Abort(
+        "0x1::coin: ECOIN_SYMBOL_TOO_LONG(0x1000d): the symbol of a coin has at most 32 bytes",
+    );
+    let decimals = Expected::Abort(
+        "0x1::coin: ECOIN_DECIMALS_TOO_LARGE(0x1001d): a coin has at most 32 decimal places",
+    );
+    let text = Expected::Abort("0x1::string: EINVALID_UTF8(0x1): the bytes are no UTF-8 text");
+    vec![
+        Case::new(function, "of another account's type", mismatch, |world| {
+            let coin = format!("{}::moon::Coin", account(1));
+            described(world, &coin, b"Moon", b"MOON", 6)
+        }),
+        Case::new(function, "of the chain's coin", mismatch, |world| {
+            described(world, NATIVE, b"Moon", b"MOON", 6)
+        }),
+        Case::new(function, "of a type that is no struct", mismatch, |world| {
+            described(world, "u8", b"Moon", b"MOON", 6)
+        }),
+        Case::new(function, "a second time", published, |world| {
+            let coin = initialise(world, true);
+            described(world, &coin, b"Moon", b"MOON", 6)
+        }),
+        Case::new(
+            function,
+            "a second time, after the capabilities were given up",
+            published,
+            |world| {
+                let coin = abandoned(world);
+                described(world, &coin, b"Moon", b"MOON", 6)
+            },
+        ),
+        Case::new(function, "a name of 33 bytes", name, |world| {
+            let coin = moon();
+            described(world, &coin, &[b'n'; 33], b"MOON", 6)
+        }),
+        Case::new(function, "a symbol of 33 bytes", symbol, |world| {
+            let coin = moon();
+            described(world, &coin, b"Moon", &[b's'; 33], 6)
+        }),
+        Case::new(function, "33 decimal places", decimals, |world| {
+            let coin = moon();
+            described(world, &coin, b"Moon", b"MOON", 33)
+        }),
+        Case::new(function, "a symbol that is no text", text, |world| {
+            let coin = moon();
+            described(world, &coin, b"Moon", &[0xff], 6)
+        }),
+        Case::new(
+            function,
+            "a type too long to be read back",
+            Expected::Status("TYPE_RESOLUTION_FAILURE"),
+            |world| {
+                let argument = format!("0x5::{}::{}", "m".repeat(255), "s".repeat(255));
+                let coin = format!(
+                    "{}::m::S<{}>",
+                    account(0),
+                    [argument.as_str(); 8].join(", ")
+                );
+                // The parser takes it no more, so it is put together.
+                let mut tag: StructTag = moon().parse().unwrap();
+                tag.type_args = vec![argument.parse::<TypeTag>().unwrap(); 8];
+                assert!(coin.len() > 4_096 && coin.parse::<StructTag>().is_err());
+                let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, true];
+                let mut call = world.entry("0x1::managed_coin::initialize", &[], arguments);
+                call.type_args = vec![tag.into()];
+                let raw = world.chain.raw(&world.key(0), call);
+                world.run(0, raw)
+            },
+        ),
+    ]
+}

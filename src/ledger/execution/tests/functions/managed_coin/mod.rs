@@ -1,0 +1,175 @@
+//! Cases of `0x1::managed_coin` and of the supply that it changes.
+
+mod initialize;
+mod supply;
+
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{account, asset, freeze, funded, initialise, view},
+};
+use ledger_types::ExecutedTransaction;
+use serde_json::json;
+
+const NO_CAPABILITIES: Expected = Expected::Abort(
+    "0x1::managed_coin: ENO_CAPABILITIES(0x60001): the account does not hold the capabilities of this coin",
+);
+
+/// What a change of a store's frozen mark tells.
+const FROZEN_TOLD: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = initialize::cases();
+    cases.extend(supply::cases());
+    cases.extend(freezing());
+    cases.extend(giving_up());
+    cases
+}
+
+fn ask(
+    world: &mut World,
+    signer: usize,
+    verb: &str,
+    coin: &str,
+    owner: usize,
+) -> ExecutedTransaction {
+    let owner = account(owner);
+    world.call(
+        signer,
+        &format!("0x1::managed_coin::{verb}_coin_store"),
+        &[coin],
+        args![owner],
+    )
+}
+
+fn freezing() -> Vec<Case> {
+    let (freeze_it, unfreeze_it) = (
+        "0x1::managed_coin::freeze_coin_store",
+        "0x1::managed_coin::unfreeze_coin_store",
+    );
+    vec![
+        Case::new(
+            freeze_it,
+            "stops the store under both names",
+            FROZEN_TOLD,
+            |world| {
+                let coin = funded(world, &[10, 10]);
+                let executed = ask(world, 0, "freeze", &coin, 1);
+                let owner = account(1);
+                assert_eq!(
+                    view(world, "is_coin_store_frozen", &coin, args![owner]),
+                    true
+                );
+                let by_asset = world.view(
+                    "0x1::primary_fungible_store::is_frozen",
+                    &["0x1::fungible_asset::Metadata"],
+                    args![owner, asset(world, &coin)],
+                );
+                assert_eq!(by_asset, [json!(true)]);
+                let store = world.view(
+                    "0x1::primary_fungible_store::primary_store_address",
+                    &["0x1::fungible_asset::Metadata"],
+                    args![owner, asset(world, &coin)],
+                );
+                let told = &executed.events[0];
+                let told = world
+                    .chain()
+                    .registry()
+                    .value_to_json(told.type_tag(), told.data());
+                assert_eq!(told.unwrap(), json!({"store": store[0], "frozen": true}));
+                executed
+            },
+        ),
+        Case::new(
+            freeze_it,
+            "by who did not make the coin",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = funded(world, &[10, 10]);
+                ask(world, 1, "freeze", &coin, 0)
+            },
+        ),
+        Case::new(
+            freeze_it,
+            "an account without a store",
+            Expected::Status(
+                "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
+            ),
+            |world| {
+                let coin = initialise(world, true);
+                ask(world, 0, "freeze", &coin, 1)
+            },
+        ),
+        Case::new(unfreeze_it, "lets the store go", FROZEN_TOLD, |world| {
+            let coin = funded(world, &[10, 10]);
+            freeze(world, &coin, 1);
+            let executed = ask(world, 0, "unfreeze", &coin, 1);
+            assert_eq!(
+                view(world, "is_coin_store_frozen", &coin, args![account(1)]),
+                false
+            );
+            executed
+        }),
+        Case::new(
+            unfreeze_it,
+            "by the owner of the store",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = funded(world, &[10, 10]);
+                freeze(world, &coin, 1);
+                ask(world, 1, "unfreeze", &coin, 1)
+            },
+        ),
+        Case::new(
+            unfreeze_it,
+            "an account without a store",
+            Expected::Status(
+                "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
+            ),
+            |world| {
+                let coin = initialise(world, true);
+                ask(world, 0, "unfreeze", &coin, 1)
+            },
+        ),
+    ]
+}
+
+fn giving_up() -> Vec<Case> {
+    let function = "0x1::managed_coin::destroy_caps";
+    vec![
+        Case::new(function, "gives them up", Expected::Success(&[]), |world| {
+            let coin = funded(world, &[10]);
+            world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
+        }),
+        Case::new(
+            function,
+            "by who did not make the coin",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = initialise(world, true);
+                world.call(1, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
+            },
+        ),
+        Case::new(
+            "0x1::managed_coin::register",
+            "makes the store, as the function of coins does",
+            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            |world| {
+                let coin = initialise(world, true);
+                let executed = world.call(1, "0x1::managed_coin::register", &[&coin], vec![]);
+                let owner = account(1);
+                assert_eq!(
+                    view(world, "is_account_registered", &coin, args![owner]),
+                    true
+                );
+                executed
+            },
+        ),
+    ]
+}
+
+/// A coin whose capabilities were given up, of which account 0 holds 10.
+fn abandoned(world: &mut World) -> String {
+    let coin = funded(world, &[10]);
+    world.must(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![]);
+    coin
+}

@@ -1,0 +1,234 @@
+//! Minting and burning.
+
+use super::{NO_CAPABILITIES, abandoned};
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{
+        FROZEN, INSUFFICIENT, NATIVE, NOBODY, OVERFLOW, RESERVED, account, assert_holds, freeze,
+        funded, initialise, mint, moon, view,
+    },
+};
+use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
+use serde_json::json;
+
+/// What the first coins of an account tell.
+const FIRST: Expected =
+    Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = minting();
+    cases.extend(refused_minting());
+    cases.extend(burning());
+    cases
+}
+
+fn give(
+    world: &mut World,
+    signer: usize,
+    coin: &str,
+    to: usize,
+    amount: u64,
+) -> ExecutedTransaction {
+    let to = account(to);
+    world.call(
+        signer,
+        "0x1::managed_coin::mint",
+        &[coin],
+        args![to, amount],
+    )
+}
+
+fn minting() -> Vec<Case> {
+    let function = "0x1::managed_coin::mint";
+    vec![
+        Case::new(function, "raises the supply", FIRST, |world| {
+            let coin = initialise(world, true);
+            mint(world, &coin, account(0), u64::MAX);
+            let executed = give(world, 0, &coin, 1, u64::MAX);
+            assert_holds(world, &coin, account(1), u64::MAX);
+            let twice = (2 * u128::from(u64::MAX)).to_string();
+            assert_eq!(
+                view(world, "supply", &coin, vec![]),
+                json!({"vec": [twice]})
+            );
+            executed
+        }),
+        Case::new(
+            function,
+            "of a coin whose supply nobody counts",
+            FIRST,
+            |world| {
+                let coin = initialise(world, false);
+                let executed = give(world, 0, &coin, 1, 5);
+                assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
+                executed
+            },
+        ),
+        Case::new(function, "of a generic type", FIRST, |world| {
+            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
+            let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
+            world.must(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+            let executed = world.call(0, "0x1::managed_coin::mint", &[&coin], args![NOBODY, 5u64]);
+            assert_holds(world, &coin, NOBODY, 5);
+            executed
+        }),
+        Case::new(
+            function,
+            "nothing, to an account without a store",
+            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            |world| {
+                let coin = initialise(world, true);
+                give(world, 0, &coin, 1, 0)
+            },
+        ),
+    ]
+}
+
+/// Puts the supply of the coin of account 0 where no number of calls would bring it in a lifetime.
+fn set_supply(world: &mut World, coin: &str, supply: u128) {
+    let info: StructTag = format!("0x1::coin::CoinInfo<{coin}>").parse().unwrap();
+    let key = StateKey::resource(&account(0), &info);
+    let tag = TypeTag::from(info);
+    let mut json = {
+        let bytes = &world.chain.state[&key];
+        world.chain().registry().value_to_json(&tag, bytes).unwrap()
+    };
+    json["supply"]["vec"][0]["integer"]["vec"][0]["value"] = json!(supply.to_string());
+    let bytes = world
+        .chain()
+        .registry()
+        .value_from_json(&tag, &json)
+        .unwrap();
+    world.chain.state.insert(key, bytes.into());
+}
+
+fn refused_minting() -> Vec<Case> {
+    let function = "0x1::managed_coin::mint";
+    let supply = Expected::Abort(
+        "0x1::optional_aggregator: EAGGREGATOR_OVERFLOW(0x20001): the supply would exceed its limit",
+    );
+    vec![
+        Case::new(
+            function,
+            "by who did not make the coin",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = initialise(world, true);
+                give(world, 1, &coin, 1, 1)
+            },
+        ),
+        Case::new(
+            function,
+            "after the capabilities were given up",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = abandoned(world);
+                give(world, 0, &coin, 0, 1)
+            },
+        ),
+        Case::new(function, "of the chain's coin", NO_CAPABILITIES, |world| {
+            give(world, 0, NATIVE, 0, 1)
+        }),
+        Case::new(
+            function,
+            "of a coin that is not initialised",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = moon();
+                give(world, 0, &coin, 0, 1)
+            },
+        ),
+        Case::new(
+            function,
+            "more than the store can hold",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[u64::MAX]);
+                give(world, 0, &coin, 0, 1)
+            },
+        ),
+        Case::new(
+            function,
+            "more than the supply can count",
+            supply,
+            |world| {
+                let coin = initialise(world, true);
+                set_supply(world, &coin, u128::MAX - 1);
+                give(world, 0, &coin, 0, 2)
+            },
+        ),
+        Case::new(function, "to a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[1]);
+            freeze(world, &coin, 0);
+            give(world, 0, &coin, 0, 1)
+        }),
+        Case::new(
+            function,
+            "to an address of the framework",
+            RESERVED,
+            |world| {
+                let coin = initialise(world, true);
+                let to = ledger_types::AccountAddress::ONE;
+                world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
+            },
+        ),
+    ]
+}
+
+fn burn(world: &mut World, signer: usize, coin: &str, amount: u64) -> ExecutedTransaction {
+    world.call(signer, "0x1::managed_coin::burn", &[coin], args![amount])
+}
+
+fn burning() -> Vec<Case> {
+    let function = "0x1::managed_coin::burn";
+    vec![
+        Case::new(
+            function,
+            "lowers the supply",
+            Expected::Success(&["0x1::coin::WithdrawEvent"]),
+            |world| {
+                let coin = initialise(world, true);
+                mint(world, &coin, account(0), 10);
+                let executed = burn(world, 0, &coin, 4);
+                assert_holds(world, &coin, account(0), 6);
+                assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": ["6"]}));
+                executed
+            },
+        ),
+        Case::new(function, "nothing", Expected::Success(&[]), |world| {
+            let coin = initialise(world, true);
+            burn(world, 0, &coin, 0)
+        }),
+        Case::new(
+            function,
+            "by who did not make the coin",
+            NO_CAPABILITIES,
+            |world| {
+                let coin = funded(world, &[10, 10]);
+                burn(world, 1, &coin, 1)
+            },
+        ),
+        Case::new(function, "more than there is", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10, 10]);
+            burn(world, 0, &coin, 11)
+        }),
+        Case::new(function, "from a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[10]);
+            freeze(world, &coin, 0);
+            burn(world, 0, &coin, 1)
+        }),
+        Case::new(
+            function,
+            "more than was counted",
+            Expected::Abort(
+                "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
+            ),
+            |world| {
+                let coin = initialise(world, true);
+                mint(world, &coin, account(0), 10);
+                set_supply(world, &coin, 9);
+                burn(world, 0, &coin, 10)
+            },
+        ),
+    ]
+}

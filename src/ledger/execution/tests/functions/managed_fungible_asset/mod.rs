@@ -1,0 +1,223 @@
+//! Cases of `0x1::managed_fungible_asset`: making an asset and naming it; what its manager does with it
+//! and what owners of stores do stand in files of their own.
+
+mod powers;
+mod stores;
+
+use crate::functions::{
+    Case, Expected, World, args,
+    fungible_asset::{METADATA, STORE, balance, moon, store, supply},
+};
+use ledger_framework::modules::object::named_address;
+use ledger_types::{AccountAddress, ExecutedTransaction};
+use powers::MINT;
+
+const NATIVE: AccountAddress = AccountAddress::NATIVE_ASSET;
+const NOT_MANAGER: Expected = Expected::Abort(
+    "0x1::managed_fungible_asset: ENOT_MANAGER(0x50001): the sender does not own the object of this asset, \
+     whose owner manages it",
+);
+const NOTHING: Expected = Expected::Success(&[]);
+const CREATE: &str = "0x1::managed_fungible_asset::create";
+const CREATE_BOUND: &str = "0x1::managed_fungible_asset::create_untransferable";
+const SET: &str = "0x1::managed_fungible_asset::set_metadata";
+/// Leaves an option of a call open.
+const KEEP: Option<String> = None;
+type Run = fn(&mut World) -> ExecutedTransaction;
+
+pub fn cases() -> Vec<Case> {
+    [
+        creations(),
+        names(),
+        new_names(),
+        powers::cases(),
+        stores::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn creations() -> Vec<Case> {
+    const CREATED: Expected = Expected::Success(&["0x1::fungible_asset::Creation"]);
+    vec![
+        Case::new(
+            CREATE,
+            "the asset is where its symbol says",
+            CREATED,
+            |world| {
+                let (me, no_maximum) = (world.address(0), None::<u128>);
+                let args = args!["Moon", "MOON", 6u8, "", "", no_maximum];
+                let executed = world.call(0, CREATE, &[], args);
+                let address = world.view(
+                    "0x1::managed_fungible_asset::asset_address",
+                    &[],
+                    args![me, "MOON"],
+                );
+                let asset = named_address(me, b"MOON");
+                assert_eq!(address[0], asset.to_string());
+                assert_eq!(supply(world, asset), 0);
+                let maximum = world.view("0x1::fungible_asset::maximum", &[METADATA], args![asset]);
+                assert_eq!(maximum[0], serde_json::json!({"vec": []}));
+                for (asset, is_managed) in [(asset, true), (NATIVE, false)] {
+                    let managed =
+                        world.view("0x1::managed_fungible_asset::is_managed", &[], args![asset]);
+                    assert_eq!(managed[0], is_managed);
+                }
+                executed
+            },
+        ),
+        Case::new(
+            CREATE,
+            "a second time under one symbol",
+            Expected::Abort(
+                "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
+            ),
+            |world| {
+                moon(world);
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args!["Other", "MOON", 0u8, "", "", None::<u128>],
+                )
+            },
+        ),
+        Case::new(
+            CREATE_BOUND,
+            "its stores stay with their owners",
+            CREATED,
+            |world| {
+                let args = args!["Bond", "BOND", 0u8, "", "", None::<u128>];
+                let executed = world.call(0, CREATE_BOUND, &[], args);
+                let asset = named_address(world.address(0), b"BOND");
+                let bound = world.view(
+                    "0x1::fungible_asset::is_untransferable",
+                    &[METADATA],
+                    args![asset],
+                );
+                assert_eq!(bound[0], true);
+                let (store, to) = (store(world, 1, asset), world.address(2));
+                world.must(0, MINT, &[], args![asset, to, 7u64]);
+                assert_eq!(balance(world, to, asset), 7);
+                let given = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
+                assert!(!given.info.v0().status.is_success());
+                let bound = world.view("0x1::object::is_untransferable", &[STORE], args![store]);
+                assert_eq!(bound[0], true);
+                executed
+            },
+        ),
+    ]
+}
+
+fn names() -> Vec<Case> {
+    fn too_long(
+        function: &'static str,
+        shows: &'static str,
+        expected: &'static str,
+        run: Run,
+    ) -> Case {
+        Case::new(function, shows, Expected::Abort(expected), run)
+    }
+    vec![
+        Case::new(
+            CREATE,
+            "the longest names, the most decimals",
+            Expected::Success(&["0x1::fungible_asset::Creation"]),
+            |world| {
+                let (name, uri) = ("n".repeat(32), "u".repeat(512));
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args![name, name, 32u8, uri, uri, Some(0u128)],
+                )
+            },
+        ),
+        too_long(
+            CREATE,
+            "a name that is too long",
+            "0x1::fungible_asset: ENAME_TOO_LONG(0x2000f): the name of an asset has at most 32 bytes",
+            |world| {
+                let name = "n".repeat(33);
+                world.call(0, CREATE, &[], args![name, "S", 0u8, "", "", None::<u128>])
+            },
+        ),
+        too_long(
+            CREATE,
+            "a symbol that is too long",
+            "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
+            |world| {
+                let symbol = "s".repeat(33);
+                world.call(
+                    0,
+                    CREATE,
+                    &[],
+                    args!["N", symbol, 0u8, "", "", None::<u128>],
+                )
+            },
+        ),
+        too_long(
+            CREATE,
+            "too many decimals",
+            "0x1::fungible_asset: EDECIMALS_TOO_LARGE(0x20011): an asset has at most 32 decimal places",
+            |world| world.call(0, CREATE, &[], args!["N", "S", 33u8, "", "", None::<u128>]),
+        ),
+        too_long(
+            CREATE,
+            "a URI that is too long",
+            "0x1::fungible_asset: EURI_TOO_LONG(0x20013): a URI of an asset has at most 512 bytes",
+            |world| {
+                let uri = "u".repeat(513);
+                world.call(0, CREATE, &[], args!["N", "S", 0u8, "", uri, None::<u128>])
+            },
+        ),
+    ]
+}
+
+fn new_names() -> Vec<Case> {
+    vec![
+        Case::new(SET, "what is given changes", NOTHING, |world| {
+            let asset = moon(world);
+            let (name, decimals) = (Some("Luna"), Some(3u8));
+            let executed = world.call(
+                0,
+                SET,
+                &[],
+                args![asset, name, KEEP, decimals, KEEP, Some("x")],
+            );
+            let metadata = world.view("0x1::fungible_asset::metadata", &[METADATA], args![asset]);
+            let expected = serde_json::json!({
+                "name": "Luna", "symbol": "MOON", "decimals": 3,
+                "icon_uri": "https://moon/icon", "project_uri": "x",
+            });
+            assert_eq!(metadata, [expected]);
+            executed
+        }),
+        Case::new(
+            SET,
+            "a symbol that is too long",
+            Expected::Abort(
+                "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
+            ),
+            |world| {
+                let (asset, symbol) = (moon(world), Some("s".repeat(33)));
+                world.call(
+                    0,
+                    SET,
+                    &[],
+                    args![asset, KEEP, symbol, None::<u8>, KEEP, KEEP],
+                )
+            },
+        ),
+        Case::new(SET, "by one who is no manager", NOT_MANAGER, |world| {
+            let asset = moon(world);
+            world.call(
+                1,
+                SET,
+                &[],
+                args![asset, KEEP, KEEP, None::<u8>, KEEP, KEEP],
+            )
+        }),
+    ]
+}

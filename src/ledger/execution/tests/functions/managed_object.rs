@@ -1,0 +1,284 @@
+//! Cases of `0x1::managed_object`.
+
+use crate::functions::{
+    Case, Expected, World, args,
+    fungible_asset::{METADATA, balance, moon},
+    object::{CORE, named, owner},
+};
+use ledger_framework::modules::object::{guid_address, named_address};
+use ledger_types::{AccountAddress, ExecutedTransaction};
+
+const REFS: &str = "0x1::managed_object::ObjectRefs";
+const CREATED: Expected = Expected::Success(&["0x1::managed_object::ObjectCreation"]);
+const NOT_OWNER: Expected =
+    Expected::Abort("0x1::object: ENOT_OBJECT_OWNER(0x50004): the sender does not own this object");
+const BOUND: Expected = Expected::Abort(
+    "0x1::object: EOBJECT_NOT_TRANSFERRABLE(0x50009): this object is bound to its owner for ever",
+);
+
+/// The field of an event of this transaction.
+pub fn event_field(
+    world: &World,
+    executed: &ExecutedTransaction,
+    event: &str,
+    field: &str,
+) -> AccountAddress {
+    let found = executed
+        .events
+        .iter()
+        .find(|found| found.type_tag().to_string() == event)
+        .unwrap();
+    let registry = world.chain().registry();
+    let json = registry
+        .value_to_json(found.type_tag(), found.data())
+        .unwrap();
+    json[field].as_str().unwrap().parse().unwrap()
+}
+
+fn created(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
+    event_field(
+        world,
+        executed,
+        "0x1::managed_object::ObjectCreation",
+        "object",
+    )
+}
+
+/// Account 0 makes an object that can be deleted.
+fn generated(world: &mut World) -> AccountAddress {
+    let executed = world.must(0, "0x1::managed_object::create_generated", &[], args![]);
+    created(world, &executed)
+}
+
+fn is_deletable(world: &World, object: AccountAddress) -> bool {
+    world.view("0x1::managed_object::is_deletable", &[], args![object])[0] == true
+}
+
+pub fn cases() -> Vec<Case> {
+    [creations(), deletions(), gates(), assets()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn creations() -> Vec<Case> {
+    const NAMED: &str = "0x1::managed_object::create_named";
+    vec![
+        Case::new(
+            NAMED,
+            "the object is where its seed says",
+            CREATED,
+            |world| {
+                let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
+                let object = named_address(world.address(0), b"seed");
+                assert_eq!(created(world, &executed), object);
+                assert_eq!(owner(world, object), world.address(0).to_string());
+                assert!(!is_deletable(world, object));
+                executed
+            },
+        ),
+        Case::new(
+            NAMED,
+            "a second time",
+            Expected::Abort(
+                "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
+            ),
+            |world| {
+                named(world, b"a");
+                world.call(0, NAMED, &[], args![b"a".to_vec()])
+            },
+        ),
+        Case::new(
+            "0x1::managed_object::create_generated",
+            "the object is where the account's next number says",
+            CREATED,
+            |world| {
+                let me = world.address(0);
+                // The streams of the account and of its coin store have the numbers below.
+                let expected = guid_address(me, 4);
+                let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
+                assert_eq!(created(world, &executed), expected);
+                assert_ne!(generated(world), expected, "the number went up");
+                assert!(is_deletable(world, expected));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::managed_object::create_sticky",
+            "the object stays",
+            CREATED,
+            |world| {
+                let executed = world.call(0, "0x1::managed_object::create_sticky", &[], args![]);
+                let object = created(world, &executed);
+                assert!(!is_deletable(world, object));
+                executed
+            },
+        ),
+    ]
+}
+
+fn deletions() -> Vec<Case> {
+    const DELETE: &str = "0x1::managed_object::delete";
+    vec![
+        Case::new(
+            DELETE,
+            "the object goes and gives its room back",
+            Expected::Success(&["0x1::managed_object::ObjectDeletion"]),
+            |world| {
+                let object = generated(world);
+                let executed = world.call(0, DELETE, &[], args![object]);
+                assert_eq!(
+                    world.view("0x1::object::is_object", &[], args![object])[0],
+                    false
+                );
+                assert!(
+                    world.paid(&executed) < 0,
+                    "the deposit is more than the fee"
+                );
+                executed
+            },
+        ),
+        Case::new(DELETE, "by one who is no owner", NOT_OWNER, |world| {
+            let object = generated(world);
+            world.call(1, DELETE, &[], args![object])
+        }),
+        Case::new(
+            DELETE,
+            "an object that was made to stay",
+            Expected::Abort("0x1::object: ECANNOT_DELETE(0x50005): this object was made to stay"),
+            |world| {
+                let object = named(world, b"a");
+                world.call(0, DELETE, &[], args![object])
+            },
+        ),
+        Case::new(
+            DELETE,
+            "coins lie at its address",
+            Expected::Abort(
+                "0x1::managed_object: EHOLDS_COINS(0x30001): the chain's coin lies at this object's address \
+                 and would be lost; send it on first",
+            ),
+            |world| {
+                let object = generated(world);
+                world.must(1, "0x1::node_account::transfer", &[], args![object, 1u64]);
+                world.call(0, DELETE, &[], args![object])
+            },
+        ),
+        Case::new(
+            DELETE,
+            "an object of another kind",
+            Expected::Abort(
+                "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
+            ),
+            |world| {
+                let asset = moon(world);
+                world.call(0, DELETE, &[], args![asset])
+            },
+        ),
+    ]
+}
+
+fn gates() -> Vec<Case> {
+    const UNGATED: &str = "0x1::managed_object::set_ungated_transfer";
+    const BIND: &str = "0x1::managed_object::set_untransferable";
+    const NOTHING: Expected = Expected::Success(&[]);
+    vec![
+        Case::new(UNGATED, "the gate closes and opens", NOTHING, |world| {
+            let object = named(world, b"a");
+            let is_open = |world: &World| {
+                world.view(
+                    "0x1::object::ungated_transfer_allowed",
+                    &[CORE],
+                    args![object],
+                )
+            };
+            world.must(0, UNGATED, &[], args![object, false]);
+            assert_eq!(is_open(world)[0], false);
+            let executed = world.call(0, UNGATED, &[], args![object, true]);
+            assert_eq!(is_open(world)[0], true);
+            executed
+        }),
+        Case::new(UNGATED, "by one who is no owner", NOT_OWNER, |world| {
+            let object = named(world, b"a");
+            world.call(1, UNGATED, &[], args![object, false])
+        }),
+        Case::new(UNGATED, "of an object that is bound", BOUND, |world| {
+            let object = named(world, b"a");
+            world.must(0, BIND, &[], args![object]);
+            world.call(0, UNGATED, &[], args![object, true])
+        }),
+        Case::new(BIND, "the object is bound for ever", NOTHING, |world| {
+            let object = named(world, b"a");
+            let executed = world.call(0, BIND, &[], args![object]);
+            let bound = world.view("0x1::object::is_untransferable", &[REFS], args![object]);
+            assert_eq!(bound[0], true);
+            let to = world.address(1);
+            let refused = world.call(0, "0x1::object::transfer", &[REFS], args![object, to]);
+            assert!(!refused.info.v0().status.is_success());
+            executed
+        }),
+        Case::new(BIND, "a second time", BOUND, |world| {
+            let object = named(world, b"a");
+            world.must(0, BIND, &[], args![object]);
+            world.call(0, BIND, &[], args![object])
+        }),
+    ]
+}
+
+fn assets() -> Vec<Case> {
+    const SEND: &str = "0x1::managed_object::transfer_fungible_assets";
+    vec![
+        Case::new(
+            SEND,
+            "an asset goes on from the object's store",
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::Deposit",
+            ]),
+            |world| {
+                let (asset, object) = (moon(world), named(world, b"a"));
+                let transfer = "0x1::primary_fungible_store::transfer";
+                world.must(0, transfer, &[METADATA], args![asset, object, 10u64]);
+                let to = world.address(2);
+                let executed = world.call(0, SEND, &[], args![object, asset, to, 4u64]);
+                assert_eq!(
+                    (balance(world, object, asset), balance(world, to, asset)),
+                    (6, 4)
+                );
+                executed
+            },
+        ),
+        Case::new(
+            SEND,
+            "coins go on, from an object that an object owns",
+            Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]),
+            |world| {
+                let (object, between) = (named(world, b"a"), named(world, b"b"));
+                world.must(0, "0x1::object::transfer_call", &[], args![object, between]);
+                world.must(1, "0x1::node_account::transfer", &[], args![object, 10u64]);
+                let before = world.balance(2);
+                let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
+                let executed = world.call(0, SEND, &[], args![object, native, to, 10u64]);
+                assert_eq!(world.balance(2), before + 10);
+                executed
+            },
+        ),
+        Case::new(SEND, "by one who is no owner", NOT_OWNER, |world| {
+            let object = named(world, b"a");
+            let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
+            world.call(1, SEND, &[], args![object, native, to, 1u64])
+        }),
+        Case::new(
+            SEND,
+            "more than the object holds",
+            Expected::Abort(
+                "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
+            ),
+            |world| {
+                let (asset, object) = (moon(world), named(world, b"a"));
+                let to = world.address(2);
+                world.call(0, SEND, &[], args![object, asset, to, 1u64])
+            },
+        ),
+    ]
+}

@@ -1,0 +1,179 @@
+//! Every entry function of the framework: its success and each of its failures, with status, events
+//! and gas. One file per module lists the cases; this file runs them all and sees that none is missing.
+//!
+//! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger-execution --test all functions::` writes it anew.
+
+pub(crate) mod account;
+pub(crate) mod bounds;
+pub(crate) mod coin;
+pub(crate) mod coverage;
+pub(crate) mod escrow;
+pub(crate) mod exchange;
+pub(crate) mod fungible_asset;
+pub(crate) mod managed_coin;
+pub(crate) mod managed_fungible_asset;
+pub(crate) mod managed_object;
+pub(crate) mod multisig_account;
+pub(crate) mod object;
+pub(crate) mod primary_fungible_store;
+pub(crate) mod registry;
+pub(crate) mod resource_account;
+pub(crate) mod vendor_account;
+pub(crate) mod world;
+
+use ledger_types::ExecutedTransaction;
+use std::{collections::BTreeMap, path::Path};
+pub(crate) use world::{Newest, World, args};
+
+/// What a case must end with.
+#[derive(Clone, Copy)]
+pub(crate) enum Expected {
+    /// It succeeds, with events of these types before the fee statement.
+    Success(&'static [&'static str]),
+    /// It aborts; `vm_status` is this after `Move abort in `.
+    Abort(&'static str),
+    /// It fails otherwise, with this `vm_status`.
+    Status(&'static str),
+}
+
+/// One call of a function.
+pub(crate) struct Case {
+    function: &'static str,
+    shows: &'static str,
+    expected: Expected,
+    run: fn(&mut World) -> ExecutedTransaction,
+}
+
+impl Case {
+    /// A case of `function`. `run` prepares the world, makes the call and gives its transaction.
+    pub fn new(
+        function: &'static str,
+        shows: &'static str,
+        expected: Expected,
+        run: fn(&mut World) -> ExecutedTransaction,
+    ) -> Self {
+        Self {
+            function,
+            shows,
+            expected,
+            run,
+        }
+    }
+
+    /// Prepares `world` and makes the call; gives its transaction.
+    pub fn run(&self, world: &mut World) -> ExecutedTransaction {
+        (self.run)(world)
+    }
+
+    /// The function that is called.
+    #[allow(dead_code, reason = "the bench of functions asks")]
+    pub fn function(&self) -> &'static str {
+        self.function
+    }
+
+    /// Whether the call is to succeed.
+    pub fn succeeds(&self) -> bool {
+        matches!(self.expected, Expected::Success(_))
+    }
+
+    fn name(&self) -> String {
+        format!("{}: {}", self.function, self.shows)
+    }
+
+    /// Runs the case; gives the gas it used, or what is wrong.
+    fn check(&self) -> Result<u64, String> {
+        let mut world = World::new();
+        let executed = self.run(&mut world);
+        let status = world.chain().vm_status(&executed.info.v0().status);
+        let events = world::event_types(&executed);
+        let wanted = match self.expected {
+            Expected::Success(_) => "Executed successfully".to_owned(),
+            Expected::Abort(text) => format!("Move abort in {text}"),
+            Expected::Status(text) => text.to_owned(),
+        };
+        let wanted_events = match self.expected {
+            Expected::Success(events) => events,
+            _ => &[],
+        };
+        let called = executed.transaction.as_user().and_then(|user| {
+            let call = user.raw.entry_function()?;
+            Some(format!("{}::{}", call.module, call.function))
+        });
+        if called.as_deref() != Some(self.function) {
+            Err(format!(
+                "{}: the call under test was of {called:?}",
+                self.name()
+            ))
+        } else if status != wanted {
+            Err(format!(
+                "{}: status\n  {status}\nnot\n  {wanted}",
+                self.name()
+            ))
+        } else if events != wanted_events {
+            Err(format!(
+                "{}: events {events:?}, not {wanted_events:?}",
+                self.name()
+            ))
+        } else {
+            Ok(executed.info.v0().gas_used)
+        }
+    }
+}
+
+/// All cases, module by module.
+pub(crate) fn cases() -> Vec<Case> {
+    let modules: Vec<Vec<Case>> = vec![
+        account::cases(),
+        coin::cases(),
+        escrow::cases(),
+        exchange::cases(),
+        fungible_asset::cases(),
+        managed_fungible_asset::cases(),
+        managed_object::cases(),
+        managed_coin::cases(),
+        multisig_account::cases(),
+        object::cases(),
+        primary_fungible_store::cases(),
+        registry::cases(),
+        resource_account::cases(),
+        vendor_account::cases(),
+        bounds::cases(),
+    ];
+    modules.into_iter().flatten().collect()
+}
+
+#[test]
+fn every_case_ends_as_it_says_and_uses_the_gas_it_used() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions/gas.json");
+    let golden: BTreeMap<String, u64> =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned()))
+            .unwrap();
+    let mut used = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for case in cases() {
+        match case.check() {
+            Ok(gas) => assert!(
+                used.insert(case.name(), gas).is_none(),
+                "{} twice",
+                case.name()
+            ),
+            Err(what) => wrong.push(what),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, serde_json::to_string_pretty(&used).unwrap() + "\n").unwrap();
+    } else {
+        let changed: Vec<String> = used
+            .iter()
+            .filter(|(name, gas)| golden.get(*name) != Some(gas))
+            .map(|(name, gas)| format!("{name}: {gas}, not {:?}", golden.get(name)))
+            .collect();
+        assert!(changed.is_empty(), "gas changed:\n{}", changed.join("\n"));
+        assert_eq!(
+            used.len(),
+            golden.len(),
+            "gas.json has cases that are no more"
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! Cases of `0x1::object`, with objects that `0x1::managed_object` makes.
+
+use crate::functions::{Case, Expected, World, args};
+use ledger_framework::modules::object::named_address;
+use ledger_types::AccountAddress;
+
+/// Type argument that every object fits.
+pub const CORE: &str = "0x1::object::ObjectCore";
+const METADATA: &str = "0x1::fungible_asset::Metadata";
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const TRANSFER: Expected = Expected::Success(&["0x1::object::Transfer"]);
+const NOT_OWNER: Expected =
+    Expected::Abort("0x1::object: ENOT_OBJECT_OWNER(0x50004): the sender does not own this object");
+const NO_OBJECT: Expected = Expected::Abort(
+    "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
+);
+const NO_RESOURCE: Expected = Expected::Abort(
+    "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
+);
+const GATED: Expected = Expected::Abort(
+    "0x1::object: ENO_UNGATED_TRANSFERS(0x50003): owners may not give this object away, or not one of the \
+     objects that own it",
+);
+
+/// Account 0 makes the object named `seed`.
+pub fn named(world: &mut World, seed: &[u8]) -> AccountAddress {
+    world.must(0, "0x1::managed_object::create_named", &[], args![seed]);
+    named_address(world.address(0), seed)
+}
+
+/// Who owns an object, by the view.
+pub fn owner(world: &World, object: AccountAddress) -> String {
+    let owner = world.view("0x1::object::owner", &[CORE], args![object]);
+    owner[0].as_str().unwrap().to_owned()
+}
+
+fn is(world: &World, view: &str, object: AccountAddress) -> bool {
+    world.view(view, &[CORE], args![object])[0] == true
+}
+
+/// A chain of `length` objects: account 0 owns the first, each owns the next. Gives the last.
+fn chain_of(world: &mut World, length: u8) -> AccountAddress {
+    let mut last = named(world, &[0]);
+    for seed in 1..length {
+        let next = named(world, &[seed]);
+        world.must(0, "0x1::object::transfer_call", &[], args![next, last]);
+        last = next;
+    }
+    last
+}
+
+pub fn cases() -> Vec<Case> {
+    [transfers(), refused_transfers(), burns()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn transfers() -> Vec<Case> {
+    const CALL: &str = "0x1::object::transfer_call";
+    vec![
+        Case::new(
+            "0x1::object::transfer",
+            "the object has a new owner",
+            TRANSFER,
+            |world| {
+                let object = named(world, b"a");
+                let to = world.address(1);
+                let executed = world.call(0, "0x1::object::transfer", &[CORE], args![object, to]);
+                assert_eq!(owner(world, object), to.to_string());
+                let owns = |who| {
+                    world.view("0x1::object::is_owner", &[CORE], args![object, who])[0] == true
+                };
+                assert!(owns(to) && !owns(world.address(0)));
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer",
+            "to the owner, nothing happens",
+            Expected::Success(&[]),
+            |world| {
+                let object = named(world, b"a");
+                let to = world.address(0);
+                world.call(0, "0x1::object::transfer", &[CORE], args![object, to])
+            },
+        ),
+        Case::new(
+            CALL,
+            "by address, from a chain of seven owners",
+            TRANSFER,
+            |world| {
+                let object = chain_of(world, 8);
+                let me = world.address(0);
+                let owns = world.view("0x1::object::owns", &[CORE], args![object, me]);
+                assert_eq!(owns[0], true);
+                let root = world.view("0x1::object::root_owner", &[CORE], args![object]);
+                assert_eq!(root[0], me.to_string());
+                let executed = world.call(0, CALL, &[], args![object, me]);
+                assert_eq!(owner(world, object), me.to_string());
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer_to_object",
+            "an object owns the object",
+            TRANSFER,
+            |world| {
+                let (object, to) = (named(world, b"a"), named(world, b"b"));
+                let function = "0x1::object::transfer_to_object";
+                let executed = world.call(0, function, &[CORE, CORE], args![object, to]);
+                assert_eq!(owner(world, object), to.to_string());
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer_to_object",
+            "to an object that is not there",
+            NO_OBJECT,
+            |world| {
+                let object = named(world, b"a");
+                let function = "0x1::object::transfer_to_object";
+                world.call(0, function, &[CORE, CORE], args![object, NOBODY])
+            },
+        ),
+    ]
+}
+
+fn refused_transfers() -> Vec<Case> {
+    const CALL: &str = "0x1::object::transfer_call";
+    vec![
+        Case::new(CALL, "there is no object", NO_OBJECT, |world| {
+            world.call(0, CALL, &[], args![NOBODY, NOBODY])
+        }),
+        Case::new(
+            "0x1::object::transfer",
+            "there is no object",
+            NO_OBJECT,
+            |world| world.call(0, "0x1::object::transfer", &[CORE], args![NOBODY, NOBODY]),
+        ),
+        Case::new(
+            "0x1::object::transfer",
+            "the object is of another type",
+            NO_RESOURCE,
+            |world| {
+                let object = named(world, b"a");
+                world.call(
+                    0,
+                    "0x1::object::transfer",
+                    &[METADATA],
+                    args![object, NOBODY],
+                )
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer",
+            "by one who is no owner",
+            NOT_OWNER,
+            |world| {
+                let object = named(world, b"a");
+                world.call(1, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer",
+            "the owner may not give it away",
+            GATED,
+            |world| {
+                let object = named(world, b"a");
+                let function = "0x1::managed_object::set_ungated_transfer";
+                world.must(0, function, &[], args![object, false]);
+                assert!(!is(world, "0x1::object::ungated_transfer_allowed", object));
+                world.call(0, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+            },
+        ),
+        Case::new(
+            "0x1::object::transfer",
+            "an owner in the chain may not be given away",
+            GATED,
+            |world| {
+                let (object, between) = (named(world, b"a"), named(world, b"b"));
+                world.must(0, CALL, &[], args![object, between]);
+                let function = "0x1::managed_object::set_ungated_transfer";
+                world.must(0, function, &[], args![between, false]);
+                world.call(0, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+            },
+        ),
+        Case::new(
+            CALL,
+            "the chain of owners is too long",
+            Expected::Abort(
+                "0x1::object: EMAXIMUM_NESTING(0x20006): the chain of objects that own each other is too long",
+            ),
+            |world| {
+                let (first, owned) = (chain_of(world, 8), named(world, b"last"));
+                world.must(0, CALL, &[], args![owned, first]);
+                let (me, function) = (world.address(0), "0x1::object::owns");
+                assert!(world.try_view(function, &[CORE], args![owned, me]).is_err());
+                world.call(0, CALL, &[], args![owned, me])
+            },
+        ),
+    ]
+}
+
+fn burns() -> Vec<Case> {
+    const BURN: &str = "0x1::object::burn";
+    const UNBURN: &str = "0x1::object::unburn";
+    const NOTHING: Expected = Expected::Success(&[]);
+    vec![
+        Case::new(
+            BURN,
+            "a tombstone appears, the owner stays",
+            NOTHING,
+            |world| {
+                let object = named(world, b"a");
+                let executed = world.call(0, BURN, &[CORE], args![object]);
+                assert!(is(world, "0x1::object::is_burnt", object));
+                assert_eq!(owner(world, object), world.address(0).to_string());
+                executed
+            },
+        ),
+        Case::new(
+            BURN,
+            "by an owner through another object",
+            NOT_OWNER,
+            |world| {
+                let object = chain_of(world, 2);
+                world.call(0, BURN, &[CORE], args![object])
+            },
+        ),
+        Case::new(
+            BURN,
+            "a second time",
+            Expected::Abort(
+                "0x1::object: EOBJECT_ALREADY_BURNT(0xa): this object is burnt already",
+            ),
+            |world| {
+                let object = named(world, b"a");
+                world.must(0, BURN, &[CORE], args![object]);
+                world.call(0, BURN, &[CORE], args![object])
+            },
+        ),
+        Case::new(UNBURN, "the tombstone goes", NOTHING, |world| {
+            let object = named(world, b"a");
+            world.must(0, BURN, &[CORE], args![object]);
+            let executed = world.call(0, UNBURN, &[CORE], args![object]);
+            assert!(!is(world, "0x1::object::is_burnt", object));
+            executed
+        }),
+        Case::new(UNBURN, "by one who is no owner", NOT_OWNER, |world| {
+            let object = named(world, b"a");
+            world.must(0, BURN, &[CORE], args![object]);
+            world.call(1, UNBURN, &[CORE], args![object])
+        }),
+        Case::new(
+            UNBURN,
+            "what is not burnt",
+            Expected::Abort("0x1::object: EOBJECT_NOT_BURNT(0x10008): this object is not burnt"),
+            |world| {
+                let object = named(world, b"a");
+                world.call(0, UNBURN, &[CORE], args![object])
+            },
+        ),
+    ]
+}
+
+#[test]
+fn views_derive_addresses_and_tell_what_is_there() {
+    let mut world = World::new();
+    let object = named(&mut world, b"a");
+    let me = world.address(0);
+    let derived = world.view(
+        "0x1::object::create_object_address",
+        &[],
+        args![me, b"a".to_vec()],
+    );
+    assert_eq!(derived[0], object.to_string());
+    for (function, number) in [
+        (
+            "0x1::object::create_user_derived_object_address",
+            args![me, object],
+        ),
+        ("0x1::object::create_guid_object_address", args![me, 3u64]),
+    ] {
+        let derived = world.view(function, &[], number);
+        assert_ne!(derived[0], object.to_string());
+    }
+    for (address, is_there) in [(object, true), (NOBODY, false)] {
+        let is_object = world.view("0x1::object::is_object", &[], args![address]);
+        assert_eq!(is_object[0], is_there);
+        let exists = world.view("0x1::object::object_exists", &[CORE], args![address]);
+        assert_eq!(exists[0], is_there);
+    }
+    let exists = world.view("0x1::object::object_exists", &[METADATA], args![object]);
+    assert_eq!(exists[0], false);
+    assert!(!is(&world, "0x1::object::is_untransferable", object));
+}
+
+/// Two objects may come to own each other; then nobody owns them, and no view runs on for ever.
+#[test]
+fn a_circle_of_owners_ends_views() {
+    let mut world = World::new();
+    let (a, b) = (named(&mut world, b"a"), named(&mut world, b"b"));
+    world.must(0, "0x1::object::transfer_call", &[], args![a, b]);
+    world.must(0, "0x1::object::transfer_call", &[], args![b, a]);
+    let me = world.address(0);
+    for failed in [
+        world.try_view("0x1::object::root_owner", &[CORE], args![a]),
+        world.try_view("0x1::object::owns", &[CORE], args![a, me]),
+    ] {
+        assert!(failed.unwrap_err().contains("EMAXIMUM_NESTING"));
+    }
+}

@@ -1,0 +1,230 @@
+//! Cases of `0x1::primary_fungible_store`: with an asset of its own stores, and with the paired asset of
+//! the chain's coin.
+
+use crate::functions::{
+    Case, Expected, World, args,
+    fungible_asset::{METADATA, MOON_HELD, STORE, balance, moon, primary, supply},
+    object::{CORE, named},
+};
+use ledger_framework::modules::object::user_derived_address;
+use ledger_types::AccountAddress;
+
+const TRANSFER: &str = "0x1::primary_fungible_store::transfer";
+const AT_LEAST: &str = "0x1::primary_fungible_store::transfer_assert_minimum_deposit";
+const NATIVE: AccountAddress = AccountAddress::NATIVE_ASSET;
+const MOVED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+]);
+const COINS_MOVED: Expected =
+    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
+
+fn exists(world: &World, owner: AccountAddress, asset: AccountAddress) -> bool {
+    let function = "0x1::primary_fungible_store::primary_store_exists";
+    world.view(function, &[METADATA], args![owner, asset])[0] == true
+}
+
+pub fn cases() -> Vec<Case> {
+    [transfers(), refused_transfers(), minimum_deposits()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn transfers() -> Vec<Case> {
+    vec![
+        Case::new(TRANSFER, "to one without a store", MOVED, |world| {
+            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+            assert!(!exists(world, to, asset));
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
+            assert_eq!(
+                (balance(world, from, asset), balance(world, to, asset)),
+                (700, 300)
+            );
+            assert_eq!(supply(world, asset), u128::from(MOON_HELD));
+            let store = primary(world, to, asset);
+            assert_eq!(store, user_derived_address(to, asset));
+            let open = world.view(
+                "0x1::object::ungated_transfer_allowed",
+                &[CORE],
+                args![store],
+            );
+            assert_eq!(open[0], false, "a primary store stays with its owner");
+            executed
+        }),
+        Case::new(TRANSFER, "to oneself", MOVED, |world| {
+            let (asset, me) = (moon(world), world.address(0));
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, me, 300u64]);
+            assert_eq!(balance(world, me, asset), MOON_HELD);
+            executed
+        }),
+        Case::new(
+            TRANSFER,
+            "of nothing makes the store",
+            Expected::Success(&[]),
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 0u64]);
+                assert!(exists(world, to, asset));
+                executed
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "from a burnt store, which is restored",
+            MOVED,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                let store = primary(world, world.address(0), asset);
+                world.must(0, "0x1::object::burn", &[STORE], args![store]);
+                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
+                let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
+                assert_eq!(burnt[0], false);
+                executed
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "of the paired asset moves coins",
+            COINS_MOVED,
+            |world| {
+                let (to, before) = (world.address(1), world.balance(1));
+                let executed = world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, 300u64]);
+                assert_eq!(world.balance(1), before + 300);
+                assert_eq!(balance(world, to, NATIVE), before + 300);
+                executed
+            },
+        ),
+    ]
+}
+
+fn refused_transfers() -> Vec<Case> {
+    const FROZEN: Expected = Expected::Abort(
+        "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+    );
+    vec![
+        Case::new(
+            TRANSFER,
+            "from one without a store",
+            Expected::Abort(
+                "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
+            ),
+            |world| {
+                let (asset, to) = (moon(world), world.address(0));
+                world.call(1, TRANSFER, &[METADATA], args![asset, to, 1u64])
+            },
+        ),
+        Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
+            let (asset, me, to) = (moon(world), world.address(0), world.address(1));
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze",
+                &[],
+                args![asset, me],
+            );
+            world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
+        }),
+        Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
+            let (asset, to) = (moon(world), world.address(1));
+            world.must(
+                0,
+                "0x1::managed_fungible_asset::freeze",
+                &[],
+                args![asset, to],
+            );
+            world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
+        }),
+        Case::new(
+            TRANSFER,
+            "of an object that is no asset",
+            Expected::Abort(
+                "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
+            ),
+            |world| {
+                let (object, to) = (named(world, b"a"), world.address(1));
+                world.call(0, TRANSFER, &[CORE], args![object, to, 1u64])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "of more coins than there are",
+            Expected::Abort(
+                "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+            ),
+            |world| {
+                let to = world.address(1);
+                world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, u64::MAX])
+            },
+        ),
+    ]
+}
+
+fn minimum_deposits() -> Vec<Case> {
+    const TOO_LITTLE: Expected = Expected::Abort(
+        "0x1::dispatchable_fungible_asset: EAMOUNT_MISMATCH(0x70002): less would arrive than the sender \
+         expects",
+    );
+    vec![
+        Case::new(AT_LEAST, "all of it arrives", MOVED, |world| {
+            let (asset, to) = (moon(world), world.address(1));
+            let executed = world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
+            assert_eq!(balance(world, to, asset), 300);
+            executed
+        }),
+        Case::new(
+            AT_LEAST,
+            "more is expected than is sent",
+            TOO_LITTLE,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
+            },
+        ),
+        Case::new(
+            AT_LEAST,
+            "of the paired asset moves coins",
+            COINS_MOVED,
+            |world| {
+                let to = world.address(1);
+                world.call(0, AT_LEAST, &[METADATA], args![NATIVE, to, 300u64, 300u64])
+            },
+        ),
+    ]
+}
+
+#[test]
+fn views_tell_of_stores_also_where_none_is() {
+    let mut world = World::new();
+    let asset = moon(&mut world);
+    let (me, other) = (world.address(0), world.address(1));
+    for (owner, asset, held) in [
+        (me, asset, Some(MOON_HELD)),
+        (other, asset, None),
+        (other, NATIVE, Some(world.balance(1))),
+        (AccountAddress::from_low_u64(0xabcdef), NATIVE, None),
+    ] {
+        assert_eq!(balance(&world, owner, asset), held.unwrap_or(0));
+        assert_eq!(exists(&world, owner, asset), held.is_some());
+        let at_least = "0x1::primary_fungible_store::is_balance_at_least";
+        let held_at_least =
+            |amount: u64| world.view(at_least, &[METADATA], args![owner, asset, amount]);
+        assert_eq!(held_at_least(held.unwrap_or(0))[0], true);
+        assert_eq!(held_at_least(held.unwrap_or(0) + 1)[0], false);
+        let frozen = world.view(
+            "0x1::primary_fungible_store::is_frozen",
+            &[METADATA],
+            args![owner, asset],
+        );
+        assert_eq!(frozen[0], false);
+        let store = world.try_view(
+            "0x1::primary_fungible_store::primary_store",
+            &[METADATA],
+            args![owner, asset],
+        );
+        let address = user_derived_address(owner, asset).to_string();
+        match held {
+            Some(_) => assert_eq!(store.unwrap()[0]["inner"], address),
+            None => assert!(store.unwrap_err().contains("EOBJECT_DOES_NOT_EXIST")),
+        }
+    }
+}

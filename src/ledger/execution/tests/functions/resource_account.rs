@@ -1,0 +1,209 @@
+//! Resource accounts.
+
+use crate::functions::{Case, Expected, World, account::fresh_key, args};
+use ledger_crypto::HashValue;
+use ledger_framework::modules::account::resource_address;
+use ledger_types::{AccountAddress, ExecutedTransaction, StateKey};
+use serde_json::json;
+
+const CREATE: &str = "0x1::resource_account::create_resource_account";
+const CREATE_AND_FUND: &str = "0x1::resource_account::create_resource_account_and_fund";
+
+const MALFORMED: Expected = Expected::Abort(
+    "0x1::account: EMALFORMED_AUTHENTICATION_KEY(0x10004): an authentication key has 32 bytes",
+);
+const EXISTS: Expected = Expected::Abort(
+    "0x1::account: ERESOURCE_ACCCOUNT_EXISTS(0x8000f): there is a resource account of this creator and seed",
+);
+
+fn create(world: &mut World, seed: &[u8], key: &[u8]) -> ExecutedTransaction {
+    world.call(0, CREATE, &[], args![seed, key])
+}
+
+fn address(world: &World, seed: &[u8]) -> AccountAddress {
+    resource_address(world.address(0), seed)
+}
+
+/// The resource accounts that account 0 keeps, in their JSON form.
+fn kept(world: &World) -> serde_json::Value {
+    let tag: ledger_types::StructTag = "0x1::resource_account::Container".parse().unwrap();
+    let bytes = &world.chain.state[&StateKey::resource(&world.address(0), &tag)];
+    let registry = world.chain().registry();
+    registry.value_to_json(&tag.into(), bytes).unwrap()["store"]["data"].clone()
+}
+
+pub fn cases() -> Vec<Case> {
+    [
+        creation_as_asked(),
+        creation_refused(),
+        creation_with_funds(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn creation_as_asked() -> Vec<Case> {
+    vec![
+        Case::new(
+            CREATE,
+            "with the creator's key",
+            Expected::Success(&[]),
+            |world| {
+                create(world, b"first", b"");
+                let executed = create(world, b"second", b"");
+                let (first, second) = (address(world, b"first"), address(world, b"second"));
+                let creator = world.chain.facts(&world.address(0));
+                assert_eq!(
+                    world.chain.facts(&second).authentication_key,
+                    creator.authentication_key
+                );
+                let offered = world.view(
+                    "0x1::account::get_signer_capability_offer_for",
+                    &[],
+                    args![second],
+                );
+                assert_eq!(offered, [json!(second.to_string())]);
+                let element = |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
+                assert_eq!(kept(world), json!([element(first), element(second)]));
+                executed
+            },
+        ),
+        Case::new(
+            CREATE,
+            "with a key of its own",
+            Expected::Success(&[]),
+            |world| {
+                let key = fresh_key(101).public_key().authentication_key();
+                let executed = create(world, b"seed", key.as_bytes());
+                assert_eq!(
+                    world
+                        .chain
+                        .facts(&address(world, b"seed"))
+                        .authentication_key,
+                    key
+                );
+                executed
+            },
+        ),
+        Case::new(
+            CREATE,
+            "where others have paid in",
+            Expected::Success(&[]),
+            |world| {
+                let to = address(world, b"seed");
+                let transfer = world.chain.transfer(to, 5);
+                let raw = world.chain.raw(&world.key(1), transfer);
+                world.run(1, raw);
+                let executed = create(world, b"seed", &[7; 32]);
+                let facts = world.chain.facts(&to);
+                assert_eq!(
+                    (facts.balance, facts.authentication_key),
+                    (5, HashValue::new([7; 32]))
+                );
+                executed
+            },
+        ),
+    ]
+}
+
+fn creation_refused() -> Vec<Case> {
+    vec![
+        Case::new(CREATE, "a second time", EXISTS, |world| {
+            create(world, b"seed", b"");
+            create(world, b"seed", b"")
+        }),
+        Case::new(CREATE, "with a short key", MALFORMED, |world| {
+            create(world, b"seed", &[1; 31])
+        }),
+        Case::new(
+            CREATE,
+            "after the account freed itself by a transaction",
+            Expected::Abort(
+                "0x1::account: EACCOUNT_ALREADY_USED(0x30010): the account at this address has sent transactions",
+            ),
+            |world| {
+                world.must(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), b"".to_vec(), 1_000_000_000u64],
+                );
+                // The creator's key signs for the resource account.
+                let revoke =
+                    world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
+                let mut raw = world.chain.raw(&world.key(0), revoke);
+                (raw.sender, raw.sequence_number) = (address(world, b"seed"), 0);
+                world.run(0, raw);
+                create(world, b"seed", b"")
+            },
+        ),
+    ]
+}
+
+fn creation_with_funds() -> Vec<Case> {
+    vec![
+        Case::new(
+            CREATE_AND_FUND,
+            "coins move and a store is made",
+            Expected::Success(&[
+                "0x1::coin::WithdrawEvent",
+                "0x1::account::CoinRegisterEvent",
+                "0x1::coin::DepositEvent",
+            ]),
+            |world| {
+                let executed = world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), vec![7u8; 32], 5u64],
+                );
+                let facts = world.chain.facts(&address(world, b"seed"));
+                assert_eq!(
+                    (facts.balance, facts.authentication_key),
+                    (5, HashValue::new([7; 32]))
+                );
+                executed
+            },
+        ),
+        Case::new(
+            CREATE_AND_FUND,
+            "with more than there is",
+            Expected::Abort(
+                "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+            ),
+            |world| {
+                let executed = world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), vec![7u8; 32], u64::MAX],
+                );
+                let offered = world.view(
+                    "0x1::account::is_signer_capability_offered",
+                    &[],
+                    args![address(world, b"seed")],
+                );
+                assert_eq!(offered, [json!(false)], "nothing was created");
+                executed
+            },
+        ),
+        Case::new(CREATE_AND_FUND, "a second time", EXISTS, |world| {
+            create(world, b"seed", b"");
+            world.call(
+                0,
+                CREATE_AND_FUND,
+                &[],
+                args![b"seed".to_vec(), b"".to_vec(), 0u64],
+            )
+        }),
+        Case::new(CREATE_AND_FUND, "with a short key", MALFORMED, |world| {
+            world.call(
+                0,
+                CREATE_AND_FUND,
+                &[],
+                args![b"seed".to_vec(), vec![1u8], 0u64],
+            )
+        }),
+    ]
+}

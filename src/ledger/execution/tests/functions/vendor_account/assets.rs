@@ -1,0 +1,162 @@
+//! Transfers of fungible assets.
+
+use super::MISMATCH;
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{
+        FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of,
+        freeze, funded, plain_asset,
+    },
+};
+use ledger_framework::AssetType;
+use ledger_types::{AccountAddress, ExecutedTransaction};
+use serde_json::json;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = assets();
+    cases.extend(refused_assets());
+    cases
+}
+
+/// What a payment of an asset that is no coin's tells, where both stores are there.
+const ASSET_PAID: &[&str] = &[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::Deposit",
+];
+
+fn pay_asset(
+    world: &mut World,
+    metadata: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::node_account::transfer_fungible_assets",
+        &[],
+        args![metadata, to, amount],
+    )
+}
+
+fn pay_asset_to_all(
+    world: &mut World,
+    metadata: AccountAddress,
+    recipients: &[AccountAddress],
+    amounts: &[u64],
+) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::node_account::batch_transfer_fungible_assets",
+        &[],
+        args![metadata, recipients, amounts],
+    )
+}
+
+fn held(world: &World, metadata: AccountAddress, owner: AccountAddress) -> u64 {
+    let seen = world.view(
+        "0x1::primary_fungible_store::balance",
+        &["0x1::fungible_asset::Metadata"],
+        args![owner, metadata],
+    );
+    let held = balance_of(world, owner, &AssetType::FungibleAsset(metadata));
+    assert_eq!(seen, [json!(held.to_string())]);
+    held
+}
+
+fn assets() -> Vec<Case> {
+    let (one, all) = (
+        "0x1::node_account::transfer_fungible_assets",
+        "0x1::node_account::batch_transfer_fungible_assets",
+    );
+    vec![
+        Case::new(
+            one,
+            "of an asset that is no coin's",
+            Expected::Success(ASSET_PAID),
+            |world| {
+                let metadata = plain_asset(world);
+                let executed = pay_asset(world, metadata, NOBODY, 4);
+                assert_eq!(held(world, metadata, NOBODY), 4);
+                assert_eq!(held(world, metadata, account(0)), 6);
+                executed
+            },
+        ),
+        Case::new(
+            one,
+            "of a coin's paired asset moves the coin",
+            PAID_FIRST,
+            |world| {
+                let coin = funded(world, &[10]);
+                let metadata = asset(world, &coin);
+                let executed = pay_asset(world, metadata, NOBODY, 4);
+                assert_holds(world, &coin, NOBODY, 4);
+                executed
+            },
+        ),
+        Case::new(one, "of 0xa moves the chain's coin", PAID, |world| {
+            let (before, to) = (world.balance(1), account(1));
+            let executed = pay_asset(world, AccountAddress::NATIVE_ASSET, to, 4);
+            assert_eq!(world.balance(1), before + 4);
+            executed
+        }),
+        Case::new(
+            all,
+            "of an asset that is no coin's",
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::Deposit",
+            ]),
+            |world| {
+                let metadata = plain_asset(world);
+                let recipients = [NOBODY, account(1)];
+                let executed = pay_asset_to_all(world, metadata, &recipients, &[3, 7]);
+                assert_eq!(held(world, metadata, NOBODY), 3);
+                assert_eq!(held(world, metadata, account(1)), 7);
+                executed
+            },
+        ),
+        Case::new(all, "of a coin's paired asset", PAID_FIRST, |world| {
+            let coin = funded(world, &[10]);
+            let metadata = asset(world, &coin);
+            pay_asset_to_all(world, metadata, &[NOBODY], &[10])
+        }),
+    ]
+}
+
+fn refused_assets() -> Vec<Case> {
+    let (one, all) = (
+        "0x1::node_account::transfer_fungible_assets",
+        "0x1::node_account::batch_transfer_fungible_assets",
+    );
+    let no_object = Expected::Abort(
+        "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
+    );
+    vec![
+        Case::new(one, "where there is no asset", no_object, |world| {
+            pay_asset(world, NOBODY, NOBODY, 1)
+        }),
+        Case::new(one, "more of a coin than there is", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10]);
+            let metadata = asset(world, &coin);
+            pay_asset(world, metadata, NOBODY, 11)
+        }),
+        Case::new(one, "of a coin from a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[10]);
+            freeze(world, &coin, 0);
+            let metadata = asset(world, &coin);
+            pay_asset(world, metadata, NOBODY, 1)
+        }),
+        Case::new(all, "fewer amounts than recipients", MISMATCH, |world| {
+            pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[NOBODY], &[])
+        }),
+        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10]);
+            let metadata = asset(world, &coin);
+            let executed = pay_asset_to_all(world, metadata, &[NOBODY, NOBODY], &[10, 1]);
+            assert_holds(world, &coin, NOBODY, 0);
+            executed
+        }),
+    ]
+}

@@ -1,0 +1,187 @@
+//! Transfers of any coin, and whether an account takes them.
+
+use super::MISMATCH;
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{
+        FROZEN, INSUFFICIENT, NOBODY, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, account,
+        assert_holds, freeze, funded, initialise, mint,
+    },
+};
+use ledger_types::{AccountAddress, ExecutedTransaction};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = coins();
+    cases.extend(direct_transfers());
+    cases
+}
+
+const NOT_ACCEPTED: Expected = Expected::Abort(
+    "0x1::node_account: EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS(0x50003): the recipient has not registered for this coin and accepts no other coins",
+);
+
+fn pay_coin(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::node_account::transfer_coins",
+        &[coin],
+        args![to, amount],
+    )
+}
+
+fn pay_coin_to_all(
+    world: &mut World,
+    coin: &str,
+    recipients: &[AccountAddress],
+    amounts: &[u64],
+) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::node_account::batch_transfer_coins",
+        &[coin],
+        args![recipients, amounts],
+    )
+}
+
+fn coins() -> Vec<Case> {
+    let (one, all) = (
+        "0x1::node_account::transfer_coins",
+        "0x1::node_account::batch_transfer_coins",
+    );
+    vec![
+        Case::new(one, "makes the recipient", PAID_FIRST, |world| {
+            let coin = funded(world, &[10]);
+            let executed = pay_coin(world, &coin, NOBODY, 4);
+            assert_holds(world, &coin, NOBODY, 4);
+            executed
+        }),
+        Case::new(one, "more than there is", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10]);
+            pay_coin(world, &coin, NOBODY, 11)
+        }),
+        Case::new(one, "to a frozen store", FROZEN, |world| {
+            let coin = funded(world, &[10, 10]);
+            freeze(world, &coin, 1);
+            pay_coin(world, &coin, account(1), 1)
+        }),
+        Case::new(
+            one,
+            "more than the recipient's store can hold",
+            OVERFLOW,
+            |world| {
+                let coin = funded(world, &[1, u64::MAX]);
+                pay_coin(world, &coin, account(1), 1)
+            },
+        ),
+        Case::new(one, "of a type that is no coin", NOT_PUBLISHED, |world| {
+            pay_coin(world, "address", NOBODY, 0)
+        }),
+        Case::new(
+            all,
+            "each recipient gets its amount",
+            Expected::Success(&[
+                "0x1::coin::WithdrawEvent",
+                "0x1::coin::DepositEvent",
+                "0x1::coin::WithdrawEvent",
+                "0x1::account::CoinRegisterEvent",
+                "0x1::coin::DepositEvent",
+            ]),
+            |world| {
+                let coin = funded(world, &[10]);
+                // The sender may be among the recipients.
+                let recipients = [account(0), NOBODY];
+                let executed = pay_coin_to_all(world, &coin, &recipients, &[10, 10]);
+                assert_holds(world, &coin, NOBODY, 10);
+                assert_holds(world, &coin, account(0), 0);
+                executed
+            },
+        ),
+        Case::new(all, "fewer recipients than amounts", MISMATCH, |world| {
+            let coin = funded(world, &[10]);
+            pay_coin_to_all(world, &coin, &[NOBODY], &[1, 2])
+        }),
+        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
+            let coin = funded(world, &[10]);
+            let executed = pay_coin_to_all(world, &coin, &[NOBODY, NOBODY], &[6, 5]);
+            assert_holds(world, &coin, NOBODY, 0);
+            assert_holds(world, &coin, account(0), 10);
+            executed
+        }),
+    ]
+}
+
+fn allow(world: &mut World, number: usize, allow: bool) -> ExecutedTransaction {
+    world.call(
+        number,
+        "0x1::node_account::set_allow_direct_coin_transfers",
+        &[],
+        args![allow],
+    )
+}
+
+fn direct_transfers() -> Vec<Case> {
+    let function = "0x1::node_account::set_allow_direct_coin_transfers";
+    let told = Expected::Success(&["0x1::node_account::DirectCoinTransferConfigUpdated"]);
+    vec![
+        Case::new(function, "the first word is told", told, |world| {
+            assert!(accepts_all(world));
+            let executed = allow(world, 1, true);
+            assert!(accepts_all(world));
+            executed
+        }),
+        Case::new(function, "a change is told", told, |world| {
+            allow(world, 1, false);
+            assert!(!accepts_all(world));
+            let executed = allow(world, 1, true);
+            assert!(accepts_all(world));
+            executed
+        }),
+        Case::new(
+            function,
+            "what changes nothing is not told",
+            Expected::Success(&[]),
+            |world| {
+                allow(world, 1, false);
+                allow(world, 1, false)
+            },
+        ),
+        Case::new(
+            "0x1::node_account::transfer_coins",
+            "to who accepts no other coins",
+            NOT_ACCEPTED,
+            |world| {
+                let coin = funded(world, &[10]);
+                allow(world, 1, false);
+                pay_coin(world, &coin, account(1), 1)
+            },
+        ),
+        Case::new(
+            "0x1::node_account::batch_transfer_coins",
+            "to who accepts no other coins",
+            NOT_ACCEPTED,
+            |world| {
+                let coin = funded(world, &[10]);
+                allow(world, 1, false);
+                let recipients = [account(1)];
+                pay_coin_to_all(world, &coin, &recipients, &[1])
+            },
+        ),
+        Case::new(
+            "0x1::node_account::transfer_coins",
+            "to who accepts no other coins but registered for this one",
+            PAID,
+            |world| {
+                let coin = initialise(world, false);
+                allow(world, 1, false);
+                world.must(1, "0x1::coin::register", &[&coin], vec![]);
+                mint(world, &coin, account(0), 10);
+                pay_coin(world, &coin, account(1), 1)
+            },
+        ),
+    ]
+}
+
+fn accepts_all(world: &World) -> bool {
+    let asked = "0x1::node_account::can_receive_direct_coin_transfers";
+    world.view(asked, &[], args![account(1)]).remove(0) == true
+}

@@ -1,0 +1,153 @@
+//! Cases of `0x1::{vendor}_account`.
+
+mod assets;
+mod coins;
+
+use crate::functions::{
+    Case, Expected, World, args,
+    coin::{INSUFFICIENT, NATIVE, NOBODY, PAID, PAID_FIRST, RESERVED, account, assert_holds, view},
+};
+use ledger_types::{AccountAddress, ExecutedTransaction};
+
+const MISMATCH: Expected = Expected::Abort(
+    "0x1::node_account: EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH(0x10005): a batch needs as many amounts as recipients",
+);
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = creation();
+    cases.extend(transfers());
+    cases.extend(batches());
+    cases.extend(coins::cases());
+    cases.extend(assets::cases());
+    cases
+}
+
+fn creation() -> Vec<Case> {
+    let function = "0x1::node_account::create_account";
+    let exists = Expected::Abort(
+        "0x1::account: EACCOUNT_ALREADY_EXISTS(0x80001): there is an account at this address",
+    );
+    vec![
+        Case::new(
+            function,
+            "makes account and store",
+            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            |world| {
+                let executed =
+                    world.call(0, "0x1::node_account::create_account", &[], args![NOBODY]);
+                assert_eq!(
+                    view(world, "is_account_registered", NATIVE, args![NOBODY]),
+                    true
+                );
+                executed
+            },
+        ),
+        Case::new(function, "where there is one", exists, |world| {
+            let at = account(1);
+            world.call(0, "0x1::node_account::create_account", &[], args![at])
+        }),
+        Case::new(
+            function,
+            "at an address of the framework",
+            RESERVED,
+            |world| {
+                world.call(
+                    0,
+                    "0x1::node_account::create_account",
+                    &[],
+                    args![AccountAddress::ONE],
+                )
+            },
+        ),
+    ]
+}
+
+fn pay(world: &mut World, to: AccountAddress, amount: u64) -> ExecutedTransaction {
+    world.call(0, "0x1::node_account::transfer", &[], args![to, amount])
+}
+
+fn transfers() -> Vec<Case> {
+    let function = "0x1::node_account::transfer";
+    vec![
+        Case::new(function, "between two accounts", PAID, |world| {
+            let (before, to) = (world.balance(1), account(1));
+            let executed = pay(world, to, 9);
+            assert_eq!(world.balance(1), before + 9);
+            executed
+        }),
+        Case::new(function, "makes the recipient", PAID_FIRST, |world| {
+            let executed = pay(world, NOBODY, 9);
+            assert_holds(world, NATIVE, NOBODY, 9);
+            executed
+        }),
+        Case::new(function, "more than there is", INSUFFICIENT, |world| {
+            pay(world, NOBODY, u64::MAX)
+        }),
+        Case::new(
+            function,
+            "to an address of the framework",
+            RESERVED,
+            |world| pay(world, AccountAddress::ZERO, 1),
+        ),
+    ]
+}
+
+fn pay_all(
+    world: &mut World,
+    recipients: &[AccountAddress],
+    amounts: &[u64],
+) -> ExecutedTransaction {
+    world.call(
+        0,
+        "0x1::node_account::batch_transfer",
+        &[],
+        args![recipients, amounts],
+    )
+}
+
+fn batches() -> Vec<Case> {
+    let function = "0x1::node_account::batch_transfer";
+    vec![
+        Case::new(
+            function,
+            "each recipient gets its amount, one that stands twice both",
+            Expected::Success(&[
+                "0x1::coin::WithdrawEvent",
+                "0x1::account::CoinRegisterEvent",
+                "0x1::coin::DepositEvent",
+                "0x1::coin::WithdrawEvent",
+                "0x1::coin::DepositEvent",
+                "0x1::coin::WithdrawEvent",
+                "0x1::coin::DepositEvent",
+            ]),
+            |world| {
+                let before = world.balance(1);
+                let recipients = [NOBODY, account(1), NOBODY];
+                let executed = pay_all(world, &recipients, &[3, 4, 5]);
+                assert_holds(world, NATIVE, NOBODY, 8);
+                assert_eq!(world.balance(1), before + 4);
+                executed
+            },
+        ),
+        Case::new(function, "of none", Expected::Success(&[]), |world| {
+            pay_all(world, &[], &[])
+        }),
+        Case::new(function, "is all or nothing", INSUFFICIENT, |world| {
+            let executed = pay_all(world, &[NOBODY, NOBODY], &[3, u64::MAX]);
+            assert_holds(world, NATIVE, NOBODY, 0);
+            executed
+        }),
+        Case::new(
+            function,
+            "fewer amounts than recipients",
+            MISMATCH,
+            |world| pay_all(world, &[NOBODY], &[]),
+        ),
+        Case::new(
+            function,
+            "with a recipient in the framework",
+            RESERVED,
+            |world| pay_all(world, &[NOBODY, AccountAddress::ONE], &[1, 1]),
+        ),
+    ]
+}

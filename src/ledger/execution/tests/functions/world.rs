@@ -1,0 +1,203 @@
+//! The chain that a case runs on: development accounts that sign calls, and views to look with.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
+use bytes::Bytes;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{development_accounts, view};
+use ledger_types::{
+    AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction,
+    RawTransaction, StateKey,
+};
+use ledger_vm::Chain;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The BCS forms of arguments: `args![address, 5u64]`.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
+}
+pub(crate) use args;
+
+/// A fresh development chain.
+pub struct World {
+    pub chain: MemoryChain,
+    /// What the newest transaction ran on, and the transaction.
+    pub newest: Option<Newest>,
+}
+
+/// A transaction and the chain before it, so that it can be run again.
+#[allow(dead_code, reason = "the bench of functions runs it again")]
+pub struct Newest {
+    pub tip: ChainTip,
+    pub state: HashMap<StateKey, Bytes>,
+    pub transaction: CheckedTransaction,
+}
+
+/// The types of a transaction's events but for the fee statement that closes them.
+pub fn event_types(executed: &ExecutedTransaction) -> Vec<String> {
+    let mut types: Vec<String> = executed
+        .events
+        .iter()
+        .map(|event| event.type_tag().to_string())
+        .collect();
+    assert_eq!(
+        types.pop().as_deref(),
+        Some("0x1::transaction_fee::FeeStatement"),
+        "a fee statement closes the events"
+    );
+    types
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self {
+            chain: MemoryChain::development(),
+            newest: None,
+        }
+    }
+
+    pub fn chain(&self) -> &Chain {
+        &self.chain.chain
+    }
+
+    /// The key of a development account.
+    pub fn key(&self, account: usize) -> Ed25519PrivateKey {
+        development_accounts().remove(account).private_key
+    }
+
+    /// The address of a development account.
+    pub fn address(&self, account: usize) -> AccountAddress {
+        development_accounts()[account].address
+    }
+
+    /// An entry function call, not yet signed.
+    pub fn entry(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
+        self.chain.call(function, type_args, args)
+    }
+
+    /// Runs a call signed by a development account in a block of its own.
+    pub fn call(
+        &mut self,
+        account: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let call = self.entry(function, type_args, args);
+        let raw = self.chain.raw(&self.key(account), call);
+        self.run(account, raw)
+    }
+
+    /// Runs a call signed by several development accounts in a block of its own.
+    pub fn call_together(
+        &mut self,
+        accounts: &[usize],
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let call = self.entry(function, type_args, args);
+        let keys: Vec<Ed25519PrivateKey> =
+            accounts.iter().map(|account| self.key(*account)).collect();
+        let raw = self.chain.raw(&keys[0], call);
+        let keys: Vec<&Ed25519PrivateKey> = keys.iter().collect();
+        let transaction = self.chain.sign_together(&keys, None, raw);
+        self.run_checked(transaction)
+    }
+
+    /// Runs a transaction signed by a development account in a block of its own.
+    pub fn run(&mut self, account: usize, raw: RawTransaction) -> ExecutedTransaction {
+        let transaction = self.chain.sign(&self.key(account), raw);
+        self.run_checked(transaction)
+    }
+
+    fn run_checked(&mut self, transaction: CheckedTransaction) -> ExecutedTransaction {
+        self.newest = Some(Newest {
+            tip: self.chain.tip.clone(),
+            state: self.chain.state.clone(),
+            transaction: transaction.clone(),
+        });
+        let block = self.chain.execute(vec![transaction]);
+        assert_eq!(block.discarded, [], "the prologue refused the transaction");
+        block.transactions[1].clone()
+    }
+
+    /// Runs a call that prepares the case: it must succeed.
+    pub fn must(
+        &mut self,
+        account: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> ExecutedTransaction {
+        let executed = self.call(account, function, type_args, args);
+        let status = self.chain().vm_status(&executed.info.v0().status);
+        assert_eq!(status, "Executed successfully", "{function}");
+        executed
+    }
+
+    /// What a view function gives, each value in its JSON form.
+    ///
+    /// # Panics
+    /// When it fails; the text tells how.
+    pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
+        self.try_view(function, type_args, args)
+            .unwrap_or_else(|text| panic!("{function}: {text}"))
+    }
+
+    /// What a view function gives, or the text of its failure.
+    pub fn try_view(
+        &self,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Result<Vec<Value>, String> {
+        let call = self.entry(function, type_args, args);
+        let viewed = view(self.chain(), &self.chain, &call).map_err(|error| match error {
+            ledger_execution::ViewError::Failed(status) => status.vm_status(self.chain()),
+            other => other.to_string(),
+        })?;
+        let registry = self.chain().registry();
+        Ok(viewed
+            .values
+            .iter()
+            .map(|(tag, bytes)| registry.value_to_json(tag, bytes).unwrap())
+            .collect())
+    }
+
+    /// The balance of the chain's coin of a development account.
+    pub fn balance(&self, account: usize) -> u64 {
+        self.chain.facts(&self.address(account)).balance
+    }
+
+    fn fee_statement(&self, executed: &ExecutedTransaction) -> Value {
+        let statement = executed.events.last().unwrap();
+        self.chain()
+            .registry()
+            .value_to_json(statement.type_tag(), statement.data())
+            .unwrap()
+    }
+
+    /// The gas units of a transaction without those for storage.
+    #[allow(dead_code, reason = "the bench of functions compares it with time")]
+    pub fn gas_without_storage(&self, executed: &ExecutedTransaction) -> u64 {
+        let statement = self.fee_statement(executed);
+        let storage_fee: u64 = statement["storage_fee_octas"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        executed.info.v0().gas_used - storage_fee.div_ceil(GAS_UNIT_PRICE)
+    }
+
+    /// What a transaction paid, storage included, refunds taken off.
+    pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
+        let statement = self.fee_statement(executed);
+        let refund: i128 = statement["storage_fee_refund_octas"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        i128::from(executed.info.v0().gas_used) * i128::from(GAS_UNIT_PRICE) - refund
+    }
+}

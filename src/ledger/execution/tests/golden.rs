@@ -1,0 +1,458 @@
+//! The crate's bytes, hashes and addresses against golden vectors that the unmodified TypeScript
+//! SDK made of fixed keys (`tests/sdk/golden_vectors.mjs` at the root of the workspace).
+
+use ledger_crypto::{DecodedKeys, Ed25519PrivateKey, HashValue, Scheme, authentication_key};
+use ledger_framework::new_chain;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Parameters, ReplayProtector, SignedTransaction, StructTag,
+    Transaction, TypeTag, ValidationStatus, Vendor, decode_signed_transaction,
+    transaction::{Executable, TransactionAuthenticator},
+};
+use ledger_vm::Chain;
+use serde::{Deserialize, de::DeserializeOwned};
+use std::{
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+/// Bytes that stand in a vector as `0x` and hex digits.
+#[derive(Deserialize, PartialEq, Eq, Clone)]
+#[serde(try_from = "String")]
+struct Bytes(Vec<u8>);
+
+impl TryFrom<String> for Bytes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let digits = text.strip_prefix("0x").ok_or("bytes without 0x")?;
+        hex::decode(digits)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+}
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+fn bcs_of<T: serde::Serialize>(value: &T) -> Bytes {
+    Bytes(bcs::to_bytes(value).expect("the crate's types have a BCS form"))
+}
+
+fn vectors<T: DeserializeOwned>(json: &str) -> Vec<T> {
+    let vectors: Vec<T> = serde_json::from_str(json).expect("a file of golden vectors");
+    assert!(!vectors.is_empty(), "a file without vectors shows nothing");
+    vectors
+}
+
+fn vendor() -> Vendor {
+    "APTOS".parse().expect("a vendor word")
+}
+
+fn chain() -> Chain {
+    new_chain(4, vendor(), Parameters::default())
+}
+
+#[derive(Deserialize)]
+struct AccountVector {
+    name: String,
+    scheme: u8,
+    public_key: Bytes,
+    authentication_key: HashValueText,
+    address: String,
+    /// The private key, where it is a single ed25519 one.
+    seed: Option<Bytes>,
+}
+
+/// A hash in its printed form.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct HashValueText(HashValue);
+
+impl TryFrom<String> for HashValueText {
+    type Error = ledger_crypto::HashError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let hash: HashValue = text.parse()?;
+        assert_eq!(
+            hash.to_string(),
+            text,
+            "hashes print as the SDK prints them"
+        );
+        Ok(Self(hash))
+    }
+}
+
+#[test]
+fn authentication_keys_and_addresses() {
+    for vector in vectors::<AccountVector>(include_str!("../../../../tests/golden/accounts.json")) {
+        let name = &vector.name;
+        let scheme = match vector.scheme {
+            0 => Scheme::Ed25519,
+            1 => Scheme::MultiEd25519,
+            2 => Scheme::SingleKey,
+            3 => Scheme::MultiKey,
+            other => panic!("{name}: scheme {other}"),
+        };
+        let key = authentication_key(&vector.public_key.0, scheme);
+        assert_eq!(key, vector.authentication_key.0, "{name}");
+        assert_eq!(
+            AccountAddress::new(*key.as_bytes()).to_long_hex(),
+            vector.address,
+            "{name}"
+        );
+        if let Some(seed) = vector.seed {
+            let seed = seed.0.as_slice().try_into().expect("a seed has 32 bytes");
+            let public_key = Ed25519PrivateKey::from_seed(seed).public_key();
+            assert_eq!(public_key.0.as_slice(), vector.public_key.0, "{name}");
+            assert_eq!(public_key.authentication_key(), key, "{name}");
+            assert_eq!(
+                AccountAddress::from_public_key(&public_key).to_long_hex(),
+                vector.address,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct AddressVector {
+    text: String,
+    long: String,
+    short: String,
+    bcs: Bytes,
+}
+
+#[test]
+fn address_forms() {
+    for vector in vectors::<AddressVector>(include_str!("../../../../tests/golden/addresses.json"))
+    {
+        let address: AccountAddress = vector.text.parse().expect("an address");
+        assert_eq!(address.to_long_hex(), vector.long);
+        assert_eq!(address.to_string(), vector.short);
+        assert_eq!(bcs_of(&address), vector.bcs);
+        for form in [&vector.long, &vector.short] {
+            assert_eq!(form.parse(), Ok(address), "{form}");
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct TypeVector {
+    text: String,
+    /// How the SDK prints it, which may differ from ours in the length of addresses.
+    printed: String,
+    bcs: Bytes,
+    /// The struct tag alone, where the type is a struct.
+    struct_bcs: Option<Bytes>,
+}
+
+#[test]
+fn type_tags() {
+    for vector in vectors::<TypeVector>(include_str!("../../../../tests/golden/types.json")) {
+        let text = &vector.text;
+        let tag: TypeTag = text.parse().expect("a type");
+        assert_eq!(bcs_of(&tag), vector.bcs, "{text}");
+        assert_eq!(bcs::from_bytes(&vector.bcs.0), Ok(tag.clone()), "{text}");
+        assert_eq!(vector.printed.parse(), Ok(tag.clone()), "{text}");
+        assert_eq!(tag.to_string().parse(), Ok(tag.clone()), "{text}");
+        let as_struct = text.parse::<StructTag>();
+        assert_eq!(
+            as_struct.as_ref().ok().map(bcs_of),
+            vector.struct_bcs,
+            "{text}: only structs are struct tags"
+        );
+        if let Ok(struct_tag) = as_struct {
+            assert_eq!(TypeTag::from(struct_tag), tag, "{text}");
+        }
+    }
+}
+
+/// The SDK that made the vectors numbers signed integers one lower, from the index of function
+/// types, so this test compares their indices with those of the reference node
+/// (docs/reference/reference-node.md#r27).
+#[test]
+fn signed_integer_types_come_after_the_function_type() {
+    for (index, text) in (12..).zip(["i8", "i16", "i32", "i64", "i128", "i256"]) {
+        let tag: TypeTag = text.parse().expect("a type");
+        assert_eq!(bcs_of(&tag), Bytes(vec![index]), "{text}");
+    }
+    let error = bcs::from_bytes::<TypeTag>(&[11]).expect_err("the function type");
+    assert!(
+        error
+            .to_string()
+            .contains("function types are not supported"),
+        "{error}"
+    );
+}
+
+#[derive(Deserialize)]
+struct TransactionVector {
+    name: String,
+    sender: String,
+    sequence_number: String,
+    authentication_key: HashValueText,
+    raw: Bytes,
+    signing_message: Bytes,
+    signed: Bytes,
+    hash: HashValueText,
+}
+
+impl TransactionVector {
+    fn all() -> Vec<Self> {
+        vectors(include_str!("../../../../tests/golden/transactions.json"))
+    }
+
+    fn decode(&self) -> SignedTransaction {
+        decode_signed_transaction(&self.signed.0)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    /// Why the signatures are refused; `None` where they hold.
+    fn signature_refusal(&self) -> Option<(ValidationStatus, &'static str)> {
+        let unsupported = |words| (ValidationStatus::FeatureUnderGating, words);
+        let invalid = |words| (ValidationStatus::InvalidSignature, words);
+        Some(match self.name.as_str() {
+            "keyless" | "simulation with a keyless key" | "multi key with keyless" => {
+                unsupported("a keyless signature is not supported")
+            }
+            "federated keyless" => unsupported("a federated keyless signature is not supported"),
+            "abstract" | "derivable abstract" => {
+                unsupported("an abstract account signature is not supported")
+            }
+            "simulation without an authenticator" => {
+                unsupported("a transaction without a signature is not supported")
+            }
+            "simulation with a zero signature" => {
+                invalid("the sender: the signature's R has small order")
+            }
+            "simulation of a multi key" => {
+                invalid("the sender: key 0: the signature's R has small order")
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[test]
+fn transactions_keep_their_bytes() {
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        assert_eq!(bcs_of(&transaction), vector.signed, "{name}");
+        assert_eq!(bcs_of(&transaction.raw), vector.raw, "{name}");
+        assert_eq!(
+            transaction.raw.sender.to_long_hex(),
+            vector.sender,
+            "{name}"
+        );
+        assert_eq!(
+            transaction.raw.sequence_number.to_string(),
+            vector.sequence_number,
+            "{name}"
+        );
+        assert_eq!(transaction.raw.chain_id, 4, "{name}");
+    }
+}
+
+#[test]
+fn transaction_hashes() {
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        assert_eq!(transaction.hash(&vendor()), vector.hash.0, "{name}");
+        let kept = CheckedTransaction::trusted(transaction.clone(), &vendor());
+        assert_eq!(kept.hash(), vector.hash.0, "{name}");
+        assert_eq!(kept.size_bytes(), vector.signed.0.len(), "{name}");
+        assert_eq!(
+            Transaction::User(transaction.into()).hash(&vendor()),
+            vector.hash.0,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn signing_messages() {
+    let vendor = vendor();
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        let (raw, secondary) = (
+            &transaction.raw,
+            transaction.authenticator.secondary_signer_addresses(),
+        );
+        let message = match transaction.authenticator {
+            TransactionAuthenticator::MultiAgent { .. } => {
+                raw.multi_agent_signing_message(secondary, &vendor)
+            }
+            TransactionAuthenticator::FeePayer {
+                fee_payer_address, ..
+            } => raw.fee_payer_signing_message(secondary, fee_payer_address, &vendor),
+            _ => raw.signing_message(&vendor),
+        };
+        assert_eq!(Bytes(message), vector.signing_message, "{name}");
+    }
+}
+
+#[test]
+fn orderless_transactions_are_known_by_their_nonce() {
+    for vector in TransactionVector::all() {
+        let expected = match vector.name.as_str() {
+            "orderless transfer" => ReplayProtector::Nonce(0x0123_4567_89ab_cdef),
+            "empty inner payload" => ReplayProtector::Nonce(5),
+            "orderless multi key with WebAuthn" => ReplayProtector::Nonce(0),
+            _ => ReplayProtector::SequenceNumber(vector.sequence_number.parse().expect("a number")),
+        };
+        assert_eq!(
+            vector.decode().raw.replay_protector(),
+            expected,
+            "{}",
+            vector.name
+        );
+    }
+}
+
+#[test]
+fn payloads_are_executed_or_refused_by_name() {
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        let payload = &transaction.raw.payload;
+        let refusal = match name.as_str() {
+            "script payload" | "inner script payload" => Some("a script payload is not supported"),
+            _ => None,
+        };
+        match (payload.executable(), refusal) {
+            (Err(discard), Some(words)) => {
+                assert_eq!(
+                    discard.status,
+                    ValidationStatus::FeatureUnderGating,
+                    "{name}"
+                );
+                assert_eq!(discard.detail.as_deref(), Some(words), "{name}");
+            }
+            (Ok(Executable::EntryFunction(call)), None) => {
+                assert_eq!(Some(call), transaction.raw.entry_function(), "{name}");
+            }
+            (Ok(Executable::Multisig { account, call }), None) => {
+                assert_eq!(Some(account), payload.multisig_address(), "{name}");
+                assert_eq!(call, transaction.raw.entry_function(), "{name}");
+            }
+            (executable, refusal) => panic!("{name}: {executable:?}, expected {refusal:?}"),
+        }
+    }
+}
+
+#[test]
+fn signatures_hold_and_unsupported_kinds_are_refused_by_name() {
+    for vector in TransactionVector::all() {
+        let (name, transaction) = (&vector.name, vector.decode());
+        let signer = transaction.authenticator.sender_authentication_key();
+        let checked =
+            CheckedTransaction::check(transaction, chain().vendor(), chain().parameters());
+        match vector.signature_refusal() {
+            Some((status, detail)) => {
+                let discard = checked.expect_err(name);
+                assert_eq!(discard.status, status, "{name}");
+                assert_eq!(discard.detail.as_deref(), Some(detail), "{name}");
+            }
+            None => {
+                assert_eq!(
+                    checked.map(|checked| checked.hash()),
+                    Ok(vector.hash.0),
+                    "{name}: the SDK's signature holds"
+                );
+                assert_eq!(signer, Ok(Some(vector.authentication_key.0)), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn many_transactions_together_have_the_same_verdicts() {
+    let transactions: Vec<_> = TransactionVector::all()
+        .iter()
+        .map(TransactionVector::decode)
+        .collect();
+    let alone: Vec<_> = transactions
+        .iter()
+        .map(|transaction| {
+            CheckedTransaction::check(transaction.clone(), chain().vendor(), chain().parameters())
+        })
+        .collect();
+    assert_eq!(
+        CheckedTransaction::check_all(
+            transactions,
+            chain().vendor(),
+            chain().parameters(),
+            &mut DecodedKeys::default()
+        ),
+        alone
+    );
+}
+
+/// Of every kind of signature: each bit is signed, is a signature, or is in a key that the account's must
+/// equal.
+#[test]
+fn a_flipped_bit_is_never_accepted() {
+    let mut vectors = TransactionVector::all();
+    vectors.retain(|vector| vector.signature_refusal().is_none());
+    assert!(!vectors.is_empty());
+    // Each core checks the next vector, because this is the longest test of its binary.
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let Some(vector) = vectors.get(next.fetch_add(1, Relaxed)) {
+                    check_flipped_bits(vector);
+                }
+            });
+        }
+    });
+}
+
+/// Checks that no transaction with one flipped bit is accepted.
+fn check_flipped_bits(vector: &TransactionVector) {
+    let keys = keys_of(&vector.decode());
+    for bit in 0..vector.signed.0.len() * 8 {
+        let mut bytes = vector.signed.0.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let accepted = decode_signed_transaction(&bytes).is_ok_and(|transaction| {
+            keys_of(&transaction) == keys
+                && CheckedTransaction::check(transaction, chain().vendor(), chain().parameters())
+                    .is_ok()
+        });
+        assert!(
+            !accepted,
+            "{}: bit {bit} of the signed bytes may change unnoticed",
+            vector.name
+        );
+    }
+}
+
+/// The authentication keys of all signers, which the prologue compares with the accounts'.
+fn keys_of(transaction: &SignedTransaction) -> Vec<Option<HashValue>> {
+    let authenticator = &transaction.authenticator;
+    let fee_payer = authenticator.fee_payer().map(|(_, signer)| signer);
+    let others = authenticator.secondary_signers().iter().chain(fee_payer);
+    let others = others.map(|signer| signer.authentication_key().ok().flatten());
+    let sender = authenticator.sender_authentication_key().ok().flatten();
+    std::iter::once(sender).chain(others).collect()
+}
+
+#[test]
+fn truncated_and_prolonged_bytes_are_refused() {
+    for vector in TransactionVector::all() {
+        let mut bytes = vector.signed.0.clone();
+        bytes.push(0);
+        assert!(
+            decode_signed_transaction(&bytes).is_err(),
+            "{}: a byte more",
+            vector.name
+        );
+        for length in 0..vector.signed.0.len() {
+            let cut = decode_signed_transaction(&vector.signed.0[..length]);
+            assert!(cut.is_err(), "{}: only {length} bytes", vector.name);
+        }
+    }
+}

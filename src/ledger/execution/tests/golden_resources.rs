@@ -1,0 +1,161 @@
+//! Values of resources and derived addresses against golden vectors that the unmodified TypeScript SDK
+//! wrote (`tests/sdk/golden_resources.mjs` at the root of the workspace): our bytes and our JSON are
+//! those of the interface.
+
+use ledger_framework::{
+    module_registry,
+    modules::{
+        account::{Account, OriginatingAddress, resource_address},
+        coin::{CoinInfo, CoinStore, PairedCoinType},
+        fungible_asset::{ConcurrentSupply, FungibleStore, Metadata},
+        gas_schedule::GasScheduleV2,
+        managed_fungible_asset::ManagedFungibleAsset,
+        multisig_account::MultisigAccount,
+        object::{ObjectCore, named_address, user_derived_address},
+        registry::Registry,
+        resource_account::Container,
+        vendor_account::DirectTransferConfig,
+    },
+};
+use ledger_types::{AccountAddress, TypeTag};
+use ledger_vm::MoveStruct;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+fn vectors<T: DeserializeOwned>(json: &str) -> T {
+    serde_json::from_str(json).expect("a file of golden vectors")
+}
+
+fn bytes(text: &str) -> Vec<u8> {
+    hex::decode(text.strip_prefix("0x").expect("bytes with 0x")).expect("hex digits")
+}
+
+#[derive(Deserialize)]
+struct ResourceVector {
+    #[serde(rename = "type")]
+    tag: String,
+    bcs: String,
+    json: Value,
+}
+
+fn resources() -> Vec<ResourceVector> {
+    vectors(include_str!("../../../../tests/golden/resources.json"))
+}
+
+#[test]
+fn resources_have_the_bytes_and_the_json_of_the_interface() {
+    let registry = module_registry(&"APTOS".parse().expect("a vendor word"));
+    let vectors = resources();
+    assert!(vectors.len() >= 20, "20 types, not {}", vectors.len());
+    for vector in vectors {
+        let tag: TypeTag = vector.tag.parse().expect("a type");
+        let bytes = bytes(&vector.bcs);
+        assert_eq!(
+            registry.value_to_json(&tag, &bytes),
+            Ok(vector.json.clone()),
+            "{tag}"
+        );
+        assert_eq!(
+            registry.value_from_json(&tag, &vector.json),
+            Ok(bytes),
+            "{tag}"
+        );
+    }
+}
+
+/// The Rust struct of a module reads the SDK's bytes and writes them again.
+fn holds<T: MoveStruct>(vectors: &[ResourceVector]) {
+    let module = T::MODULE.replace("{vendor}", "aptos");
+    let name = format!("0x1::{module}::{}", T::NAME);
+    let is_named = |vector: &&ResourceVector| vector.tag.split('<').next() == Some(&name);
+    let vector = vectors
+        .iter()
+        .find(is_named)
+        .expect("a vector of the struct");
+    let bytes = bytes(&vector.bcs);
+    let value: T = bcs::from_bytes(&bytes).expect("the struct's bytes");
+    assert_eq!(bcs::to_bytes(&value), Ok(bytes), "{name}");
+}
+
+#[test]
+fn the_structs_of_modules_are_what_they_declare() {
+    let vectors = resources();
+    holds::<Account>(&vectors);
+    holds::<CoinStore>(&vectors);
+    holds::<CoinInfo>(&vectors);
+    holds::<ObjectCore>(&vectors);
+    holds::<FungibleStore>(&vectors);
+    holds::<Metadata>(&vectors);
+    holds::<MultisigAccount>(&vectors);
+    holds::<ConcurrentSupply>(&vectors);
+    holds::<DirectTransferConfig>(&vectors);
+    holds::<Registry>(&vectors);
+    holds::<ManagedFungibleAsset>(&vectors);
+    holds::<OriginatingAddress>(&vectors);
+    holds::<PairedCoinType>(&vectors);
+    holds::<Container>(&vectors);
+    holds::<GasScheduleV2>(&vectors);
+}
+
+#[derive(Deserialize)]
+struct DerivedAddresses {
+    named: Vec<NamedVector>,
+    derived: Vec<DerivedVector>,
+}
+
+#[derive(Deserialize)]
+struct NamedVector {
+    source: AccountAddressText,
+    seed: String,
+    object: AccountAddressText,
+    resource_account: AccountAddressText,
+}
+
+#[derive(Deserialize)]
+struct DerivedVector {
+    source: AccountAddressText,
+    derive_from: AccountAddressText,
+    user_derived_object: AccountAddressText,
+}
+
+/// An address in its printed form.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct AccountAddressText(AccountAddress);
+
+impl TryFrom<String> for AccountAddressText {
+    type Error = ledger_types::AddressError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+#[test]
+fn derived_addresses() {
+    let file: DerivedAddresses = vectors(include_str!(
+        "../../../../tests/golden/derived_addresses.json"
+    ));
+    for vector in file.named {
+        let (source, seed) = (vector.source.0, bytes(&vector.seed));
+        assert_eq!(
+            named_address(source, &seed),
+            vector.object.0,
+            "{}",
+            vector.seed
+        );
+        assert_eq!(
+            resource_address(source, &seed),
+            vector.resource_account.0,
+            "{}",
+            vector.seed
+        );
+    }
+    for vector in file.derived {
+        let (source, from) = (vector.source.0, vector.derive_from.0);
+        assert_eq!(
+            user_derived_address(source, from),
+            vector.user_derived_object.0
+        );
+    }
+}

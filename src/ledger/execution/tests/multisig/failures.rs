@@ -1,0 +1,119 @@
+//! Payloads that fail, and those that run out of gas.
+
+use crate::multisig::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, stored_form};
+use bytes::Bytes;
+use ledger_types::{
+    AccountAddress,
+    transaction::{MultisigPayload, Script},
+};
+use serde_json::json;
+
+#[test]
+fn a_failed_payload_leaves_an_event_and_is_done_with() {
+    let mut vault = Vault::requiring(2);
+    let call = |function: &str, args| vault.chain.call(function, &[], args);
+    let script = MultisigPayload::Script(Script {
+        code: Bytes::from_static(&[1]),
+        type_args: vec![],
+        args: vec![],
+    });
+    let other = call(
+        "0x1::multisig_account::create_transaction",
+        vec![bcs_of(&NOBODY), bcs_of(&vec![1u8])],
+    );
+    let twice = call(
+        "0x1::multisig_account::create_with_existing_account_call",
+        vec![
+            bcs_of(&vec![address(0)]),
+            bcs_of(&1u64),
+            bcs_of(&Vec::<String>::new()),
+            bcs_of(&Vec::<Vec<u8>>::new()),
+        ],
+    );
+    let metadata = call("0x1::multisig_account::no_such_function", vec![]);
+    let coin = "0x1::node_coin::NodeCoin";
+    let frozen = vault
+        .chain
+        .call("0x1::coin::transfer", &[coin], vec![bcs_of(&NOBODY)]);
+    let module = "0x1::multisig_account";
+    let cases = [
+        (stored_form(&other), (module, "MoveAbort", "198610")),
+        (
+            stored_form(&twice),
+            (module, "MoveExecutionFailure", "4004"),
+        ),
+        (stored_form(&metadata), ("", "VMError", "1028")),
+        (stored_form(&frozen), ("", "VMError", "1108")),
+        (bcs_of(&script), ("", "VMError", "26")),
+        (vec![7, 7, 7], ("", "VMError", "1124")),
+    ];
+    for (number, (payload, (location, kind, code))) in (1u64..).zip(cases) {
+        vault.propose(0, &payload);
+        let executed = vault.send(1, vault.payload(None));
+        let error = vault.execution_error(&executed);
+        assert_eq!(
+            (error.0.as_str(), error.1.as_str(), error.2.as_str()),
+            (location, kind, code)
+        );
+        assert_eq!(
+            vault.event_names(&executed).len(),
+            2,
+            "the vote and the failure"
+        );
+        assert_eq!(vault.last_resolved(), json!(number.to_string()));
+        assert_eq!(vault.holds(), FUNDS);
+    }
+}
+
+#[test]
+fn what_a_payload_did_before_it_failed_is_undone() {
+    let mut vault = Vault::requiring(2);
+    let to = vec![NOBODY, AccountAddress::from_low_u64(0xabcdf0)];
+    let amounts = vec![1_000, FUNDS];
+    let batch = vault.chain.call(
+        "0x1::node_account::batch_transfer",
+        &[],
+        vec![bcs_of(&to), bcs_of(&amounts)],
+    );
+    vault.propose(0, &stored_form(&batch));
+    let executed = vault.send(1, vault.payload(None));
+    let error = vault.execution_error(&executed);
+    assert_eq!(
+        (error.0.as_str(), error.1.as_str()),
+        ("0x1::coin", "MoveAbort")
+    );
+    assert_eq!(
+        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (FUNDS, 0)
+    );
+    // The write set holds the multisig account, the removed proposal, and the sender's two.
+    assert_eq!(executed.writes.iter().count(), 4);
+}
+
+/// Whatever the limit is, a payload that does not fit it ends the transaction and stays to be executed.
+#[test]
+fn a_payload_out_of_gas_ends_the_transaction() {
+    let mut vault = Vault::requiring(2);
+    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+    vault.propose(0, &payload);
+    let (mut limit, mut out_of_gas) = (30, 0);
+    let gas_used = loop {
+        let executed = vault.try_send(1, vault.payload(None), limit).unwrap();
+        let info = executed.info.v0();
+        if vault.status(&executed) == SUCCESS {
+            break info.gas_used;
+        }
+        assert_eq!(vault.status(&executed), "Out of gas", "limit {limit}");
+        assert!(info.gas_used <= limit);
+        assert_eq!(
+            (vault.event_names(&executed), vault.holds()),
+            (vec![], FUNDS)
+        );
+        assert_eq!(vault.last_resolved(), json!("0"));
+        out_of_gas += 1;
+        limit += 1 + limit / 4;
+    };
+    assert!(out_of_gas > 10, "{out_of_gas}");
+    assert!(gas_used <= limit);
+    assert_eq!(vault.holds(), FUNDS - 1_000);
+}

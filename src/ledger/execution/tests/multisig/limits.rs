@@ -1,0 +1,52 @@
+//! Payloads that pass a limit of the transaction that carries them.
+
+use crate::{
+    kit::GAS_UNIT_PRICE,
+    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form},
+};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_types::{Parameters, Vendor};
+use serde_json::json;
+
+/// More transfers, of two events each, than a transaction may emit events for: it may emit 8192.
+const TRANSFERS: usize = 4_100;
+
+#[test]
+fn a_payload_that_passes_a_limit_ends_the_transaction() {
+    let mut vault = Vault::requiring(2);
+    // The limit of events is out of the reach of transactions of the usual size.
+    let parameters = Parameters {
+        gas_unit_price_min: 1,
+        transaction_bytes_max: 512 * 1024,
+        ..Parameters::default()
+    };
+    let genesis = development_genesis(4, Vendor::default(), parameters);
+    vault.chain.chain = build_chain(&genesis).unwrap();
+    let batch = vault.chain.call(
+        "0x1::node_account::batch_transfer",
+        &[],
+        vec![
+            bcs_of(&vec![NOBODY; TRANSFERS]),
+            bcs_of(&vec![1u64; TRANSFERS]),
+        ],
+    );
+    vault.propose_hash(0, &stored_form(&batch));
+    let before = vault.chain.facts(&address(1)).balance;
+    let executed = vault
+        .try_send(1, vault.payload(Some(batch)), 10_000_000)
+        .unwrap();
+
+    assert_eq!(vault.status(&executed), "STORAGE_WRITE_LIMIT_REACHED");
+    assert_eq!(
+        vault.event_names(&executed).len(),
+        0,
+        "nothing is told of the payload"
+    );
+    assert_eq!(
+        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (FUNDS, 0)
+    );
+    assert_eq!(vault.last_resolved(), json!("0"), "it stays to be executed");
+    let paid = before - vault.chain.facts(&address(1)).balance;
+    assert_eq!(paid, executed.info.v0().gas_used * GAS_UNIT_PRICE);
+}

@@ -1,0 +1,93 @@
+//! A multisig payload that another account pays for, who is neither an owner nor the multisig account.
+
+use super::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, key, stored_form};
+use crate::kit::GAS_UNIT_PRICE;
+use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_types::{ExecutedTransaction, RawTransaction};
+
+/// Account 4 made the vault's first deposit; 3 has neither sent nor paid anything.
+const PAYER: usize = 3;
+
+fn raw(vault: &Vault) -> RawTransaction {
+    let mut raw = vault.chain.raw(&key(1), vault.chain.transfer(NOBODY, 0));
+    raw.payload = vault.payload(None);
+    raw
+}
+
+fn paid_for(vault: &mut Vault, raw: RawTransaction) -> ExecutedTransaction {
+    let signed = vault
+        .chain
+        .sign_together(&[&key(1)], Some(&key(PAYER)), raw);
+    let block = vault.chain.execute(vec![signed]);
+    assert_eq!(block.discarded, []);
+    block.transactions[1].clone()
+}
+
+/// What the fee statement says that was given back.
+fn refund(vault: &Vault, executed: &ExecutedTransaction) -> u64 {
+    let statement = executed.events.last().unwrap();
+    let registry = vault.chain.chain.registry();
+    let json = registry.value_to_json(statement.type_tag(), statement.data());
+    let refund = &json.unwrap()["storage_fee_refund_octas"];
+    refund.as_str().unwrap().parse().unwrap()
+}
+
+/// The payer's balance is what the fee statement of all that it paid for leaves.
+fn assert_paid(vault: &Vault, executed: &ExecutedTransaction) {
+    let fee = executed.info.v0().gas_used * GAS_UNIT_PRICE;
+    let left = DEVELOPMENT_BALANCE - fee + refund(vault, executed);
+    assert_eq!(vault.chain.facts(&address(PAYER)).balance, left);
+    assert_eq!(vault.chain.facts(&address(1)).balance, DEVELOPMENT_BALANCE);
+}
+
+#[test]
+fn the_vault_acts_the_owner_counts_and_the_payer_pays() {
+    for nonce in [None, Some(7)] {
+        let mut vault = Vault::requiring(2);
+        let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+        vault.propose(0, &payload);
+        let raw = match nonce {
+            None => raw(&vault),
+            Some(nonce) => vault.chain.orderless(raw(&vault), nonce),
+        };
+        let executed = paid_for(&mut vault, raw);
+        assert_eq!(vault.status(&executed), SUCCESS);
+        assert_eq!(vault.holds(), FUNDS - 1_000);
+        assert_eq!(vault.chain.facts(&NOBODY).balance, 1_000);
+        assert!(refund(&vault, &executed) > 400_000, "the proposal's slot");
+        assert_paid(&vault, &executed);
+        let number = vault.chain.facts(&address(1)).sequence_number;
+        assert_eq!(number, u64::from(nonce.is_none()));
+    }
+}
+
+#[test]
+fn a_payload_that_fails_is_paid_for_too() {
+    let mut vault = Vault::requiring(2);
+    let payload = stored_form(&vault.chain.transfer(NOBODY, FUNDS + 1));
+    vault.propose(0, &payload);
+    let raw = raw(&vault);
+    let executed = paid_for(&mut vault, raw);
+    assert_eq!(
+        vault.status(&executed),
+        SUCCESS,
+        "the transaction around it"
+    );
+    assert_eq!(vault.holds(), FUNDS);
+    assert_paid(&vault, &executed);
+}
+
+#[test]
+fn gas_that_runs_out_is_paid_for_and_the_proposal_waits() {
+    let mut vault = Vault::requiring(2);
+    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+    vault.propose(0, &payload);
+    let mut raw = raw(&vault);
+    // Room for the owner's account, but not for the recipient's coins.
+    raw.max_gas_amount = 6_000;
+    let executed = paid_for(&mut vault, raw);
+    assert_eq!(vault.status(&executed), "Out of gas");
+    assert_eq!(executed.info.v0().gas_used, 6_000);
+    assert_eq!(vault.last_resolved(), serde_json::json!("0"));
+    assert_paid(&vault, &executed);
+}

@@ -1,0 +1,211 @@
+//! A multisig account with money on a chain of its own, and what its owners do with it.
+
+use crate::kit::MemoryChain;
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_execution::{development_accounts, view};
+use ledger_types::{
+    AccountAddress, EntryFunction, ExecutedTransaction, ValidationStatus,
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
+    },
+};
+use serde_json::Value;
+
+pub fn key(number: usize) -> Ed25519PrivateKey {
+    development_accounts()[number].private_key.clone()
+}
+
+pub fn address(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+pub fn bcs_of<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    bcs::to_bytes(value).unwrap()
+}
+
+pub fn stored_form(call: &EntryFunction) -> Vec<u8> {
+    bcs_of(&MultisigPayload::EntryFunction(call.clone()))
+}
+
+pub const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+pub const FUNDS: u64 = 1_000_000;
+pub const SUCCESS: &str = "Executed successfully";
+
+/// A chain with a multisig account of the development accounts 0, 1 and 2 that holds [`FUNDS`].
+pub struct Vault {
+    pub chain: MemoryChain,
+    pub address: AccountAddress,
+}
+
+impl Vault {
+    pub fn requiring(num_signatures_required: u64) -> Self {
+        let mut vault = Self {
+            chain: MemoryChain::development(),
+            address: AccountAddress::ZERO,
+        };
+        let next = vault.view(
+            "get_next_multisig_account_address",
+            vec![bcs_of(&address(0))],
+        );
+        vault.address = next[0].as_str().unwrap().parse().unwrap();
+        let owners = bcs_of(&vec![address(1), address(2)]);
+        let nothing = bcs_of(&Vec::<String>::new());
+        let terms = vec![
+            owners,
+            bcs_of(&num_signatures_required),
+            nothing.clone(),
+            nothing,
+        ];
+        vault.must(0, "create_with_owners", terms);
+        let fund = vault.chain.transfer(vault.address, FUNDS);
+        vault.chain.run(&key(4), fund);
+        assert_eq!(vault.holds(), FUNDS);
+        vault
+    }
+
+    pub fn holds(&self) -> u64 {
+        self.chain.facts(&self.address).balance
+    }
+
+    pub fn view(&self, function: &str, args: Vec<Vec<u8>>) -> Vec<Value> {
+        let function = format!("0x1::multisig_account::{function}");
+        let viewed = view(
+            &self.chain.chain,
+            &self.chain,
+            &self.chain.call(&function, &[], args),
+        )
+        .unwrap();
+        let registry = self.chain.chain.registry();
+        let values = viewed.values.iter();
+        values
+            .map(|(tag, bytes)| registry.value_to_json(tag, bytes).unwrap())
+            .collect()
+    }
+
+    pub fn last_resolved(&self) -> Value {
+        self.view("last_resolved_sequence_number", vec![bcs_of(&self.address)])
+            .remove(0)
+    }
+
+    pub fn owners(&self) -> Value {
+        self.view("owners", vec![bcs_of(&self.address)]).remove(0)
+    }
+
+    pub fn status(&self, executed: &ExecutedTransaction) -> String {
+        self.chain.chain.vm_status(&executed.info.v0().status)
+    }
+
+    pub fn call(&self, function: &str, args: Vec<Vec<u8>>) -> EntryFunction {
+        self.chain
+            .call(&format!("0x1::multisig_account::{function}"), &[], args)
+    }
+
+    /// A call of the module by a development account.
+    pub fn must(&mut self, who: usize, function: &str, args: Vec<Vec<u8>>) {
+        let call = self.call(function, args);
+        let executed = self.chain.run(&key(who), call).transactions[1].clone();
+        assert_eq!(self.status(&executed), SUCCESS, "{function}");
+    }
+
+    pub fn propose(&mut self, who: usize, payload: &[u8]) {
+        let args = vec![bcs_of(&self.address), bcs_of(&payload)];
+        self.must(who, "create_transaction", args);
+    }
+
+    pub fn propose_hash(&mut self, who: usize, payload: &[u8]) {
+        let hash = HashValue::sha3_of(&[payload]).as_bytes().to_vec();
+        let args = vec![bcs_of(&self.address), bcs_of(&hash)];
+        self.must(who, "create_transaction_with_hash", args);
+    }
+
+    pub fn vote(&mut self, who: usize, number: u64, approved: bool) {
+        let args = vec![bcs_of(&self.address), bcs_of(&number), bcs_of(&approved)];
+        self.must(who, "vote_transaction", args);
+    }
+
+    /// The older wire form of a multisig payload.
+    pub fn payload(&self, call: Option<EntryFunction>) -> TransactionPayload {
+        TransactionPayload::Multisig(Multisig {
+            multisig_address: self.address,
+            payload: call.map(MultisigPayload::EntryFunction),
+        })
+    }
+
+    /// The newer wire form.
+    pub fn inner_payload(&self, call: Option<EntryFunction>) -> TransactionPayload {
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: call.map_or(
+                TransactionExecutable::Empty,
+                TransactionExecutable::EntryFunction,
+            ),
+            extra_config: ExtraConfig::V1 {
+                multisig_address: Some(self.address),
+                replay_protection_nonce: None,
+            },
+        })
+    }
+
+    /// Sends a payload; the status where the prologue refuses it.
+    pub fn try_send(
+        &mut self,
+        who: usize,
+        payload: TransactionPayload,
+        max_gas_amount: u64,
+    ) -> Result<ExecutedTransaction, ValidationStatus> {
+        let mut raw = self.chain.raw(&key(who), self.chain.transfer(NOBODY, 0));
+        raw.payload = payload;
+        raw.max_gas_amount = max_gas_amount;
+        let signed = self.chain.sign(&key(who), raw);
+        let block = self.chain.execute(vec![signed]);
+        match block.discarded.first() {
+            Some(discarded) => Err(ValidationStatus::from_code(discarded.status_code).unwrap()),
+            None => Ok(block.transactions[1].clone()),
+        }
+    }
+
+    pub fn send(&mut self, who: usize, payload: TransactionPayload) -> ExecutedTransaction {
+        self.try_send(who, payload, 200_000).unwrap()
+    }
+
+    pub fn refusal(&mut self, who: usize, payload: TransactionPayload) -> ValidationStatus {
+        self.try_send(who, payload, 200_000).unwrap_err()
+    }
+
+    /// The events but for the fee statement: name and data.
+    pub fn events(&self, executed: &ExecutedTransaction) -> Vec<(String, Value)> {
+        let registry = self.chain.chain.registry();
+        let (statement, events) = executed.events.split_last().unwrap();
+        assert_eq!(
+            statement.type_tag().to_string(),
+            "0x1::transaction_fee::FeeStatement"
+        );
+        let named = events.iter().map(|event| {
+            let data = registry
+                .value_to_json(event.type_tag(), event.data())
+                .unwrap();
+            (event.type_tag().to_string(), data)
+        });
+        named.collect()
+    }
+
+    pub fn event_names(&self, executed: &ExecutedTransaction) -> Vec<String> {
+        self.events(executed)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    /// How the payload failed, by the event that closes the transaction.
+    pub fn execution_error(&self, executed: &ExecutedTransaction) -> (String, String, String) {
+        assert_eq!(self.status(executed), SUCCESS);
+        let (name, data) = self.events(executed).pop().unwrap();
+        assert_eq!(name, "0x1::multisig_account::TransactionExecutionFailed");
+        let text = |field: &str| data["execution_error"][field].as_str().unwrap().to_owned();
+        (
+            text("abort_location"),
+            text("error_type"),
+            text("error_code"),
+        )
+    }
+}

@@ -1,0 +1,380 @@
+//! Orderless transactions: a nonce keeps each from running twice, for as long as a block could take it,
+//! in a table that the ledger's state alone decides and that does not grow for ever.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{
+    development_accounts, development_genesis, execute_block, genesis::DEVELOPMENT_BALANCE,
+    validate_for_admission,
+};
+use ledger_framework::modules::nonce_validation::{
+    BUCKET_NONCES_MAX, Bucket, NonceSlot, RememberedNonce,
+};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutedTransaction,
+    FrameworkUpgrade, OrderedBlock, Parameters, StateKey, ValidationStatus as Status, Vendor,
+    transaction::{Multisig, MultisigPayload, TransactionPayload},
+};
+use std::sync::Arc;
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+
+fn key(number: usize) -> Ed25519PrivateKey {
+    development_accounts()[number].private_key.clone()
+}
+
+fn address(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+/// A transfer of one unit by account 0 that expires at this time.
+fn expiring(chain: &MemoryChain, nonce: u64, expiration_secs: u64) -> CheckedTransaction {
+    let mut raw = chain.orderless(chain.raw(&key(0), chain.transfer(NOBODY, 1)), nonce);
+    raw.expiration_timestamp_secs = expiration_secs;
+    chain.sign(&key(0), raw)
+}
+
+fn transfer(chain: &MemoryChain, nonce: u64) -> CheckedTransaction {
+    expiring(chain, nonce, chain.next_secs() + 60)
+}
+
+fn admitted(
+    chain: &MemoryChain,
+    transaction: &CheckedTransaction,
+    now_secs: u64,
+) -> Result<(), Discard> {
+    let facts = chain.transaction_facts(transaction);
+    validate_for_admission(&chain.chain, &facts, transaction, now_secs)
+}
+
+/// What admission says now and what the prologue says in a block at `now_secs`, which must be the same.
+fn verdict(
+    chain: &mut MemoryChain,
+    now_secs: u64,
+    transaction: CheckedTransaction,
+) -> Option<Status> {
+    let refusal = admitted(chain, &transaction, now_secs).err();
+    let block = chain.execute_at(now_secs, vec![transaction]);
+    let discarded = block
+        .discarded
+        .first()
+        .map(|discarded| discarded.status_code);
+    assert_eq!(
+        discarded,
+        refusal.as_ref().map(|refusal| refusal.status.code())
+    );
+    refusal.map(|refusal| refusal.status)
+}
+
+fn user_transactions(chain: &MemoryChain) -> Vec<&ExecutedTransaction> {
+    let newest = chain.blocks.last().unwrap();
+    let users = newest.transactions.iter();
+    users
+        .filter(|executed| executed.transaction.as_user().is_some())
+        .collect()
+}
+
+fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
+    Bucket::read(chain, &NonceSlot::of(&address(0), nonce)).unwrap()
+}
+
+/// Nonces of account 0 that fall into the bucket of nonce 0, itself among them.
+fn in_one_bucket(count: usize) -> Vec<u64> {
+    let sender = address(0);
+    let place = |nonce| NonceSlot::of(&sender, nonce).bucket();
+    let wanted = place(0);
+    (0..)
+        .filter(|nonce| place(*nonce) == wanted)
+        .take(count)
+        .collect()
+}
+
+#[test]
+fn many_of_one_account_run_in_any_order_and_bump_no_number() {
+    let mut chain = MemoryChain::development();
+    let nonces = [7, 3, u64::MAX, 0, 5];
+    let transactions = nonces.map(|nonce| transfer(&chain, nonce));
+    let block = chain.execute(transactions.to_vec());
+    assert_eq!(block.discarded, []);
+    assert_eq!(chain.facts(&NOBODY).balance, nonces.len() as u64);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 0);
+    // One with a sequence number stands beside them.
+    let call = chain.transfer(NOBODY, 1);
+    chain.run(&key(0), call);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+}
+
+#[test]
+fn a_sequence_number_beside_a_nonce_means_nothing() {
+    let mut chain = MemoryChain::development();
+    for (nonce, number) in [0, 1, 1 << 63, u64::MAX].into_iter().enumerate() {
+        let mut raw = chain.orderless(chain.raw(&key(0), chain.transfer(NOBODY, 1)), nonce as u64);
+        raw.sequence_number = number;
+        let (now_secs, signed) = (chain.next_secs(), chain.sign(&key(0), raw));
+        assert_eq!(verdict(&mut chain, now_secs, signed), None, "{number}");
+    }
+}
+
+#[test]
+fn it_may_expire_a_hundred_seconds_ahead_and_no_more() {
+    let mut chain = MemoryChain::development();
+    let now_secs = chain.next_secs();
+    let too_far = expiring(&chain, 1, now_secs + 101);
+    let refused = Some(Status::TransactionExpirationTooFarInFuture);
+    assert_eq!(verdict(&mut chain, now_secs, too_far), refused);
+    let (now_secs, nonce) = (chain.next_secs(), 1);
+    let farthest = expiring(&chain, nonce, now_secs + 100);
+    assert_eq!(verdict(&mut chain, now_secs, farthest), None);
+    let now_secs = chain.next_secs();
+    let expired = expiring(&chain, 2, now_secs);
+    assert_eq!(
+        verdict(&mut chain, now_secs, expired),
+        Some(Status::TransactionExpired)
+    );
+}
+
+#[test]
+fn a_nonce_is_refused_until_the_overlap_is_over() {
+    let mut chain = MemoryChain::development();
+    let first = expiring(&chain, 9, START_SECS + 50);
+    assert_eq!(verdict(&mut chain, START_SECS, first.clone()), None);
+    let used = Some(Status::NonceAlreadyUsed);
+    // Itself, in the same second and later, and others with its nonce.
+    assert_eq!(verdict(&mut chain, START_SECS + 1, first), used);
+    for (now, expiration) in [(2, 90), (50, 150), (51, 150), (60, 150)] {
+        let again = expiring(&chain, 9, START_SECS + expiration);
+        assert_eq!(
+            verdict(&mut chain, START_SECS + now, again),
+            used,
+            "{now} {expiration}"
+        );
+    }
+    // A block that could take the first one is 100 seconds away from any that takes the second.
+    let after = expiring(&chain, 9, START_SECS + 151);
+    assert_eq!(verdict(&mut chain, START_SECS + 61, after.clone()), None);
+    assert_eq!(
+        bucket(&chain, 9).nonces.len(),
+        1,
+        "it takes the place of the first"
+    );
+    assert_eq!(verdict(&mut chain, START_SECS + 62, after), used);
+    // Another sender's is another nonce.
+    let mut raw = chain.orderless(chain.raw(&key(1), chain.transfer(NOBODY, 1)), 9);
+    raw.expiration_timestamp_secs = START_SECS + 100;
+    let other = chain.sign(&key(1), raw);
+    assert_eq!(verdict(&mut chain, START_SECS + 63, other), None);
+}
+
+#[test]
+fn a_nonce_twice_in_one_block_runs_once() {
+    let mut chain = MemoryChain::development();
+    let (one, other) = (
+        transfer(&chain, 4),
+        expiring(&chain, 4, chain.next_secs() + 61),
+    );
+    let block = chain.execute(vec![one.clone(), one, other]);
+    let refused: Vec<(u32, u64)> = block
+        .discarded
+        .iter()
+        .map(|d| (d.position, d.status_code))
+        .collect();
+    let used = Status::NonceAlreadyUsed.code();
+    assert_eq!(refused, [(1, used), (2, used)]);
+    assert_eq!(chain.facts(&NOBODY).balance, 1);
+}
+
+#[test]
+fn one_that_fails_uses_its_nonce_and_pays() {
+    let mut chain = MemoryChain::development();
+    let call = chain.transfer(NOBODY, u64::MAX);
+    let raw = chain.orderless(chain.raw(&key(0), call), 4);
+    let signed = chain.sign(&key(0), raw);
+    chain.execute(vec![signed.clone()]);
+    let executed = user_transactions(&chain)[0];
+    assert!(!executed.info.v0().status.is_success());
+    let fee = executed.info.v0().gas_used * GAS_UNIT_PRICE;
+    assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE - fee);
+    let now_secs = chain.next_secs();
+    assert_eq!(
+        verdict(&mut chain, now_secs, signed),
+        Some(Status::NonceAlreadyUsed)
+    );
+}
+
+#[test]
+fn no_account_is_made_for_its_sender() {
+    let mut chain = MemoryChain::development();
+    let stranger = Ed25519PrivateKey::from_seed(&[77; 32]);
+    let sender = AccountAddress::from_public_key(&stranger.public_key());
+    let resource = StateKey::resource(&sender, &"0x1::account::Account".parse().unwrap());
+    let raw = chain.orderless(chain.raw(&stranger, chain.transfer(address(0), 0)), 1);
+    chain.execute(vec![chain.sign_together(&[&stranger], Some(&key(1)), raw)]);
+    assert!(user_transactions(&chain)[0].info.v0().status.is_success());
+    assert!(!chain.state.contains_key(&resource));
+    // One with a sequence number makes it: the number must be kept.
+    let call = chain.transfer(address(0), 0);
+    let signed = chain.sign_together(&[&stranger], Some(&key(1)), chain.raw(&stranger, call));
+    chain.execute(vec![signed]);
+    assert!(chain.state.contains_key(&resource));
+}
+
+#[test]
+fn a_multisig_payload_may_have_a_nonce() {
+    let mut chain = MemoryChain::development();
+    let next = chain.call(
+        "0x1::multisig_account::get_next_multisig_account_address",
+        &[],
+        vec![bcs::to_bytes(&address(0)).unwrap()],
+    );
+    let viewed = ledger_execution::view(&chain.chain, &chain, &next).unwrap();
+    let vault: AccountAddress = bcs::from_bytes(&viewed.values[0].1).unwrap();
+    let nothing = bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
+    let one = bcs::to_bytes(&1u64).unwrap();
+    let create = chain.call(
+        "0x1::multisig_account::create",
+        &[],
+        vec![one, nothing.clone(), nothing],
+    );
+    chain.run(&key(0), create);
+    let fund = chain.transfer(vault, 1_000_000);
+    chain.run(&key(0), fund);
+    let pay: EntryFunction = chain.transfer(NOBODY, 5);
+    let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(pay)).unwrap();
+    let arguments = vec![
+        bcs::to_bytes(&vault).unwrap(),
+        bcs::to_bytes(&stored).unwrap(),
+    ];
+    let propose = chain.call("0x1::multisig_account::create_transaction", &[], arguments);
+    chain.run(&key(0), propose);
+    let number = chain.facts(&address(0)).sequence_number;
+    let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 0));
+    raw.payload = TransactionPayload::Multisig(Multisig {
+        multisig_address: vault,
+        payload: None,
+    });
+    let signed = chain.sign(&key(0), chain.orderless(raw, 6));
+    let now_secs = chain.next_secs();
+    assert_eq!(verdict(&mut chain, now_secs, signed.clone()), None);
+    assert_eq!(chain.facts(&NOBODY).balance, 5);
+    assert_eq!(chain.facts(&address(0)).sequence_number, number);
+    let now_secs = chain.next_secs();
+    assert_eq!(
+        verdict(&mut chain, now_secs, signed),
+        Some(Status::NonceAlreadyUsed)
+    );
+}
+
+#[test]
+fn a_bucket_drops_what_no_longer_matters() {
+    let mut chain = MemoryChain::development();
+    let nonces = in_one_bucket(4);
+    for (secs, nonce) in (0u64..).zip(&nonces[..3]) {
+        let signed = expiring(&chain, *nonce, START_SECS + 10);
+        chain.execute_at(START_SECS + secs, vec![signed]);
+    }
+    assert_eq!(bucket(&chain, 0).nonces.len(), 3);
+    let last = |chain: &MemoryChain, nonce, secs| expiring(chain, nonce, secs + 20);
+    // 100 seconds after their expiry they matter still, a second later no more.
+    let signed = last(&chain, nonces[3], START_SECS + 110);
+    chain.execute_at(START_SECS + 110, vec![signed]);
+    assert_eq!(bucket(&chain, 0).nonces.len(), 4);
+    let signed = last(&chain, nonces[0], START_SECS + 111);
+    chain.execute_at(START_SECS + 111, vec![signed]);
+    assert_eq!(bucket(&chain, 0).nonces.len(), 2);
+}
+
+#[test]
+fn a_full_bucket_takes_no_more_until_there_is_room() {
+    let mut chain = MemoryChain::development();
+    let nonces = in_one_bucket(3);
+    let gas = |chain: &MemoryChain| user_transactions(chain)[0].info.v0().gas_used;
+    let signed = transfer(&chain, nonces[0]);
+    chain.execute(vec![signed]);
+    let signed = transfer(&chain, nonces[1] + 1);
+    chain.execute(vec![signed]);
+    let alone = gas(&chain);
+    // As if someone had searched for the others.
+    let mut nearly_full = bucket(&chain, 0);
+    let searched = |digest| RememberedNonce {
+        digest,
+        txn_expiration_time: START_SECS + 60,
+    };
+    let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(searched);
+    nearly_full.nonces.extend(others);
+    let key = NonceSlot::of(&address(0), 0).state_key();
+    chain
+        .state
+        .insert(key, bcs::to_bytes(&nearly_full).unwrap().into());
+    let signed = transfer(&chain, nonces[1]);
+    assert_eq!(chain.execute(vec![signed]).discarded, []);
+    assert_eq!(bucket(&chain, 0).nonces.len(), BUCKET_NONCES_MAX);
+    // The 511 nonces beside one's own are paid for, 24 bytes each.
+    assert_eq!(gas(&chain) - alone, 103);
+    let one_more = nonces[2];
+    let now_secs = chain.next_secs();
+    let refused = transfer(&chain, one_more);
+    assert_eq!(
+        verdict(&mut chain, now_secs, refused),
+        Some(Status::SequenceNonceInvalid)
+    );
+    // Its neighbours have room.
+    let (now_secs, neighbour) = (chain.next_secs(), transfer(&chain, one_more + 1));
+    assert_eq!(verdict(&mut chain, now_secs, neighbour), None);
+    let now_secs = START_SECS + 60 + 110;
+    let later = expiring(&chain, one_more, now_secs + 1);
+    assert_eq!(verdict(&mut chain, now_secs, later), None);
+    assert_eq!(bucket(&chain, 0).nonces.len(), 1);
+}
+
+#[test]
+fn what_is_remembered_is_in_the_state_alone() {
+    let mut chain = MemoryChain::development();
+    for block in 0..40 {
+        let nonces = [block, block / 2, 1_000 + block % 5];
+        let transactions = nonces.map(|nonce| expiring(&chain, nonce, START_SECS + block * 7 + 30));
+        chain.execute_at(START_SECS + block * 7, transactions.to_vec());
+    }
+    let refused: usize = chain.blocks.iter().map(|block| block.discarded.len()).sum();
+    assert!(refused > 30, "{refused}");
+    let mut replay = MemoryChain::development();
+    for (number, block) in (0u64..).zip(&chain.blocks[1..]) {
+        let nonces = [number, number / 2, 1_000 + number % 5];
+        let transactions =
+            nonces.map(|nonce| expiring(&replay, nonce, START_SECS + number * 7 + 30));
+        let ordered = OrderedBlock {
+            timestamp_usecs: (START_SECS + number * 7) * 1_000_000,
+            transactions: transactions.into_iter().map(Arc::new).collect(),
+            ..crate::kit::next_block(&replay.tip)
+        };
+        let executed = execute_block(&replay.chain, &replay.tip, &replay, ordered).unwrap();
+        assert_eq!(&executed, block);
+        // As after a restart: nothing but the chain and its state goes on.
+        let state = std::mem::take(&mut replay.state);
+        replay = MemoryChain {
+            tip: replay.tip,
+            state,
+            ..MemoryChain::development()
+        };
+        replay.apply(executed);
+    }
+    assert_eq!(replay.state, chain.state);
+}
+
+#[test]
+fn a_chain_takes_them_from_the_height_of_its_framework_on() {
+    let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    genesis.parameters.framework_upgrades = FrameworkUpgrade::parse_list("2@0,3@3").unwrap();
+    let mut chain = MemoryChain::new(&genesis);
+    for _ in 0..2 {
+        let (now_secs, signed) = (chain.next_secs(), transfer(&chain, 1));
+        assert_eq!(
+            verdict(&mut chain, now_secs, signed),
+            Some(Status::FeatureUnderGating)
+        );
+    }
+    // Admission looks at the newest block, so it is one block late.
+    let signed = transfer(&chain, 1);
+    assert_eq!(chain.execute(vec![signed]).discarded, []);
+    let (now_secs, signed) = (chain.next_secs(), transfer(&chain, 2));
+    assert_eq!(verdict(&mut chain, now_secs, signed), None);
+}

@@ -1,0 +1,78 @@
+//! The random calls: for each module what its users do, with now and then an amount or a name that
+//! cannot be.
+
+mod assets;
+mod multisig;
+mod others;
+
+use assets::{given_up_coin, managed_asset, managed_coin, native, paired_asset, stores};
+use multisig::{changes, creations, proposals};
+use others::{accounts, descriptions, escrow, exchange, objects, registry, resource_accounts};
+
+use crate::programs::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
+use fastrand::Rng;
+use ledger_types::AccountAddress;
+
+/// What an action makes: a call, or nothing where there is nothing to call it on.
+type Action = fn(&mut Program) -> Option<Sent>;
+
+/// The actions with how often each is taken.
+const ACTIONS: &[(usize, Action)] = &[
+    (6, native),
+    (6, managed_coin),
+    (4, paired_asset),
+    (8, managed_asset),
+    (10, stores),
+    (7, objects),
+    (4, escrow),
+    (3, exchange),
+    (3, registry),
+    (6, proposals),
+    (1, changes),
+    (1, creations),
+    (2, resource_accounts),
+    (1, given_up_coin),
+    (2, accounts),
+    (1, descriptions),
+];
+
+/// The next call of a program.
+pub fn next(program: &mut Program) -> Option<Sent> {
+    let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
+    let mut place = program.random.usize(..all);
+    for (weight, action) in ACTIONS {
+        if place < *weight {
+            return action(program);
+        }
+        place -= weight;
+    }
+    None
+}
+
+/// Returns the number of a random development account.
+fn who(program: &mut Program) -> usize {
+    program.random.usize(..ACCOUNTS)
+}
+
+/// Returns a random amount, mostly a small one, with 0 and edges of 64 bits among them.
+fn random_amount(random: &mut Rng) -> u64 {
+    match random.u8(..16) {
+        0 => 0,
+        1 => u64::MAX,
+        2 => u64::MAX - 1_000,
+        3 => 1 << 63,
+        _ => random.u64(..1_000_000),
+    }
+}
+
+/// Returns the address of a random owner that can receive and send: an account, an object, a
+/// resource account or the multisig account.
+fn anyone(program: &mut Program) -> AccountAddress {
+    let number = who(program);
+    match program.random.u8(..8) {
+        0 => object_of(number),
+        1 => resource_account_of(number),
+        2 => program.multisig,
+        _ => account(number),
+    }
+}

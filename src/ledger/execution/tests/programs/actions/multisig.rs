@@ -1,0 +1,177 @@
+//! Calls of multisig accounts: what the owners of the common one propose, decide and change, and new ones.
+
+use super::{anyone, random_amount, who};
+use crate::programs::program::{ACCOUNTS, Program, Sent, account, args};
+use ledger_types::{AccountAddress, EntryFunction, transaction::MultisigPayload};
+use serde_json::Value;
+
+/// Pairs of metadata, or none.
+const NOTHING: &[Vec<u8>] = &[];
+/// The owners of the common multisig account who stay.
+const OWNERS: [usize; 3] = [0, 1, 2];
+
+/// Accounts that make multisig accounts, which hold nothing; the one that takes no other part becomes one.
+pub(super) fn creations(program: &mut Program) -> Option<Sent> {
+    let (number, other) = (who(program), account(who(program)));
+    let owners = vec![other];
+    Some(match program.random.u8(..3) {
+        0 => program.sent(
+            number,
+            "0x1::multisig_account::create",
+            &[],
+            args![1u64, NOTHING, NOTHING],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
+            &[],
+            args![owners, 1u64, NOTHING, NOTHING],
+        ),
+        _ => program.sent(
+            ACCOUNTS,
+            "0x1::multisig_account::create_with_existing_account_call",
+            &[],
+            args![owners, 1u64, NOTHING, NOTHING],
+        ),
+    })
+}
+
+fn number_of(program: &Program, view: &str) -> u64 {
+    let view = format!("0x1::multisig_account::{view}");
+    let number = &program.view(&view, &[], args![program.multisig])[0];
+    number.as_str().unwrap().parse().unwrap()
+}
+
+/// The owners agree on a change of owners, signatures or metadata and carry it out, after they dropped
+/// what was proposed before.
+pub(super) fn changes(program: &mut Program) -> Option<Sent> {
+    let multisig = program.multisig;
+    let (first, next) = (
+        number_of(program, "last_resolved_sequence_number") + 1,
+        number_of(program, "next_sequence_number"),
+    );
+    let vote = "0x1::multisig_account::vote_transactions";
+    if first < next {
+        for owner in OWNERS {
+            program.must(owner, vote, &[], args![multisig, first, next - 1, false]);
+        }
+        let drop = "0x1::multisig_account::execute_rejected_transactions";
+        program.must(0, drop, &[], args![multisig, next - 1]);
+    }
+    let proposer = program.random.choice(OWNERS).unwrap();
+    let payload = MultisigPayload::EntryFunction(change(program));
+    let create = "0x1::multisig_account::create_transaction";
+    let payload = bcs::to_bytes(&payload).unwrap();
+    program.must(proposer, create, &[], args![multisig, payload]);
+    for owner in OWNERS {
+        program.must(owner, vote, &[], args![multisig, next, next, true]);
+    }
+    Some(program.sent_as_multisig(proposer, None))
+}
+
+/// A change after which the owners who stay are owners, and two of them are enough.
+fn change(program: &mut Program) -> EntryFunction {
+    let new = AccountAddress::from_low_u64(0x7_0000 + program.chain.tip.height);
+    let gone = other_owner(program);
+    let required = program.random.u64(1..=2);
+    let (name, args) = match program.random.u8(..10) {
+        0 => ("add_owner", args![new]),
+        1 => ("add_owners", args![vec![new]]),
+        2 => (
+            "add_owners_and_update_signatures_required",
+            args![vec![new], required],
+        ),
+        3 => ("remove_owner", args![gone]),
+        4 => ("remove_owners", args![vec![gone]]),
+        5 => ("swap_owner", args![new, gone]),
+        6 => ("swap_owners", args![vec![new], vec![gone]]),
+        7 => (
+            "swap_owners_and_update_signatures_required",
+            args![vec![new], vec![gone], required],
+        ),
+        8 => ("update_signatures_required", args![required]),
+        _ => ("update_metadata", args![vec!["name"], vec![vec![7u8]]]),
+    };
+    program.call(&format!("0x1::multisig_account::{name}"), &[], args)
+}
+
+/// The owner who came last, or nobody's address where there are only those who stay.
+fn other_owner(program: &Program) -> AccountAddress {
+    let owners = program.view(
+        "0x1::multisig_account::owners",
+        &[],
+        args![program.multisig],
+    );
+    let parse = |owner: &Value| owner.as_str().unwrap().parse().unwrap();
+    let mut owners = owners[0].as_array().unwrap().iter().map(parse);
+    let stays = |owner: &AccountAddress| OWNERS.iter().any(|number| account(*number) == *owner);
+    owners
+        .rfind(|owner| !stays(owner))
+        .unwrap_or(AccountAddress::from_low_u64(0x7_0000))
+}
+
+/// Proposals move the chain's coin or an asset out of the multisig account.
+pub(super) fn proposals(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let multisig = program.multisig;
+    let next = number_of(program, "last_resolved_sequence_number") + 1;
+    Some(match program.random.u8(..11) {
+        7 => {
+            let votes = ["vote_transaction", "vote_transanction"];
+            let vote = program.random.choice(votes).unwrap();
+            let vote = format!("0x1::multisig_account::{vote}");
+            let approved = program.random.bool();
+            program.sent(number, &vote, &[], args![multisig, next, approved])
+        }
+        8 => program.sent(
+            number,
+            "0x1::multisig_account::vote_transactions",
+            &[],
+            args![
+                multisig,
+                next,
+                next,
+                program.chain.tip.height.is_multiple_of(2)
+            ],
+        ),
+        9 => program.sent(
+            number,
+            "0x1::multisig_account::execute_rejected_transactions",
+            &[],
+            args![multisig, next],
+        ),
+        10 => program.sent(
+            number,
+            "0x1::multisig_account::create_transaction_with_hash",
+            &[],
+            args![multisig, vec![7u8; 32]],
+        ),
+        0 | 1 => {
+            let (to, amount) = (anyone(program), random_amount(&mut program.random));
+            let call = program.call("0x1::node_account::transfer", &[], args![to, amount]);
+            let payload = MultisigPayload::EntryFunction(call);
+            let payload = bcs::to_bytes(&payload).unwrap();
+            let create = "0x1::multisig_account::create_transaction";
+            program.sent(number, create, &[], args![multisig, payload])
+        }
+        2 | 3 => program.sent(
+            number,
+            "0x1::multisig_account::approve_transaction",
+            &[],
+            args![multisig, next],
+        ),
+        4 => program.sent(
+            number,
+            "0x1::multisig_account::reject_transaction",
+            &[],
+            args![multisig, next],
+        ),
+        5 => program.sent(
+            number,
+            "0x1::multisig_account::execute_rejected_transaction",
+            &[],
+            args![multisig],
+        ),
+        _ => program.sent_as_multisig(number, None),
+    })
+}

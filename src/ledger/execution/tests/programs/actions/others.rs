@@ -1,0 +1,229 @@
+//! Calls that do with objects, escrows, records and accounts what their users do.
+
+use super::{random_amount, who};
+use crate::programs::program::{
+    NATIVE, Program, Sent, account, args, asset_of, coin_of, object_of, resource_account_of,
+};
+use ledger_execution::development_accounts;
+use ledger_types::{AccountAddress, transaction::TransactionPayload};
+
+/// Named objects go to accounts, or to named objects of a higher number: a circle of owners would lock
+/// what its objects hold, which is its makers' doing.
+pub(super) fn objects(program: &mut Program) -> Option<Sent> {
+    let (number, of, other) = (who(program), who(program), who(program));
+    let (object, flag) = (object_of(of), program.random.bool());
+    let core = "0x1::object::ObjectCore";
+    Some(match program.random.u8(..9) {
+        0 => program.sent(
+            number,
+            "0x1::object::burn",
+            &[core],
+            args![object_of(number)],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::object::unburn",
+            &[core],
+            args![object_of(number)],
+        ),
+        2 if of < other => program.sent(
+            number,
+            "0x1::object::transfer_to_object",
+            &[core, core],
+            args![object, object_of(other)],
+        ),
+        3 => program.sent(
+            number,
+            "0x1::managed_object::set_ungated_transfer",
+            &[],
+            args![object, flag],
+        ),
+        4 => program.sent(
+            number,
+            "0x1::managed_object::create_generated",
+            &[],
+            args![],
+        ),
+        5 => program.sent(number, "0x1::managed_object::create_sticky", &[], args![]),
+        6 => {
+            let generated = *program.random.choice(&program.generated)?;
+            let delete = "0x1::managed_object::delete";
+            program.sent(number, delete, &[], args![generated])
+        }
+        7 => program.sent(
+            number,
+            "0x1::object::transfer_call",
+            &[],
+            args![object, account(other)],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::object::transfer",
+            &[core],
+            args![object, account(other)],
+        ),
+    })
+}
+
+/// What an asset or an object is called or allowed, which moves nothing.
+pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let none = None::<String>;
+    Some(match program.random.u8(..4) {
+        0 => program.sent(
+            number,
+            "0x1::managed_object::set_untransferable",
+            &[],
+            args![object_of(number)],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::managed_fungible_asset::create_untransferable",
+            &[],
+            args!["U", "U", 0u8, "", "", None::<u128>],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::managed_fungible_asset::set_metadata",
+            &[],
+            args![asset_of(number), Some("B"), none, Some(3u8), none, none],
+        ),
+    })
+}
+
+pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
+    let (number, of, to) = (who(program), who(program), who(program));
+    // Few coins and low numbers, so that escrows that are released are ones that were opened.
+    let coin = if of > 0 {
+        NATIVE.to_owned()
+    } else {
+        coin_of(0)
+    };
+    let coin = &[coin.as_str()];
+    let number_of_escrow = program.random.u64(..3);
+    let amount = random_amount(&mut program.random);
+    let now_secs = program.chain.tip.timestamp_usecs / 1_000_000;
+    let deadline_secs = now_secs + program.random.u64(..40);
+    Some(match program.random.u8(..4) {
+        0 => program.sent(number, "0x1::escrow::cancel", coin, args![number_of_escrow]),
+        1 => program.sent(
+            number,
+            "0x1::escrow::release",
+            coin,
+            args![account(to), number_of_escrow],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::escrow::open",
+            coin,
+            args![account(to), amount, deadline_secs],
+        ),
+    })
+}
+
+/// Two give one another coins or assets; now and then someone would do so with itself, which is refused.
+pub(super) fn exchange(program: &mut Program) -> Option<Sent> {
+    let (first, second, of) = (who(program), who(program), who(program));
+    let (one, other) = (
+        random_amount(&mut program.random),
+        random_amount(&mut program.random),
+    );
+    let both = [first, second];
+    Some(if program.random.bool() {
+        let coin = coin_of(of);
+        let exchange = "0x1::exchange::exchange_coins";
+        program.sent_together(both, exchange, &[&coin, NATIVE], args![one, other])
+    } else {
+        let metadata = "0x1::fungible_asset::Metadata";
+        let exchange = "0x1::exchange::exchange_assets";
+        let arguments = args![asset_of(of), one, AccountAddress::NATIVE_ASSET, other];
+        program.sent_together(both, exchange, &[metadata, metadata], arguments)
+    })
+}
+
+pub(super) fn registry(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let name = format!("n{}", program.random.u8(..4));
+    Some(if program.random.u8(..3) == 0 {
+        program.sent(number, "0x1::registry::remove", &[], args![name])
+    } else {
+        let content = vec![1u8; program.random.usize(..300)];
+        program.sent(number, "0x1::registry::set", &[], args![name, content])
+    })
+}
+
+pub(super) fn resource_accounts(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let seed = vec![program.random.u8(..3)];
+    let no_key = Vec::<u8>::new();
+    Some(program.sent(
+        number,
+        "0x1::resource_account::create_resource_account",
+        &[],
+        args![seed, no_key],
+    ))
+}
+
+pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
+    let number = who(program);
+    let key = AccountAddress::from_low_u64(0x1000 + program.random.u64(..20));
+    Some(match program.random.u8(..4) {
+        0 => program.sent(number, "0x1::node_account::create_account", &[], args![key]),
+        1 => {
+            let allow = program.random.bool();
+            let set = "0x1::node_account::set_allow_direct_coin_transfers";
+            program.sent(number, set, &[], args![allow])
+        }
+        2 => revocation(program, number),
+        _ => rotation(program, number),
+    })
+}
+
+/// A resource account takes back the right to sign for it, which it was offered when it was made; the
+/// key of its creator stays its key.
+fn revocation(program: &mut Program, number: usize) -> Sent {
+    let resource_account = resource_account_of(number);
+    let (revoke, args) = if program.random.bool() {
+        ("0x1::account::revoke_any_signer_capability", args![])
+    } else {
+        (
+            "0x1::account::revoke_signer_capability",
+            args![resource_account],
+        )
+    };
+    Sent {
+        key: number,
+        sender: resource_account,
+        beside: Vec::new(),
+        payload: TransactionPayload::EntryFunction(program.call(revoke, &[], args)),
+    }
+}
+
+/// An account changes its key to the one that it has, which takes no proof.
+fn rotation(program: &mut Program, number: usize) -> Sent {
+    let key = development_accounts()
+        .remove(number)
+        .private_key
+        .public_key();
+    let hash = key.authentication_key().as_bytes().to_vec();
+    match program.random.u8(..3) {
+        0 => program.sent(
+            number,
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            args![hash],
+        ),
+        1 => program.sent(
+            number,
+            "0x1::account::rotate_authentication_key_from_public_key",
+            &[],
+            args![0u8, key.0.to_vec()],
+        ),
+        _ => program.sent(
+            number,
+            "0x1::account::set_originating_address",
+            &[],
+            args![],
+        ),
+    }
+}

@@ -1,0 +1,178 @@
+//! Counts all that is worth something, from the state alone: every coin and every unit of a fungible
+//! asset, wherever a value of such a type lies, found by walking each stored value along its type.
+
+use crate::kit::MemoryChain;
+use bytes::Bytes;
+use ledger_framework::modules::table::TableInfo;
+use ledger_types::{AccountAddress, StateKey, StateKeyParts, StructTag, TypeTag};
+use ledger_vm::ModuleRegistry;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What there is of each asset, and what its supply says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// The coins of each type that lie anywhere.
+    pub coins: BTreeMap<TypeTag, u128>,
+    /// The supply that each coin's info tells, where it tells one.
+    pub coin_supplies: BTreeMap<TypeTag, u128>,
+    /// What lies in the stores of each asset, by the address of its metadata.
+    pub assets: BTreeMap<AccountAddress, u128>,
+    /// The supply of each asset.
+    pub asset_supplies: BTreeMap<AccountAddress, u128>,
+}
+
+impl Census {
+    /// Counts everything in the state of `chain`.
+    pub fn of(chain: &MemoryChain) -> Self {
+        let mut walk = Walk {
+            registry: chain.chain.registry(),
+            census: Self::default(),
+        };
+        for (key, bytes) in &chain.state {
+            match key.parts().unwrap() {
+                StateKeyParts::Resource { address, tag } => walk.value(address, &tag.into(), bytes),
+                StateKeyParts::ResourceGroup { address, .. } => {
+                    let members: BTreeMap<StructTag, Bytes> = bcs::from_bytes(bytes).unwrap();
+                    for (tag, bytes) in members {
+                        walk.value(address, &tag.into(), &bytes);
+                    }
+                }
+                StateKeyParts::TableItem { handle, key } => {
+                    let (key_type, value_type) = table_types(chain, &handle);
+                    walk.value(handle, &key_type, &key);
+                    walk.value(handle, &value_type, bytes);
+                }
+                StateKeyParts::Module(_) => {}
+            }
+        }
+        walk.census
+    }
+
+    /// Every supply is what lies around; coins without a recorded supply cannot be checked.
+    pub fn assert_supplies_hold(&self) {
+        for (coin, supply) in &self.coin_supplies {
+            let held = self.coins.get(coin).copied().unwrap_or_default();
+            assert_eq!(held, *supply, "coins of {coin} against its supply");
+        }
+        for (asset, supply) in &self.asset_supplies {
+            let held = self.assets.get(asset).copied().unwrap_or_default();
+            assert_eq!(held, *supply, "units of asset {asset} against its supply");
+        }
+        for asset in self.assets.keys() {
+            assert!(
+                self.asset_supplies.contains_key(asset),
+                "asset {asset} has no supply"
+            );
+        }
+    }
+}
+
+fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTag) {
+    let tag = chain.chain.registry().tag_of::<TableInfo>(&[]);
+    let bytes = &chain.state[&StateKey::resource(handle, &tag)];
+    let info: TableInfo = bcs::from_bytes(bytes).unwrap();
+    info.types().expect("a table records types that parse")
+}
+
+struct Walk<'a> {
+    registry: &'a ModuleRegistry,
+    census: Census,
+}
+
+fn number(value: &Value) -> u128 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+impl Walk<'_> {
+    fn value(&mut self, at: AccountAddress, tag: &TypeTag, bytes: &[u8]) {
+        let json = self.registry.value_to_json(tag, bytes).unwrap();
+        self.json(at, tag, &json);
+    }
+
+    fn json(&mut self, at: AccountAddress, tag: &TypeTag, json: &Value) {
+        match tag {
+            TypeTag::Vector(item) if **item != TypeTag::U8 => {
+                json.as_array()
+                    .unwrap()
+                    .iter()
+                    .for_each(|value| self.json(at, item, value));
+            }
+            TypeTag::Struct(tag) => self.structure(at, tag, json),
+            _ => {}
+        }
+    }
+
+    fn structure(&mut self, at: AccountAddress, tag: &StructTag, json: &Value) {
+        if tag.is_framework("coin", "Coin") {
+            *self
+                .census
+                .coins
+                .entry(tag.type_args[0].clone())
+                .or_default() += number(&json["value"]);
+        } else if tag.is_framework("coin", "CoinInfo") {
+            if let Some(supply) = json["supply"]["vec"].get(0) {
+                let supply = number(&supply["integer"]["vec"][0]["value"]);
+                self.census
+                    .coin_supplies
+                    .insert(tag.type_args[0].clone(), supply);
+            }
+        } else if tag.is_framework("fungible_asset", "FungibleStore") {
+            let asset = json["metadata"]["inner"].as_str().unwrap().parse().unwrap();
+            *self.census.assets.entry(asset).or_default() += number(&json["balance"]);
+        } else if tag.is_framework("fungible_asset", "ConcurrentSupply") {
+            let supply = number(&json["current"]["value"]);
+            self.census.asset_supplies.insert(at, supply);
+        } else if tag.is_framework("option", "Option") {
+            let items = json["vec"].as_array().unwrap();
+            items
+                .iter()
+                .for_each(|value| self.json(at, &tag.type_args[0], value));
+        } else if !tag.is_framework("string", "String") && !tag.is_framework("object", "Object") {
+            for (name, field) in fields(self.registry, tag) {
+                self.json(at, &field, &json[&name]);
+            }
+        }
+    }
+}
+
+/// The fields of a declared struct, as its module's ABI tells them.
+fn fields(registry: &ModuleRegistry, tag: &StructTag) -> Vec<(String, TypeTag)> {
+    let abi = registry.module_abi(&tag.module_id()).unwrap();
+    let structs = abi["structs"].as_array().unwrap();
+    let declared = structs
+        .iter()
+        .find(|declared| declared["name"] == tag.name.as_str())
+        .unwrap_or_else(|| panic!("{tag} is not declared"));
+    let field = |field: &Value| {
+        let mut text = field["type"].as_str().unwrap().to_owned();
+        for (i, type_arg) in tag.type_args.iter().enumerate() {
+            text = with_type_argument(&text, &format!("T{i}"), &type_arg.to_string());
+        }
+        (
+            field["name"].as_str().unwrap().to_owned(),
+            text.parse().unwrap(),
+        )
+    };
+    declared["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(field)
+        .collect()
+}
+
+/// Puts a type in the place of a type parameter, where that stands as a word of its own.
+fn with_type_argument(text: &str, parameter: &str, type_arg: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find(parameter) {
+        let (before, after) = (&rest[..place], &rest[place + parameter.len()..]);
+        let is_alone = !before.ends_with(is_word) && !after.starts_with(is_word);
+        result.push_str(before);
+        result.push_str(if is_alone { type_arg } else { parameter });
+        rest = after;
+    }
+    result + rest
+}

@@ -1,0 +1,294 @@
+//! Nothing is locked: whatever anyone holds at the end of a program, the one it belongs to can send on.
+//! Managers thaw what they froze, time passes, and then everything goes to addresses that are new, so
+//! that no balance of the target stands in the way.
+
+use crate::programs::program::{
+    ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
+    primary_store, resource_account_of,
+};
+use ledger_types::{
+    AccountAddress, EntryFunction,
+    transaction::{MultisigPayload, TransactionPayload},
+};
+use serde_json::Value;
+
+const METADATA: &str = "0x1::fungible_asset::Metadata";
+/// What stays with those who send, for gas.
+const GAS_RESERVE: u64 = 100_000_000;
+
+/// Someone who holds something, and how that one sends it on.
+#[derive(Clone, Copy)]
+enum Holder {
+    Account(usize),
+    Resource(usize),
+    Object(usize),
+    Multisig,
+}
+
+impl Holder {
+    fn address(self, program: &Program) -> AccountAddress {
+        match self {
+            Self::Account(number) => account(number),
+            Self::Resource(number) => resource_account_of(number),
+            Self::Object(number) => object_of(number),
+            Self::Multisig => program.multisig,
+        }
+    }
+}
+
+fn holders() -> Vec<Holder> {
+    let each = |number| {
+        [
+            Holder::Account(number),
+            Holder::Resource(number),
+            Holder::Object(number),
+        ]
+    };
+    let mut holders = vec![Holder::Multisig];
+    holders.extend((0..ACCOUNTS).flat_map(each));
+    holders
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// Sends everything on.
+pub fn drain(program: &mut Program) {
+    let mut drain = Drain {
+        program,
+        addresses: 0,
+    };
+    drain.program.wait_blocks(60);
+    drain.thaw();
+    drain.reject_proposals();
+    drain.empty_holders();
+    drain.cancel_escrows();
+    drain.empty_stores();
+    drain.assert_empty();
+}
+
+struct Drain<'a> {
+    program: &'a mut Program,
+    /// How many new addresses were used.
+    addresses: u64,
+}
+
+impl Drain<'_> {
+    fn new_address(&mut self) -> AccountAddress {
+        self.addresses += 1;
+        AccountAddress::from_low_u64(0x9_0000 + self.addresses)
+    }
+
+    fn thaw(&mut self) {
+        for of in 0..ACCOUNTS {
+            let (coin, asset) = (coin_of(of), asset_of(of));
+            for holder in holders() {
+                let address = holder.address(self.program);
+                let unfreeze = "0x1::managed_fungible_asset::unfreeze";
+                self.program.must(of, unfreeze, &[], args![asset, address]);
+                // There may be no store to thaw.
+                let unfreeze = "0x1::managed_coin::unfreeze_coin_store";
+                let sent = self.program.sent(of, unfreeze, &[&coin], args![address]);
+                self.program.run(sent);
+            }
+        }
+    }
+
+    /// Makes way for the proposals of this module.
+    fn reject_proposals(&mut self) {
+        let multisig = self.program.multisig;
+        let view = |program: &Program, name: &str| {
+            let name = format!("0x1::multisig_account::{name}");
+            number(&program.view(&name, &[], args![multisig])[0])
+        };
+        let next = view(self.program, "next_sequence_number");
+        for proposal in view(self.program, "last_resolved_sequence_number") + 1..next {
+            for owner in [0, 1] {
+                let reject = "0x1::multisig_account::reject_transaction";
+                self.program
+                    .must(owner, reject, &[], args![multisig, proposal]);
+            }
+            let done = "0x1::multisig_account::execute_rejected_transaction";
+            self.program.must(0, done, &[], args![multisig]);
+        }
+    }
+
+    /// Makes a call as a holder; it must succeed.
+    fn must_as(&mut self, holder: Holder, call: EntryFunction) {
+        let sent = match holder {
+            Holder::Account(key) | Holder::Resource(key) => Sent {
+                key,
+                sender: holder.address(self.program),
+                beside: Vec::new(),
+                payload: TransactionPayload::EntryFunction(call),
+            },
+            Holder::Object(_) => unreachable!("objects make no calls"),
+            Holder::Multisig => {
+                let multisig = self.program.multisig;
+                let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();
+                let create = "0x1::multisig_account::create_transaction";
+                self.program.must(0, create, &[], args![multisig, payload]);
+                let numbers = "0x1::multisig_account::next_sequence_number";
+                let proposal = number(&self.program.view(numbers, &[], args![multisig])[0]) - 1;
+                let approve = "0x1::multisig_account::approve_transaction";
+                self.program
+                    .must(1, approve, &[], args![multisig, proposal]);
+                self.program.sent_as_multisig(0, None)
+            }
+        };
+        self.program.must_run(sent);
+    }
+
+    /// Sends `amount` of an asset from a holder to a new address.
+    fn send(&mut self, holder: Holder, asset: AccountAddress, amount: u64) {
+        let to = self.new_address();
+        if let Holder::Object(of) = holder {
+            let owner = self.root_owner(object_of(of));
+            let function = "0x1::managed_object::transfer_fungible_assets";
+            self.program.must(
+                owner,
+                function,
+                &[],
+                args![object_of(of), asset, to, amount],
+            );
+        } else {
+            let function = "0x1::primary_fungible_store::transfer";
+            let call = self
+                .program
+                .call(function, &[METADATA], args![asset, to, amount]);
+            self.must_as(holder, call);
+        }
+        assert_eq!(self.balance(to, asset), amount, "what was sent is there");
+    }
+
+    fn root_owner(&self, object: AccountAddress) -> usize {
+        let owner = self.program.view(
+            "0x1::object::root_owner",
+            &["0x1::object::ObjectCore"],
+            args![object],
+        );
+        let is_owner = |number: &usize| account(*number).to_string() == owner[0].as_str().unwrap();
+        (0..ACCOUNTS).find(is_owner).expect("accounts own objects")
+    }
+
+    fn balance(&self, owner: AccountAddress, asset: AccountAddress) -> u64 {
+        let function = "0x1::primary_fungible_store::balance";
+        number(
+            &self
+                .program
+                .view(function, &[METADATA], args![owner, asset])[0],
+        )
+    }
+
+    /// All assets that users made: those of coins and the plain ones.
+    fn assets(&self) -> Vec<AccountAddress> {
+        let of_account = |of| {
+            let coins = [coin_of(of), given_up_coin_of(of)].map(|coin| self.paired(&coin));
+            [coins[0], coins[1], asset_of(of)]
+        };
+        (0..ACCOUNTS).flat_map(of_account).collect()
+    }
+
+    fn paired(&self, coin: &str) -> AccountAddress {
+        let coin = coin.parse().unwrap();
+        ledger_framework::modules::coin::paired_metadata_address(&self.program.chain.chain, &coin)
+    }
+
+    fn empty_holders(&mut self) {
+        for holder in holders() {
+            for asset in self.assets() {
+                self.empty(holder, asset);
+            }
+            let native = AccountAddress::NATIVE_ASSET;
+            let held = self.balance(holder.address(self.program), native);
+            let reserve = match holder {
+                Holder::Account(_) => continue,
+                Holder::Resource(_) => GAS_RESERVE,
+                Holder::Object(_) | Holder::Multisig => 0,
+            };
+            if held > reserve {
+                self.send(holder, native, held - reserve);
+            }
+        }
+    }
+
+    fn empty(&mut self, holder: Holder, asset: AccountAddress) {
+        let held = self.balance(holder.address(self.program), asset);
+        if held > 0 {
+            self.send(holder, asset, held);
+        }
+    }
+
+    fn cancel_escrows(&mut self) {
+        for payer in 0..ACCOUNTS {
+            for coin in (0..ACCOUNTS).map(coin_of).chain([NATIVE.to_owned()]) {
+                self.cancel_escrows_of(payer, &coin);
+            }
+        }
+    }
+
+    fn cancel_escrows_of(&mut self, payer: usize, coin: &str) {
+        let locked = |program: &Program| {
+            number(&program.view("0x1::escrow::locked", &[coin], args![account(payer)])[0])
+        };
+        for escrow in 0u64.. {
+            if locked(self.program) == 0 {
+                break;
+            }
+            let get = "0x1::escrow::get";
+            let found = self
+                .program
+                .view(get, &[coin], args![account(payer), escrow]);
+            if found[0]["vec"].get(0).is_some() {
+                self.program
+                    .must(payer, "0x1::escrow::cancel", &[coin], args![escrow]);
+                if coin != NATIVE {
+                    self.empty(Holder::Account(payer), self.paired(coin));
+                }
+            }
+        }
+    }
+
+    fn empty_stores(&mut self) {
+        let store_type = "0x1::fungible_asset::FungibleStore";
+        for store in self.program.stores.clone() {
+            let exists = self
+                .program
+                .view("0x1::fungible_asset::store_exists", &[], args![store]);
+            if exists[0] == false {
+                continue;
+            }
+            let asset = self.program.view(
+                "0x1::fungible_asset::store_metadata",
+                &[store_type],
+                args![store],
+            );
+            let asset: AccountAddress = asset[0]["inner"].as_str().unwrap().parse().unwrap();
+            let manager = (0..ACCOUNTS).find(|of| asset_of(*of) == asset).unwrap();
+            let unfreeze = "0x1::managed_fungible_asset::unfreeze_store";
+            self.program.must(manager, unfreeze, &[], args![store]);
+            let balance =
+                self.program
+                    .view("0x1::fungible_asset::balance", &[store_type], args![store]);
+            let (owner, to) = (self.root_owner(store), self.new_address());
+            // Nothing is sent, and a store is made to send to.
+            let make = "0x1::primary_fungible_store::transfer";
+            self.program
+                .must(owner, make, &[METADATA], args![asset, to, 0u64]);
+            let transfer = "0x1::fungible_asset::transfer";
+            let arguments = args![store, primary_store(to, asset), number(&balance[0])];
+            self.program.must(owner, transfer, &[store_type], arguments);
+            let remove = "0x1::managed_fungible_asset::remove_store";
+            self.program.must(owner, remove, &[], args![store]);
+        }
+    }
+
+    fn assert_empty(&self) {
+        for holder in holders() {
+            for asset in self.assets() {
+                assert_eq!(self.balance(holder.address(self.program), asset), 0);
+            }
+        }
+    }
+}

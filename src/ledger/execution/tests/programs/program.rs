@@ -1,0 +1,396 @@
+//! A chain on which random calls run: who there is, what they may call, and what is kept of it.
+
+use crate::{
+    kit::{MemoryChain, next_block},
+    programs::census::Census,
+};
+use fastrand::Rng;
+use ledger_execution::{development_accounts, execute_block, view};
+use ledger_framework::modules::{
+    account::resource_address,
+    multisig_account::TransactionExecutionSucceeded,
+    object::{named_address, user_derived_address},
+};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction,
+    OrderedBlock,
+    transaction::{Multisig, MultisigPayload, TransactionPayload},
+};
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// How many development accounts take part.
+pub const ACCOUNTS: usize = 4;
+/// What transactions offer for a gas unit.
+const GAS_UNIT_PRICES: [u64; 2] = [100, 150];
+/// The chain's coin.
+pub const NATIVE: &str = "0x1::node_coin::NodeCoin";
+
+/// The BCS forms of arguments.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
+}
+pub(crate) use args;
+
+/// A call and who makes it: the account that sends, and the development accounts that sign: the one whose
+/// key the sender has, then those who sign beside it.
+pub struct Sent {
+    pub key: usize,
+    pub sender: AccountAddress,
+    pub beside: Vec<usize>,
+    pub payload: TransactionPayload,
+}
+
+/// How a call is sent.
+#[derive(Clone, Copy, Default)]
+pub struct Form {
+    /// The development account that pays in the sender's place.
+    pub fee_payer: Option<usize>,
+    /// The nonce that it has in place of a sequence number.
+    pub nonce: Option<u64>,
+}
+
+/// A chain while random calls run on it.
+pub struct Program {
+    pub chain: MemoryChain,
+    pub random: Rng,
+    /// The multisig account of accounts 0, 1 and 2, of whom two must agree.
+    pub multisig: AccountAddress,
+    /// Secondary stores that were made, whether they are still there or not.
+    pub stores: Vec<AccountAddress>,
+    /// Objects at generated addresses that were made, whether they are still there or not.
+    pub generated: Vec<AccountAddress>,
+    /// What each block was ordered to run.
+    ordered: Vec<Vec<Arc<CheckedTransaction>>>,
+    /// What left the senders as fees.
+    fees: i128,
+    /// How often each function succeeded.
+    pub succeeded: BTreeMap<String, u64>,
+    /// How many were orderless.
+    pub orderless: u64,
+    /// How many another account paid for.
+    pub sponsored: u64,
+}
+
+/// The address of a development account.
+pub fn account(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+/// The coin that a development account manages.
+pub fn coin_of(number: usize) -> String {
+    format!("{}::m::C", account(number))
+}
+
+/// The coin that a development account makes and gives its powers over up.
+pub fn given_up_coin_of(number: usize) -> String {
+    format!("{}::m::GivenUp", account(number))
+}
+
+/// The asset that a development account manages.
+pub fn asset_of(number: usize) -> AccountAddress {
+    named_address(account(number), b"A")
+}
+
+/// The named object of a development account.
+pub fn object_of(number: usize) -> AccountAddress {
+    named_address(account(number), b"o")
+}
+
+/// The resource account of a development account, which that one's key signs for.
+pub fn resource_account_of(number: usize) -> AccountAddress {
+    resource_address(account(number), b"r")
+}
+
+/// The primary store of `owner` for `asset`.
+pub fn primary_store(owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
+    user_derived_address(owner, asset)
+}
+
+/// The call of a multisig account that was executed, as its event tells.
+fn stored_call(event: &ContractEvent) -> Option<EntryFunction> {
+    if event.type_tag().to_string() != "0x1::multisig_account::TransactionExecutionSucceeded" {
+        return None;
+    }
+    let event: TransactionExecutionSucceeded = bcs::from_bytes(event.data()).unwrap();
+    match bcs::from_bytes(event.transaction_payload.as_ref()).unwrap() {
+        MultisigPayload::EntryFunction(call) => Some(call),
+        MultisigPayload::Script(_) => None,
+    }
+}
+
+impl Program {
+    /// A chain on which every account manages a coin and an asset, has a named object and a resource
+    /// account, and three of them a multisig account.
+    pub fn new(seed: u64) -> Self {
+        let mut program = Self {
+            chain: MemoryChain::development(),
+            random: Rng::with_seed(seed),
+            multisig: AccountAddress::ZERO,
+            stores: Vec::new(),
+            generated: Vec::new(),
+            ordered: Vec::new(),
+            fees: 0,
+            succeeded: BTreeMap::new(),
+            orderless: 0,
+            sponsored: 0,
+        };
+        let next = "0x1::multisig_account::get_next_multisig_account_address";
+        let made = program.view(next, &[], args![account(0)]);
+        program.multisig = made[0].as_str().unwrap().parse().unwrap();
+        let owners = vec![account(1), account(2)];
+        let nothing = Vec::<Vec<u8>>::new();
+        let create = "0x1::multisig_account::create_with_owners";
+        program.must(0, create, &[], args![owners, 2u64, nothing, nothing]);
+        for number in 0..ACCOUNTS {
+            program.prepare(number);
+        }
+        let fund = "0x1::node_account::transfer";
+        program.must(0, fund, &[], args![program.multisig, 5_000_000_000u64]);
+        program
+    }
+
+    fn prepare(&mut self, number: usize) {
+        for coin in [coin_of(number), given_up_coin_of(number)] {
+            let initialize = "0x1::managed_coin::initialize";
+            self.must(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
+            let mint = "0x1::managed_coin::mint";
+            self.must(
+                number,
+                mint,
+                &[&coin],
+                args![account(number), 10_000_000u64],
+            );
+        }
+        let create = "0x1::managed_fungible_asset::create";
+        let maximum = (number == 1).then_some(u128::from(u64::MAX) * 3);
+        self.must(number, create, &[], args!["A", "A", 6u8, "", "", maximum]);
+        self.must(
+            number,
+            "0x1::managed_object::create_named",
+            &[],
+            args![b"o".to_vec()],
+        );
+        self.must(number, "0x1::registry::initialize", &[], args![]);
+        let create = "0x1::resource_account::create_resource_account_and_fund";
+        let no_key = Vec::<u8>::new();
+        self.must(
+            number,
+            create,
+            &[],
+            args![b"r".to_vec(), no_key, 5_000_000_000u64],
+        );
+        let mint = "0x1::managed_fungible_asset::mint";
+        self.must(
+            number,
+            mint,
+            &[],
+            args![asset_of(number), account(number), 10_000_000u64],
+        );
+    }
+
+    pub fn call(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
+        self.chain.call(function, type_args, args)
+    }
+
+    /// A call by a development account itself.
+    pub fn sent(
+        &self,
+        number: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Sent {
+        Sent {
+            key: number,
+            sender: account(number),
+            beside: Vec::new(),
+            payload: TransactionPayload::EntryFunction(self.call(function, type_args, args)),
+        }
+    }
+
+    /// A call by development accounts that sign it together.
+    pub fn sent_together(
+        &self,
+        numbers: [usize; 2],
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) -> Sent {
+        Sent {
+            beside: vec![numbers[1]],
+            ..self.sent(numbers[0], function, type_args, args)
+        }
+    }
+
+    /// The execution of a call as the multisig account, by its owner `number`.
+    pub fn sent_as_multisig(&self, number: usize, call: Option<EntryFunction>) -> Sent {
+        Sent {
+            key: number,
+            sender: account(number),
+            beside: Vec::new(),
+            payload: TransactionPayload::Multisig(Multisig {
+                multisig_address: self.multisig,
+                payload: call.map(MultisigPayload::EntryFunction),
+            }),
+        }
+    }
+
+    /// Runs a call in a block of its own; `None` where the prologue refuses it.
+    pub fn run(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
+        self.run_as(sent, Form::default())
+    }
+
+    /// Runs a call like [`Self::run`], now and then paid for by another account and with a nonce in place
+    /// of a sequence number, which now and then was used before.
+    pub fn run_in_any_form(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
+        let random = &mut self.random;
+        let form = Form {
+            fee_payer: (random.u8(..4) == 0).then(|| random.usize(..ACCOUNTS)),
+            nonce: (random.u8(..3) == 0).then(|| random.u64(..500)),
+        };
+        self.run_as(sent, form)
+    }
+
+    /// Runs a call like [`Self::run`], sent in this form.
+    pub fn run_as(&mut self, sent: Sent, form: Form) -> Option<ExecutedTransaction> {
+        let sequence_number = self.chain.facts(&sent.sender).sequence_number;
+        let mut raw = ledger_types::RawTransaction {
+            sender: sent.sender,
+            sequence_number,
+            payload: sent.payload,
+            max_gas_amount: 200_000,
+            // What was paid for room at one price is given back at the other.
+            gas_unit_price: self.random.choice(GAS_UNIT_PRICES).unwrap(),
+            expiration_timestamp_secs: u64::MAX,
+            chain_id: self.chain.chain.id(),
+        };
+        if let Some(nonce) = form.nonce {
+            raw = self.chain.orderless(raw, nonce);
+        }
+        let key = |number: usize| development_accounts().remove(number).private_key;
+        let beside: Vec<_> = sent.beside.iter().map(|number| key(*number)).collect();
+        let sender = key(sent.key);
+        let keys: Vec<_> = std::iter::once(&sender).chain(&beside).collect();
+        let fee_payer = form.fee_payer.map(key);
+        let checked = if keys.len() == 1 && fee_payer.is_none() {
+            self.chain.sign(&sender, raw)
+        } else {
+            self.chain.sign_together(&keys, fee_payer.as_ref(), raw)
+        };
+        self.ordered.push(vec![Arc::new(checked.clone())]);
+        let block = self.chain.execute(vec![checked]);
+        if !block.discarded.is_empty() {
+            return None;
+        }
+        let executed = block.transactions[1].clone();
+        self.note(&executed);
+        Some(executed)
+    }
+
+    fn note(&mut self, executed: &ExecutedTransaction) {
+        let Some(user) = executed.transaction.as_user() else {
+            panic!("a user's transaction: {executed:?}");
+        };
+        let registry = self.chain.chain.registry();
+        let json = |event: &ContractEvent| registry.value_to_json(event.type_tag(), event.data());
+        let statement = json(executed.events.last().unwrap()).unwrap();
+        let refund: i128 = statement["storage_fee_refund_octas"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        self.fees +=
+            i128::from(executed.info.v0().gas_used) * i128::from(user.raw.gas_unit_price) - refund;
+        for event in &executed.events {
+            let address = |field: &str| {
+                json(event).unwrap()[field]
+                    .as_str()
+                    .unwrap()
+                    .parse()
+                    .unwrap()
+            };
+            match event.type_tag().to_string().as_str() {
+                "0x1::managed_fungible_asset::StoreCreation" => self.stores.push(address("store")),
+                "0x1::managed_object::ObjectCreation" => self.generated.push(address("object")),
+                _ => {}
+            }
+        }
+        let stored = executed.events.iter().find_map(stored_call);
+        let called = user.raw.entry_function().or(stored.as_ref());
+        if user.raw.payload.replay_protection_nonce().is_some() {
+            self.orderless += 1;
+        }
+        if user.authenticator.fee_payer().is_some() {
+            self.sponsored += 1;
+        }
+        if let Some(call) = called
+            && executed.info.v0().status.is_success()
+        {
+            let name = format!("{}::{}", call.module, call.function);
+            *self.succeeded.entry(name).or_default() += 1;
+        }
+    }
+
+    /// Runs a call that must succeed.
+    pub fn must(&mut self, number: usize, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) {
+        let sent = self.sent(number, function, type_args, args);
+        self.must_run(sent);
+    }
+
+    /// Runs what must succeed.
+    pub fn must_run(&mut self, sent: Sent) {
+        let what = format!("{:?}", sent.payload);
+        let executed = self.run(sent).unwrap_or_else(|| panic!("refused: {what}"));
+        let status = self.chain.chain.vm_status(&executed.info.v0().status);
+        assert_eq!(status, "Executed successfully", "{what}");
+    }
+
+    /// What a view function gives.
+    pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
+        let call = self.call(function, type_args, args);
+        let viewed = view(&self.chain.chain, &self.chain, &call)
+            .unwrap_or_else(|error| panic!("{function} {call:?}: {error:?}"));
+        let registry = self.chain.chain.registry();
+        let json = |(tag, bytes): &(_, bytes::Bytes)| registry.value_to_json(tag, bytes).unwrap();
+        viewed.values.iter().map(json).collect()
+    }
+
+    /// Lets time pass in empty blocks.
+    pub fn wait_blocks(&mut self, count: usize) {
+        for _ in 0..count {
+            self.ordered.push(Vec::new());
+            self.chain.execute(Vec::new());
+        }
+    }
+
+    /// Everything worth something is where a supply says it is, and the chain's coin is what genesis
+    /// made, less the fees.
+    pub fn assert_conserved(&self) -> Census {
+        let census = Census::of(&self.chain);
+        census.assert_supplies_hold();
+        let made = Census::of(&MemoryChain::development()).coin_supplies[&NATIVE.parse().unwrap()];
+        let now = census.coin_supplies[&NATIVE.parse().unwrap()];
+        assert_eq!(
+            made as i128 - self.fees,
+            now as i128,
+            "the chain's coin less the fees"
+        );
+        census
+    }
+
+    /// Executing the same blocks from genesis gives the same chain, the refused transactions included.
+    pub fn assert_replay_is_equal(&self) {
+        let mut replay = MemoryChain::development();
+        for (block, transactions) in self.chain.blocks[1..].iter().zip(&self.ordered) {
+            let ordered = OrderedBlock {
+                transactions: transactions.clone(),
+                ..next_block(&replay.tip)
+            };
+            let executed = execute_block(&replay.chain, &replay.tip, &replay, ordered).unwrap();
+            assert_eq!(&executed, block);
+            replay.apply(executed);
+        }
+        assert_eq!(replay.state, self.chain.state);
+    }
+}

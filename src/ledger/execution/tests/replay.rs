@@ -1,0 +1,83 @@
+//! A transaction can have several hashes: a set with more signatures than it needs, or a longer bitmap of
+//! the same bits, signs the same as well. Whichever comes first runs, and no other form of it.
+
+use crate::kit::MemoryChain;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::development_accounts;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, RawTransaction, SignedTransaction,
+    ValidationStatus as Status,
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
+    },
+};
+use std::collections::HashSet;
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+
+fn keys() -> [Ed25519PrivateKey; 3] {
+    [1, 2, 3].map(|n| Ed25519PrivateKey::from_seed(&[n; 32]))
+}
+
+fn set() -> MultiKey {
+    MultiKey {
+        public_keys: keys()
+            .map(|key| AnyPublicKey::Ed25519(key.public_key()))
+            .to_vec(),
+        signatures_required: 2,
+    }
+}
+
+/// The transaction with the signatures of the keys that this bitmap names.
+fn signed(chain: &MemoryChain, raw: &RawTransaction, bitmap: &[u8]) -> CheckedTransaction {
+    let message = raw.signing_message(chain.chain.vendor());
+    let keys = keys().into_iter().enumerate();
+    let signers = keys.filter(|(number, _)| bitmap[0] & (0x80 >> number) != 0);
+    let sender = AccountAuthenticator::MultiKey {
+        public_keys: set(),
+        signatures: signers
+            .map(|(_, key)| AnySignature::Ed25519(key.sign(&message)))
+            .collect(),
+        signatures_bitmap: bitmap.to_vec().into(),
+    };
+    let authenticator = TransactionAuthenticator::SingleSender {
+        sender: Box::new(sender),
+    };
+    let raw = raw.clone();
+    CheckedTransaction::check(
+        SignedTransaction { raw, authenticator },
+        chain.chain.vendor(),
+        chain.chain.parameters(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn one_form_of_a_transaction_runs() {
+    let account = development_accounts().remove(0);
+    for nonce in [None, Some(5)] {
+        let mut chain = MemoryChain::development();
+        let hash = bcs::to_bytes(&set().authentication_key().as_bytes().to_vec()).unwrap();
+        let rotate = chain.call(
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            vec![hash],
+        );
+        chain.run(&account.private_key, rotate);
+        let raw = chain.raw(&account.private_key, chain.transfer(NOBODY, 1));
+        let (raw, refused) = match nonce {
+            None => (raw, Status::SequenceNumberTooOld),
+            Some(nonce) => (chain.orderless(raw, nonce), Status::NonceAlreadyUsed),
+        };
+        let bitmaps: [&[u8]; 4] = [&[0xc0], &[0xc0, 0, 0, 0], &[0xa0], &[0xe0]];
+        let forms = bitmaps.map(|bitmap| signed(&chain, &raw, bitmap));
+        let hashes: HashSet<_> = forms.iter().map(CheckedTransaction::hash).collect();
+        assert_eq!(hashes.len(), forms.len(), "each has a hash of its own");
+        let block = chain.execute(forms[..3].to_vec());
+        let codes: Vec<u64> = block.discarded.iter().map(|it| it.status_code).collect();
+        assert_eq!(codes, [refused.code(); 2]);
+        let block = chain.execute(forms[3..].to_vec());
+        assert_eq!(block.discarded[0].status_code, refused.code());
+        assert_eq!(chain.facts(&NOBODY).balance, 1);
+    }
+}

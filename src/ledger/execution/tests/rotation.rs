@@ -1,0 +1,274 @@
+//! An account whose key is rotated signs with the new one from then on, of whatever kind it is, and no
+//! more with the old one. The refusals of proofs, and what the table of originating addresses refuses, have
+//! their cases in `functions/account/rotations.rs`.
+
+use crate::kit::MemoryChain;
+use bytes::Bytes;
+use k256::ecdsa::signature::hazmat::PrehashSigner;
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_execution::{development_accounts, validate_for_admission, view};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, EntryFunction, RawTransaction, SignedTransaction,
+    ValidationStatus, Vendor,
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, TransactionAuthenticator,
+    },
+};
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+/// The first two of the keys sign.
+const BITMAP: [u8; 4] = [0xc0, 0, 0, 0];
+
+fn keys() -> [Ed25519PrivateKey; 2] {
+    [1, 2].map(|n| Ed25519PrivateKey::from_seed(&[n; 32]))
+}
+
+type Sign = fn(&RawTransaction, &Vendor) -> TransactionAuthenticator;
+
+fn ed25519(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let [key, _] = keys();
+    TransactionAuthenticator::Ed25519 {
+        public_key: key.public_key(),
+        signature: key.sign(&raw.signing_message(vendor)),
+    }
+}
+
+fn multi_ed25519(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let message = raw.signing_message(vendor);
+    let mut public_key: Vec<u8> = keys().iter().flat_map(|key| key.public_key().0).collect();
+    public_key.push(2);
+    let mut signature: Vec<u8> = keys().iter().flat_map(|key| key.sign(&message).0).collect();
+    signature.extend(BITMAP);
+    TransactionAuthenticator::MultiEd25519 {
+        public_key: MultiEd25519PublicKey(public_key.into()),
+        signature: MultiEd25519Signature(signature.into()),
+    }
+}
+
+fn single_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let [key, _] = keys();
+    let sender = Box::new(AccountAuthenticator::SingleKey {
+        public_key: AnyPublicKey::Ed25519(key.public_key()),
+        signature: AnySignature::Ed25519(key.sign(&raw.signing_message(vendor))),
+    });
+    TransactionAuthenticator::SingleSender { sender }
+}
+
+fn multi_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let message = raw.signing_message(vendor);
+    let public_keys = keys()
+        .iter()
+        .map(|key| AnyPublicKey::Ed25519(key.public_key()))
+        .collect();
+    let sender = Box::new(AccountAuthenticator::MultiKey {
+        public_keys: MultiKey {
+            public_keys,
+            signatures_required: 2,
+        },
+        signatures: keys()
+            .iter()
+            .map(|key| AnySignature::Ed25519(key.sign(&message)))
+            .collect(),
+        signatures_bitmap: BITMAP.to_vec().into(),
+    });
+    TransactionAuthenticator::SingleSender { sender }
+}
+
+fn signed(chain: &MemoryChain, sender: AccountAddress, sign: Sign) -> CheckedTransaction {
+    let old = &development_accounts()[0].private_key;
+    let mut raw = chain.raw(old, chain.transfer(NOBODY, 1));
+    raw.sequence_number = chain.facts(&sender).sequence_number;
+    let authenticator = sign(&raw, chain.chain.vendor());
+    CheckedTransaction::check(
+        SignedTransaction { raw, authenticator },
+        chain.chain.vendor(),
+        chain.chain.parameters(),
+    )
+    .unwrap()
+}
+
+fn new_key(chain: &MemoryChain, sender: AccountAddress, sign: Sign) -> HashValue {
+    let transaction = signed(chain, sender, sign);
+    let authenticator = &transaction.transaction().authenticator;
+    authenticator.sender_authentication_key().unwrap().unwrap()
+}
+
+#[test]
+fn the_new_key_signs_and_the_old_one_no_more() {
+    let account = development_accounts().remove(0);
+    let kinds: [(&str, Sign); 4] = [
+        ("ed25519", ed25519),
+        ("multi-ed25519", multi_ed25519),
+        ("single key", single_key),
+        ("multi key", multi_key),
+    ];
+    for (name, sign) in kinds {
+        let mut chain = MemoryChain::development();
+        let early = signed(&chain, account.address, sign);
+        let facts = chain.transaction_facts(&early);
+        let refusal =
+            validate_for_admission(&chain.chain, &facts, &early, chain.next_secs()).unwrap_err();
+        assert_eq!(
+            refusal.status,
+            ValidationStatus::InvalidAuthKey,
+            "{name} before"
+        );
+        let hash = new_key(&chain, account.address, sign).as_bytes().to_vec();
+        let arguments = vec![bcs::to_bytes(&hash).unwrap()];
+        let rotate = chain.call(
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            arguments,
+        );
+        chain.run(&account.private_key, rotate);
+        let late = chain.sign(
+            &account.private_key,
+            chain.raw(&account.private_key, chain.transfer(NOBODY, 1)),
+        );
+        let block = chain.execute(vec![late]);
+        let refused = ValidationStatus::InvalidAuthKey.code();
+        assert_eq!(
+            block.discarded[0].status_code, refused,
+            "{name}: the old key"
+        );
+        let used = signed(&chain, account.address, sign);
+        assert_eq!(chain.execute(vec![used]).discarded, [], "{name}");
+        assert_eq!(chain.facts(&NOBODY).balance, 1, "{name}");
+    }
+}
+
+fn bcs_of<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    bcs::to_bytes(value).unwrap()
+}
+
+fn secp256k1() -> (k256::ecdsa::SigningKey, AnyPublicKey) {
+    let key = k256::ecdsa::SigningKey::from_slice(&[7; 32]).unwrap();
+    let point = key.verifying_key().to_sec1_point(false);
+    let public = AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes()));
+    (key, public)
+}
+
+fn signed_by_secp256k1(raw: &RawTransaction, vendor: &Vendor) -> AnySignature {
+    let digest = HashValue::sha3_of(&[&raw.signing_message(vendor)]);
+    let signature: k256::ecdsa::Signature = secp256k1().0.sign_prehash(digest.as_bytes()).unwrap();
+    AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.to_bytes()))
+}
+
+fn single_secp256k1(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let sender = AccountAuthenticator::SingleKey {
+        public_key: secp256k1().1,
+        signature: signed_by_secp256k1(raw, vendor),
+    };
+    TransactionAuthenticator::SingleSender {
+        sender: Box::new(sender),
+    }
+}
+
+/// Two of three keys of two kinds; the second and the third sign.
+fn mixed_set(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
+    let sender = AccountAuthenticator::MultiKey {
+        public_keys: set_of_three(),
+        signatures: vec![
+            AnySignature::Ed25519(keys()[1].sign(&raw.signing_message(vendor))),
+            signed_by_secp256k1(raw, vendor),
+        ],
+        signatures_bitmap: vec![0b0110_0000, 0, 0, 0].into(),
+    };
+    TransactionAuthenticator::SingleSender {
+        sender: Box::new(sender),
+    }
+}
+
+fn set_of_three() -> MultiKey {
+    let [first, second] = keys().map(|key| AnyPublicKey::Ed25519(key.public_key()));
+    MultiKey {
+        public_keys: vec![first, second, secp256k1().1],
+        signatures_required: 2,
+    }
+}
+
+/// The arguments that rotate account 0 to the set of [`multi_ed25519`], both keys of which sign.
+fn proven_arguments(chain: &MemoryChain) -> Vec<Vec<u8>> {
+    let account = development_accounts().remove(0);
+    let to: Vec<u8> = keys()
+        .iter()
+        .flat_map(|key| key.public_key().0)
+        .chain([2])
+        .collect();
+    let number = chain.facts(&account.address).sequence_number;
+    let name = (AccountAddress::ONE, "account", "RotationProofChallenge");
+    let challenge = bcs_of(&(name, number, account.address, account.address, &to));
+    let mut proof: Vec<u8> = keys()
+        .iter()
+        .flat_map(|key| key.sign(&challenge).0)
+        .collect();
+    proof.extend(BITMAP);
+    vec![
+        bcs_of(&0u8),
+        bcs_of(&account.private_key.public_key().0.to_vec()),
+        bcs_of(&1u8),
+        bcs_of(&to),
+        bcs_of(&account.private_key.sign(&challenge).0.to_vec()),
+        bcs_of(&proof),
+    ]
+}
+
+/// Which account the table has for an authentication key.
+fn recorded(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
+    let arguments = vec![key.as_bytes().to_vec()];
+    let viewed = view(
+        &chain.chain,
+        chain,
+        &chain.call("0x1::account::originating_address", &[], arguments),
+    );
+    bcs::from_bytes(&viewed.unwrap().values[0].1).unwrap()
+}
+
+/// Rotates account 0 by `rotate`; then `sign` signs for it, and what signed before does no more.
+fn rotates(rotate: impl Fn(&MemoryChain) -> EntryFunction, sign: Sign) -> (MemoryChain, HashValue) {
+    let account = development_accounts().remove(0);
+    let mut chain = MemoryChain::development();
+    let call = rotate(&chain);
+    let block = chain.run(&account.private_key, call);
+    assert!(block.transactions[1].info.v0().status.is_success());
+    let raw = chain.raw(&account.private_key, chain.transfer(NOBODY, 1));
+    let late = chain.sign(&account.private_key, raw);
+    let refused = chain.execute(vec![late]).discarded[0].status_code;
+    assert_eq!(refused, ValidationStatus::InvalidAuthKey.code());
+    let used = signed(&chain, account.address, sign);
+    assert_eq!(chain.execute(vec![used]).discarded, []);
+    assert_eq!(chain.facts(&NOBODY).balance, 1);
+    let new = new_key(&chain, account.address, sign);
+    (chain, new)
+}
+
+#[test]
+fn a_proven_rotation_to_a_set_is_recorded() {
+    let account = development_accounts().remove(0);
+    let rotate = |chain: &MemoryChain| {
+        let arguments = proven_arguments(chain);
+        chain.call("0x1::account::rotate_authentication_key", &[], arguments)
+    };
+    let (chain, new) = rotates(rotate, multi_ed25519);
+    assert_eq!(recorded(&chain, new), Some(account.address));
+    let old = account.private_key.public_key().authentication_key();
+    assert_eq!(recorded(&chain, old), None);
+}
+
+#[test]
+fn a_rotation_to_a_public_key_of_any_kind_is_not_recorded() {
+    let kinds: [(u8, Vec<u8>, Sign); 2] = [
+        (2, bcs_of(&secp256k1().1), single_secp256k1),
+        (3, bcs_of(&set_of_three()), mixed_set),
+    ];
+    for (scheme, public_key, sign) in kinds {
+        let rotate = |chain: &MemoryChain| {
+            let arguments = vec![bcs_of(&scheme), bcs_of(&public_key)];
+            let function = "0x1::account::rotate_authentication_key_from_public_key";
+            chain.call(function, &[], arguments)
+        };
+        let (chain, new) = rotates(rotate, sign);
+        assert_eq!(recorded(&chain, new), None, "scheme {scheme}");
+    }
+}

@@ -1,0 +1,425 @@
+//! Keys and signatures of several signers: every signer signs for its own account, at its own place.
+//!
+//! A signature by one signer must never be accepted for another one. The tests exchange keys,
+//! signatures and addresses in every way between the sender, up to three secondary signers, and the
+//! fee payer.
+
+use crate::kit::MemoryChain;
+use bytes::Bytes;
+use k256::ecdsa::signature::hazmat::PrehashSigner;
+use ledger_crypto::{DecodedKeys, Ed25519PrivateKey, HashValue, Scheme, authentication_key};
+use ledger_execution::{development_accounts, validate_for_admission};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, RawTransaction, SignedTransaction,
+    ValidationStatus as Status,
+    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, TransactionAuthenticator},
+};
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const SECONDARY_SIGNERS_MAX: usize = 3;
+
+/// The key of one account. The kinds are checked in two ways: ed25519 in a batch, secp256k1 alone.
+#[derive(Clone)]
+enum Key {
+    Ed25519(Ed25519PrivateKey),
+    Secp256k1(k256::ecdsa::SigningKey),
+}
+
+impl Key {
+    fn development(number: usize) -> Self {
+        Self::Ed25519(development_accounts()[number].private_key.clone())
+    }
+
+    /// Returns keys of secondary signers: two of the same kind, and one of the other kind.
+    fn secondary(count: usize) -> Vec<Self> {
+        let secp256k1 = k256::ecdsa::SigningKey::from_slice(&[9; 32]).unwrap();
+        let keys = [
+            Self::development(1),
+            Self::Ed25519(Ed25519PrivateKey::from_seed(&[8; 32])),
+            Self::Secp256k1(secp256k1),
+        ];
+        keys[..count].to_vec()
+    }
+
+    fn any_public_key(&self) -> AnyPublicKey {
+        match self {
+            Self::Ed25519(key) => AnyPublicKey::Ed25519(key.public_key()),
+            Self::Secp256k1(key) => {
+                let point = key.verifying_key().to_sec1_point(false);
+                AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes()))
+            }
+        }
+    }
+
+    /// Returns the address of the account that was created with this key.
+    fn address(&self) -> AccountAddress {
+        match self {
+            Self::Ed25519(key) => AccountAddress::from_public_key(&key.public_key()),
+            Self::Secp256k1(_) => {
+                let key = bcs::to_bytes(&self.any_public_key()).unwrap();
+                AccountAddress::new(*authentication_key(&key, Scheme::SingleKey).as_bytes())
+            }
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> AnySignature {
+        match self {
+            Self::Ed25519(key) => AnySignature::Ed25519(key.sign(message)),
+            Self::Secp256k1(key) => {
+                let digest = HashValue::sha3_of(&[message]);
+                let signature: k256::ecdsa::Signature =
+                    key.sign_prehash(digest.as_bytes()).unwrap();
+                AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(
+                    &signature.normalize_s().to_bytes(),
+                ))
+            }
+        }
+    }
+
+    /// Returns an authenticator with this key and the signature of `signer`.
+    fn authenticator(&self, signer: &Self, message: &[u8]) -> AccountAuthenticator {
+        match (self, signer.sign(message)) {
+            (Self::Ed25519(key), AnySignature::Ed25519(signature)) => {
+                AccountAuthenticator::Ed25519 {
+                    public_key: key.public_key(),
+                    signature,
+                }
+            }
+            (_, signature) => AccountAuthenticator::SingleKey {
+                public_key: self.any_public_key(),
+                signature,
+            },
+        }
+    }
+}
+
+/// A transaction of a sender, secondary signers and, in one of the two forms, a fee payer.
+#[derive(Clone)]
+struct Signers {
+    raw: RawTransaction,
+    sender: Key,
+    secondary: Vec<Key>,
+    fee_payer: Option<Key>,
+}
+
+impl Signers {
+    /// Returns both forms with one to three secondary signers.
+    fn all(chain: &MemoryChain) -> Vec<Self> {
+        let sender = Key::development(0);
+        let raw = chain.raw(
+            &development_accounts()[0].private_key,
+            chain.transfer(NOBODY, 7),
+        );
+        let forms = [None, Some(Key::development(2))];
+        let of_form = |fee_payer: Option<Key>| {
+            let (raw, sender) = (raw.clone(), sender.clone());
+            (1..=SECONDARY_SIGNERS_MAX).map(move |count| Self {
+                raw: raw.clone(),
+                sender: sender.clone(),
+                secondary: Key::secondary(count),
+                fee_payer: fee_payer.clone(),
+            })
+        };
+        forms.into_iter().flat_map(of_form).collect()
+    }
+
+    /// Returns the keys in the order of the wire: the sender's, those of the secondary signers, the payer's.
+    fn keys(&self) -> Vec<&Key> {
+        std::iter::once(&self.sender)
+            .chain(&self.secondary)
+            .chain(&self.fee_payer)
+            .collect()
+    }
+
+    fn addresses(&self) -> Vec<AccountAddress> {
+        self.secondary.iter().map(Key::address).collect()
+    }
+
+    /// Returns the message that all of them sign, for secondary signers with these addresses.
+    fn message(&self, chain: &MemoryChain, addresses: &[AccountAddress]) -> Vec<u8> {
+        let vendor = chain.chain.vendor();
+        match &self.fee_payer {
+            Some(payer) => self
+                .raw
+                .fee_payer_signing_message(addresses, payer.address(), vendor),
+            None => self.raw.multi_agent_signing_message(addresses, vendor),
+        }
+    }
+
+    /// Returns the transaction with these authenticators, in the order of [`Self::keys`].
+    fn with(
+        &self,
+        secondary_signer_addresses: Vec<AccountAddress>,
+        authenticators: Vec<AccountAuthenticator>,
+    ) -> SignedTransaction {
+        let mut authenticators = authenticators.into_iter();
+        let sender = Box::new(authenticators.next().unwrap());
+        let secondary_signers = authenticators.by_ref().take(self.secondary.len()).collect();
+        let authenticator = match &self.fee_payer {
+            Some(payer) => TransactionAuthenticator::FeePayer {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+                fee_payer_address: payer.address(),
+                fee_payer_signer: Box::new(authenticators.next().unwrap()),
+            },
+            None => TransactionAuthenticator::MultiAgent {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+            },
+        };
+        assert_eq!(authenticators.next(), None);
+        SignedTransaction {
+            raw: self.raw.clone(),
+            authenticator,
+        }
+    }
+
+    /// Returns the transaction whose authenticator `i` has the key of signer `keys[i]` and a
+    /// signature by signer `signatures[i]`. All of them sign the right message.
+    fn exchanged(
+        &self,
+        chain: &MemoryChain,
+        keys: &[usize],
+        signatures: &[usize],
+    ) -> SignedTransaction {
+        let addresses = self.addresses();
+        let message = self.message(chain, &addresses);
+        let all = self.keys();
+        let authenticators = keys
+            .iter()
+            .zip(signatures)
+            .map(|(key, signer)| all[*key].authenticator(all[*signer], &message))
+            .collect();
+        self.with(addresses, authenticators)
+    }
+
+    fn description(&self) -> String {
+        let payer = self.fee_payer.as_ref().map_or("no", |_| "a");
+        format!(
+            "{} secondary signers, {payer} fee payer",
+            self.secondary.len()
+        )
+    }
+}
+
+/// Returns every order of the numbers below `count`, the ascending one first.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..count {
+        all = all
+            .into_iter()
+            .flat_map(|order| {
+                let rest = (0..count).filter({
+                    let order = order.clone();
+                    move |number| !order.contains(number)
+                });
+                rest.map(move |number| [&order[..], &[number]].concat())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    all
+}
+
+/// Returns the ascending order of the numbers below `count` with one of them in the place of another.
+fn substitutions(count: usize) -> impl Iterator<Item = Vec<usize>> {
+    let pairs = (0..count).flat_map(move |copied| (0..count).map(move |place| (copied, place)));
+    pairs
+        .filter(|(copied, place)| copied != place)
+        .map(move |(copied, place)| {
+            let mut order: Vec<_> = (0..count).collect();
+            order[place] = copied;
+            order
+        })
+}
+
+#[track_caller]
+fn assert_invalid_signature(chain: &MemoryChain, transaction: SignedTransaction, what: &str) {
+    let refusal =
+        CheckedTransaction::check(transaction, chain.chain.vendor(), chain.chain.parameters())
+            .expect_err(what);
+    assert_eq!(
+        refusal.status,
+        Status::InvalidSignature,
+        "{what}: {refusal}"
+    );
+}
+
+/// Each authenticator is valid by itself: its signature is one of its key. The key must also be the
+/// key of the account at the same place.
+#[test]
+fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
+    let development = MemoryChain::development();
+    for signers in Signers::all(&development) {
+        for order in permutations(signers.keys().len()) {
+            let what = format!("{}, in the order {order:?}", signers.description());
+            let mut chain = MemoryChain::development();
+            let transaction = signers.exchanged(&chain, &order, &order);
+            let transaction = CheckedTransaction::check(
+                transaction,
+                chain.chain.vendor(),
+                chain.chain.parameters(),
+            )
+            .expect(&what);
+            let facts = chain.transaction_facts(&transaction);
+            let admitted =
+                validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs());
+            let block = chain.execute(vec![transaction]);
+            let discarded: Vec<_> = block.discarded.iter().map(|one| one.status_code).collect();
+            if order.is_sorted() {
+                assert_eq!((admitted, discarded), (Ok(()), vec![]), "{what}");
+                // The transfer takes no further signers and fails, but it is executed.
+                assert_eq!(
+                    chain.facts(&signers.sender.address()).sequence_number,
+                    1,
+                    "{what}"
+                );
+            } else {
+                let status = Status::InvalidAuthKey;
+                assert_eq!(
+                    admitted.map_err(|discard| discard.status),
+                    Err(status),
+                    "{what}"
+                );
+                assert_eq!(discarded, [status.code()], "{what}");
+                assert_eq!(
+                    chain.facts(&signers.sender.address()).sequence_number,
+                    0,
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
+/// Each authenticator has the key of the account at its place, and a signature by another signer.
+#[test]
+fn rejects_exchanged_signatures_alone_and_in_a_batch() {
+    let chain = MemoryChain::development();
+    let mut transactions = Vec::new();
+    let mut expected = Vec::new();
+    for signers in Signers::all(&chain) {
+        let mut orders = permutations(signers.keys().len());
+        orders.extend(substitutions(signers.keys().len()));
+        let in_order = &orders[0];
+        for order in &orders {
+            let what = format!("{}, in the order {order:?}", signers.description());
+            for transaction in [
+                signers.exchanged(&chain, in_order, order),
+                signers.exchanged(&chain, order, in_order),
+            ] {
+                let is_valid = order == in_order;
+                if is_valid {
+                    CheckedTransaction::check(
+                        transaction.clone(),
+                        chain.chain.vendor(),
+                        chain.chain.parameters(),
+                    )
+                    .expect(&what);
+                } else {
+                    assert_invalid_signature(&chain, transaction.clone(), &what);
+                }
+                transactions.push(transaction);
+                expected.push(is_valid);
+            }
+        }
+    }
+    let verdicts = CheckedTransaction::check_all(
+        transactions,
+        chain.chain.vendor(),
+        chain.chain.parameters(),
+        &mut DecodedKeys::default(),
+    );
+    let verdicts: Vec<_> = verdicts.iter().map(Result::is_ok).collect();
+    assert_eq!(verdicts, expected);
+}
+
+/// A signer cannot sign in the place of another one by signing twice.
+#[test]
+fn rejects_one_authenticator_at_two_places() {
+    let development = MemoryChain::development();
+    for signers in Signers::all(&development) {
+        for order in substitutions(signers.keys().len()) {
+            let what = format!("{}, in the order {order:?}", signers.description());
+            let mut chain = MemoryChain::development();
+            let transaction = signers.exchanged(&chain, &order, &order);
+            let transaction = CheckedTransaction::check(
+                transaction,
+                chain.chain.vendor(),
+                chain.chain.parameters(),
+            )
+            .expect(&what);
+            let facts = chain.transaction_facts(&transaction);
+            let refusal =
+                validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs())
+                    .expect_err(&what);
+            assert_eq!(refusal.status, Status::InvalidAuthKey, "{what}");
+            let block = chain.execute(vec![transaction]);
+            assert_eq!(
+                block.discarded[0].status_code,
+                refusal.status.code(),
+                "{what}"
+            );
+        }
+    }
+}
+
+/// The addresses stand in the order that was signed, because the order decides who acts as what.
+#[test]
+fn rejects_exchanged_addresses() {
+    let chain = MemoryChain::development();
+    for signers in Signers::all(&chain) {
+        let signed = signers.addresses();
+        let message = signers.message(&chain, &signed);
+        let authenticators: Vec<_> = signers
+            .keys()
+            .iter()
+            .map(|key| key.authenticator(key, &message))
+            .collect();
+        for order in permutations(signed.len()) {
+            let what = format!("{}, in the order {order:?}", signers.description());
+            let addresses: Vec<_> = order.iter().map(|number| signed[*number]).collect();
+            // The secondary signers stay where they are, or move with their addresses.
+            let mut moved = authenticators.clone();
+            for (place, number) in order.iter().enumerate() {
+                moved[1 + place] = authenticators[1 + number].clone();
+            }
+            for authenticators in [authenticators.clone(), moved] {
+                let transaction = signers.with(addresses.clone(), authenticators);
+                if order.is_sorted() {
+                    CheckedTransaction::check(
+                        transaction,
+                        chain.chain.vendor(),
+                        chain.chain.parameters(),
+                    )
+                    .expect(&what);
+                } else {
+                    assert_invalid_signature(&chain, transaction, &what);
+                }
+            }
+        }
+    }
+}
+
+/// One invalid signature among valid ones, at each place: an exchange always changes two of them.
+#[test]
+fn rejects_a_single_signature_of_a_stranger_at_every_place() {
+    let chain = MemoryChain::development();
+    let stranger = Key::Ed25519(Ed25519PrivateKey::from_seed(&[10; 32]));
+    for signers in Signers::all(&chain) {
+        let addresses = signers.addresses();
+        let message = signers.message(&chain, &addresses);
+        let keys = signers.keys();
+        for place in 0..keys.len() {
+            let authenticators = keys.iter().enumerate().map(|(number, key)| {
+                let signer = if number == place { &stranger } else { key };
+                key.authenticator(signer, &message)
+            });
+            let transaction = signers.with(addresses.clone(), authenticators.collect());
+            let what = format!("{}, place {place}", signers.description());
+            assert_invalid_signature(&chain, transaction, &what);
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! Keys of every kind, in sets and among several signers: which signatures are enough, and what a refusal
+//! says.
+
+use super::kit::{chain, message, raw, signed_by, single_key};
+use bytes::Bytes;
+use k256::ecdsa::signature::hazmat::PrehashSigner;
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, SignedTransaction,
+    ValidationStatus,
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, MultiKey, SIGNATURES_MAX, TransactionAuthenticator,
+        TransactionPayload,
+    },
+};
+
+fn ed25519(number: u8) -> Ed25519PrivateKey {
+    Ed25519PrivateKey::from_seed(&[number; 32])
+}
+
+/// A key and its signature: ed25519 where `number` is even, secp256k1 where it is odd.
+fn any(number: u8, message: &[u8]) -> (AnyPublicKey, AnySignature) {
+    if number.is_multiple_of(2) {
+        let key = ed25519(number);
+        let signature = key.sign(message);
+        return (
+            AnyPublicKey::Ed25519(key.public_key()),
+            AnySignature::Ed25519(signature),
+        );
+    }
+    let key = k256::ecdsa::SigningKey::from_slice(&[number; 32]).expect("a scalar");
+    let point = key.verifying_key().to_sec1_point(false);
+    let digest = HashValue::sha3_of(&[message]);
+    let signature: k256::ecdsa::Signature = key
+        .sign_prehash(digest.as_bytes())
+        .expect("a hash of 32 bytes");
+    (
+        AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes())),
+        AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.to_bytes())),
+    )
+}
+
+/// A set of the keys 0, 1, 2 ... of which these sign.
+fn set(
+    keys: u8,
+    required: u8,
+    signers: &[u8],
+    bitmap: &'static [u8],
+    message: &[u8],
+) -> AccountAuthenticator {
+    AccountAuthenticator::MultiKey {
+        public_keys: MultiKey {
+            public_keys: (0..keys).map(|number| any(number, message).0).collect(),
+            signatures_required: required,
+        },
+        signatures: signers
+            .iter()
+            .map(|&number| any(number, message).1)
+            .collect(),
+        signatures_bitmap: Bytes::from_static(bitmap),
+    }
+}
+
+fn check(transaction: SignedTransaction) -> Result<(), Discard> {
+    CheckedTransaction::check(transaction, chain().vendor(), chain().parameters()).map(|_| ())
+}
+
+#[track_caller]
+fn assert_refused(transaction: SignedTransaction, status: ValidationStatus, words: &str) {
+    let discard = check(transaction).expect_err("a rule is broken");
+    assert_eq!(discard.status, status, "{discard}");
+    let detail = discard.detail.expect("a refusal says why");
+    assert!(detail.contains(words), "{detail}");
+}
+
+#[track_caller]
+fn assert_invalid(sender: AccountAuthenticator, words: &str) {
+    assert_refused(
+        signed_by(1, sender),
+        ValidationStatus::InvalidSignature,
+        words,
+    );
+}
+
+#[test]
+fn a_set_of_mixed_keys_holds_from_the_number_required_on() {
+    let message = message(1);
+    let of = |signers: &[u8], bitmap| check(signed_by(1, set(4, 2, signers, bitmap, &message)));
+    assert_eq!(of(&[0, 1], &[0b1100_0000]), Ok(()));
+    assert_eq!(of(&[1, 3], &[0b0101_0000]), Ok(()));
+    assert_eq!(of(&[0, 1, 2, 3], &[0b1111_0000, 0, 0, 0]), Ok(()));
+    assert_invalid(
+        set(4, 2, &[3], &[0b0001_0000], &message),
+        "the sender: 1 signatures of the 2 required",
+    );
+    assert_invalid(
+        set(4, 2, &[], &[], &message),
+        "0 signatures of the 2 required",
+    );
+}
+
+#[test]
+fn the_bitmap_names_exactly_the_signatures() {
+    let message = message(1);
+    for (signers, bitmap) in [
+        (&[0u8, 1][..], &[0b1110_0000u8][..]),
+        (&[0, 1], &[0b1000_0000]),
+        (&[0, 1], &[0b1000_1000]),
+        (&[0, 1], &[0b1100_0000, 0, 0, 0, 0]),
+        (&[0, 1], &[]),
+    ] {
+        assert_invalid(set(4, 1, signers, bitmap, &message), "the bitmap");
+    }
+    assert_invalid(
+        set(4, 2, &[1, 0], &[0b1100_0000], &message),
+        "key 0: the kind of the signature is not the key's",
+    );
+    assert_invalid(
+        set(4, 2, &[2, 0], &[0b1010_0000], &message),
+        "does not match",
+    );
+}
+
+#[test]
+fn sets_have_1_to_32_keys() {
+    let message = message(1);
+    let required = "the signatures required are not between 1 and the number of keys";
+    assert_invalid(set(0, 0, &[], &[], &message), "a set has 1 to 32 keys");
+    assert_invalid(set(3, 0, &[], &[], &message), required);
+    assert_invalid(set(3, 4, &[0, 1, 2], &[0b1110_0000], &message), required);
+    assert_invalid(
+        set(33, 1, &[0], &[0x80], &message),
+        "a set has at most 32 keys",
+    );
+    let last = set(32, 1, &[31], &[0, 0, 0, 1], &message);
+    assert_eq!(check(signed_by(1, last)), Ok(()));
+}
+
+#[test]
+fn a_signature_beyond_the_number_required_must_hold_too() {
+    let (here, elsewhere) = (message(1), message(2));
+    for wrong in 0..4 {
+        let mut all = set(4, 1, &[0, 1, 2, 3], &[0b1111_0000], &here);
+        if let AccountAuthenticator::MultiKey { signatures, .. } = &mut all {
+            signatures[usize::from(wrong)] = any(wrong, &elsewhere).1;
+        }
+        assert_invalid(all, "does not match");
+    }
+}
+
+#[test]
+fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
+    let message = message(1);
+    let mut compressed = vec![2; 33];
+    compressed[1..].fill(1);
+    let mut hybrid = match any(1, &message).0 {
+        AnyPublicKey::Secp256k1Ecdsa(point) => point.to_vec(),
+        other => panic!("{other:?}"),
+    };
+    hybrid[0] = 6;
+    let not_reduced = [&[4][..], &[0xff; 64]].concat();
+    for (key, words) in [
+        (
+            AnyPublicKey::Ed25519(ledger_crypto::Ed25519PublicKey([0xff; 32])),
+            "canonical",
+        ),
+        (
+            AnyPublicKey::Secp256k1Ecdsa(compressed.into()),
+            "point of 65 bytes",
+        ),
+        (
+            AnyPublicKey::Secp256k1Ecdsa(hybrid.into()),
+            "point of 65 bytes",
+        ),
+        (
+            AnyPublicKey::Secp256r1Ecdsa(not_reduced.into()),
+            "point of the curve",
+        ),
+        (
+            AnyPublicKey::Secp256r1Ecdsa(Bytes::new()),
+            "point of 65 bytes",
+        ),
+    ] {
+        let mut idle = set(3, 1, &[0], &[0x80], &message);
+        if let AccountAuthenticator::MultiKey { public_keys, .. } = &mut idle {
+            public_keys.public_keys[2] = key;
+        }
+        assert_invalid(idle, &format!("key 2: the public key is not a {words}"));
+    }
+}
+
+#[test]
+fn a_key_takes_signatures_of_its_own_kind_only() {
+    let message = message(1);
+    let (ed25519, secp256k1) = (any(0, &message), any(1, &message));
+    let kinds = "the sender: the kind of the signature is not the key's";
+    assert_invalid(single_key(ed25519.0.clone(), secp256k1.1.clone()), kinds);
+    assert_invalid(single_key(secp256k1.0.clone(), ed25519.1.clone()), kinds);
+    assert_eq!(
+        check(signed_by(1, single_key(secp256k1.0, secp256k1.1))),
+        Ok(())
+    );
+    assert_eq!(
+        check(signed_by(1, single_key(ed25519.0, ed25519.1))),
+        Ok(())
+    );
+}
+
+const SECOND: AccountAddress = AccountAddress::from_low_u64(0xbeef);
+const PAYER: AccountAddress = AccountAddress::from_low_u64(0xf00d);
+
+/// A sponsored transaction of sender and one secondary signer; each signs with the fee payer address
+/// that is given for them.
+fn sponsored(
+    sender: AccountAddress,
+    second: AccountAddress,
+    payer: AccountAddress,
+) -> SignedTransaction {
+    let raw = raw(1);
+    let message = |fee_payer| raw.fee_payer_signing_message(&[SECOND], fee_payer, chain().vendor());
+    let two = message(second);
+    let authenticator = TransactionAuthenticator::FeePayer {
+        sender: Box::new(of_ed25519(20, &message(sender))),
+        secondary_signer_addresses: vec![SECOND],
+        // Half of this signer's keys are in the batch and half are not.
+        secondary_signers: vec![set(2, 2, &[0, 1], &[0b1100_0000], &two)],
+        fee_payer_address: PAYER,
+        fee_payer_signer: Box::new(of_ed25519(21, &message(payer))),
+    };
+    SignedTransaction { raw, authenticator }
+}
+
+fn of_ed25519(number: u8, message: &[u8]) -> AccountAuthenticator {
+    AccountAuthenticator::Ed25519 {
+        public_key: ed25519(number).public_key(),
+        signature: ed25519(number).sign(message),
+    }
+}
+
+#[test]
+fn who_does_not_pay_may_sign_before_the_payer_is_known() {
+    let unknown = AccountAddress::ZERO;
+    for sender in [PAYER, unknown] {
+        for second in [PAYER, unknown] {
+            assert_eq!(check(sponsored(sender, second, PAYER)), Ok(()));
+            assert_refused(
+                sponsored(sender, second, unknown),
+                ValidationStatus::InvalidSignature,
+                &format!("the fee payer {PAYER}: the signature does not match"),
+            );
+        }
+        assert_refused(
+            sponsored(sender, SECOND, PAYER),
+            ValidationStatus::InvalidSignature,
+            &format!("the secondary signer {SECOND}: "),
+        );
+    }
+    assert_refused(
+        sponsored(SECOND, PAYER, PAYER),
+        ValidationStatus::InvalidSignature,
+        "the sender: the signature does not match",
+    );
+}
+
+#[test]
+fn one_account_signs_one_message_with_all_its_keys() {
+    let mut transaction = sponsored(PAYER, PAYER, PAYER);
+    let unknown =
+        raw(1).fee_payer_signing_message(&[SECOND], AccountAddress::ZERO, chain().vendor());
+    let TransactionAuthenticator::FeePayer {
+        secondary_signers, ..
+    } = &mut transaction.authenticator
+    else {
+        panic!("a sponsored transaction");
+    };
+    let AccountAuthenticator::MultiKey { signatures, .. } = &mut secondary_signers[0] else {
+        panic!("a set of keys");
+    };
+    signatures[0] = any(0, &unknown).1;
+    assert_refused(
+        transaction,
+        ValidationStatus::InvalidSignature,
+        "does not match",
+    );
+}
+
+/// Everybody of these signs this message, in the form with a payer.
+fn all_sign_with_payer(message: &[u8]) -> TransactionAuthenticator {
+    TransactionAuthenticator::FeePayer {
+        sender: Box::new(of_ed25519(20, message)),
+        secondary_signer_addresses: vec![SECOND],
+        secondary_signers: vec![of_ed25519(21, message)],
+        fee_payer_address: PAYER,
+        fee_payer_signer: Box::new(of_ed25519(22, message)),
+    }
+}
+
+#[test]
+fn what_is_signed_in_one_form_serves_in_no_other() {
+    let (raw, chain) = (raw(1), chain());
+    let messages = [
+        raw.signing_message(chain.vendor()),
+        raw.multi_agent_signing_message(&[SECOND], chain.vendor()),
+        raw.multi_agent_signing_message(&[], chain.vendor()),
+        raw.fee_payer_signing_message(&[SECOND], PAYER, chain.vendor()),
+        raw.fee_payer_signing_message(&[], PAYER, chain.vendor()),
+        raw.fee_payer_signing_message(&[PAYER], PAYER, chain.vendor()),
+    ];
+    type Form = fn(&[u8]) -> TransactionAuthenticator;
+    let forms: [(Form, usize); 4] = [
+        (
+            |message| TransactionAuthenticator::SingleSender {
+                sender: Box::new(of_ed25519(20, message)),
+            },
+            0,
+        ),
+        (
+            |message| TransactionAuthenticator::MultiAgent {
+                sender: Box::new(of_ed25519(20, message)),
+                secondary_signer_addresses: vec![SECOND],
+                secondary_signers: vec![of_ed25519(21, message)],
+            },
+            1,
+        ),
+        (
+            |message| TransactionAuthenticator::MultiAgent {
+                sender: Box::new(of_ed25519(20, message)),
+                secondary_signer_addresses: vec![],
+                secondary_signers: vec![],
+            },
+            2,
+        ),
+        (all_sign_with_payer, 3),
+    ];
+    for (form, its_own) in forms {
+        for (number, message) in messages.iter().enumerate() {
+            let authenticator = form(message);
+            let raw = raw.clone();
+            let verdict = check(SignedTransaction { raw, authenticator });
+            assert_eq!(
+                verdict.is_ok(),
+                number == its_own,
+                "message {number} in form {its_own}"
+            );
+        }
+    }
+}
+
+/// A transaction with this many secondary signers, who all sign.
+fn multi_agent(secondary: usize) -> SignedTransaction {
+    let raw = raw(1);
+    let addresses: Vec<_> = (0..secondary as u64)
+        .map(|number| AccountAddress::from_low_u64(0x1000 + number))
+        .collect();
+    let message = raw.multi_agent_signing_message(&addresses, chain().vendor());
+    let authenticator = TransactionAuthenticator::MultiAgent {
+        sender: Box::new(of_ed25519(0, &message)),
+        secondary_signers: vec![of_ed25519(1, &message); secondary],
+        secondary_signer_addresses: addresses,
+    };
+    SignedTransaction { raw, authenticator }
+}
+
+#[test]
+fn several_signers_sign_the_same_message() {
+    assert_eq!(check(multi_agent(3)), Ok(()));
+    let mut other = multi_agent(3);
+    if let TransactionAuthenticator::MultiAgent {
+        secondary_signer_addresses,
+        ..
+    } = &mut other.authenticator
+    {
+        secondary_signer_addresses.swap(0, 1);
+    }
+    assert_refused(other, ValidationStatus::InvalidSignature, "does not match");
+}
+
+#[test]
+fn everybody_who_is_named_signs() {
+    let mut fewer = multi_agent(3);
+    if let TransactionAuthenticator::MultiAgent {
+        secondary_signers, ..
+    } = &mut fewer.authenticator
+    {
+        secondary_signers.pop();
+    }
+    assert_refused(
+        fewer,
+        ValidationStatus::SecondaryKeysAddressesCountMismatch,
+        "3 secondary signers are named, 2 sign",
+    );
+}
+
+#[test]
+fn a_transaction_has_at_most_32_signatures() {
+    assert_eq!(check(multi_agent(SIGNATURES_MAX - 1)), Ok(()));
+    let invalid = ValidationStatus::InvalidSignature;
+    assert_refused(
+        multi_agent(SIGNATURES_MAX),
+        invalid,
+        "33 signatures are more than the 32",
+    );
+    assert_refused(
+        multi_agent(SIGNATURES_MAX + 1),
+        invalid,
+        "33 secondary signers are more than the 32",
+    );
+    // They count over all signers, of sets of both kinds too.
+    let message = message(1);
+    let mut sets = multi_agent(2);
+    if let TransactionAuthenticator::MultiAgent {
+        secondary_signers, ..
+    } = &mut sets.authenticator
+    {
+        secondary_signers[0] = set(16, 1, &[0; 16], &[0xff, 0xff], &message);
+        secondary_signers[1] = AccountAuthenticator::MultiEd25519 {
+            public_key: MultiEd25519PublicKey(Bytes::new()),
+            signature: MultiEd25519Signature(vec![0; 16 * 64 + 4].into()),
+        };
+    }
+    assert_eq!(
+        sets.authenticator
+            .check_form()
+            .map_err(|discard| discard.status),
+        Err(invalid)
+    );
+    assert_refused(sets, invalid, "33 signatures are more than the 32");
+}
+
+#[test]
+fn who_pays_signs_too() {
+    let raw = raw(1);
+    let second = vec![SECOND; SIGNATURES_MAX - 1];
+    let message = raw.fee_payer_signing_message(&second, PAYER, chain().vendor());
+    let mut authenticator = all_sign_with_payer(&message);
+    if let TransactionAuthenticator::FeePayer {
+        secondary_signer_addresses,
+        secondary_signers,
+        ..
+    } = &mut authenticator
+    {
+        *secondary_signers = vec![of_ed25519(21, &message); second.len()];
+        *secondary_signer_addresses = second;
+    }
+    assert_refused(
+        SignedTransaction { raw, authenticator },
+        ValidationStatus::InvalidSignature,
+        "33 signatures are more than the 32",
+    );
+}
+
+/// Time to check a signature grows with what is signed.
+#[test]
+fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
+    let mut large = multi_agent(SIGNATURES_MAX);
+    large.raw.payload = TransactionPayload::EntryFunction(EntryFunction {
+        module: "0x1::coin".parse().unwrap(),
+        function: "transfer".parse().unwrap(),
+        type_args: vec![],
+        args: vec![vec![0; 70_000].into()],
+    });
+    assert_refused(
+        large,
+        ValidationStatus::ExceededMaxTransactionSize,
+        "the bound is",
+    );
+}
+
+#[test]
+fn nobody_signs_in_a_simulation_alone() {
+    let mut transaction = multi_agent(1);
+    if let TransactionAuthenticator::MultiAgent {
+        secondary_signers, ..
+    } = &mut transaction.authenticator
+    {
+        secondary_signers[0] = AccountAuthenticator::NoAccountAuthenticator;
+    }
+    assert_eq!(
+        transaction.authenticator.check_form(),
+        Ok(()),
+        "a simulation may come so"
+    );
+    assert_refused(
+        transaction,
+        ValidationStatus::FeatureUnderGating,
+        "a transaction without a signature is not supported",
+    );
+}

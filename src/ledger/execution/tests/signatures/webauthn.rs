@@ -1,0 +1,198 @@
+//! Passkeys: assertions that the test makes as an authenticator and a browser would, and every way in
+//! which one is none.
+
+use super::kit::{chain, message, signed_by, single_key};
+use bytes::Bytes;
+use ledger_crypto::webauthn::{self, Assertion, AssertionSignature};
+use ledger_types::{
+    CheckedTransaction, Discard, ValidationStatus,
+    transaction::{AnyPublicKey, AnySignature},
+};
+use p256::ecdsa::{Signature, SigningKey, signature::hazmat::PrehashSigner};
+
+/// The number of the transaction that is signed: one whose challenge has a letter in which base64url
+/// differs from base64.
+const NUMBER: u64 = 1;
+
+fn key() -> SigningKey {
+    SigningKey::from_slice(&[5; 32]).expect("a scalar")
+}
+
+/// What the browser passes on for a challenge.
+fn client_data(kind: &str, challenge: &str) -> String {
+    format!(
+        r#"{{"type":"{kind}","challenge":"{challenge}","origin":"https://wallet.example","crossOrigin":false}}"#
+    )
+}
+
+fn challenge() -> String {
+    webauthn::challenge(&[&message(NUMBER)])
+}
+
+/// An assertion over this client data, with the `s` that is taken.
+fn assertion(client_data: &[u8]) -> Assertion {
+    let mut assertion = Assertion {
+        signature: AssertionSignature::Secp256r1Ecdsa(Bytes::new()),
+        authenticator_data: Bytes::from(vec![0x5a; 37]),
+        client_data_json: Bytes::copy_from_slice(client_data),
+    };
+    let signature: Signature = key()
+        .sign_prehash(&assertion.signed_digest())
+        .expect("a hash of 32 bytes");
+    set_signature(&mut assertion, &signature.normalize_s().to_bytes());
+    assertion
+}
+
+fn set_signature(assertion: &mut Assertion, bytes: &[u8]) {
+    assertion.signature = AssertionSignature::Secp256r1Ecdsa(Bytes::copy_from_slice(bytes));
+}
+
+fn signature_of(assertion: &Assertion) -> Vec<u8> {
+    let AssertionSignature::Secp256r1Ecdsa(bytes) = &assertion.signature;
+    bytes.to_vec()
+}
+
+fn check(assertion: Assertion) -> Result<(), Discard> {
+    let point = key().verifying_key().to_sec1_point(false);
+    let key = AnyPublicKey::Secp256r1Ecdsa(Bytes::copy_from_slice(point.as_bytes()));
+    let transaction = signed_by(NUMBER, single_key(key, AnySignature::WebAuthn(assertion)));
+    CheckedTransaction::check(transaction, chain().vendor(), chain().parameters()).map(|_| ())
+}
+
+#[track_caller]
+fn assert_refused(assertion: Assertion, rule: &str) {
+    let discard = check(assertion).expect_err("a rule is broken");
+    assert_eq!(discard.status, ValidationStatus::InvalidSignature);
+    let detail = discard.detail.expect("a refusal says why");
+    assert!(
+        detail.starts_with("the sender: ") && detail.contains(rule),
+        "{detail}"
+    );
+}
+
+#[test]
+fn an_assertion_over_the_transaction_holds() {
+    let text = client_data("webauthn.get", &challenge());
+    assert_eq!(check(assertion(text.as_bytes())), Ok(()));
+    // Escapes are another form of the same text, which is signed as it stands.
+    let escaped = text.replace("webauthn", "web\\u0061uthn");
+    assert_eq!(check(assertion(escaped.as_bytes())), Ok(()));
+}
+
+#[test]
+fn another_challenge_is_refused() {
+    let other = webauthn::challenge(&[b"another message"]);
+    let padded = format!("{}=", challenge());
+    let standard_alphabet = challenge().replace('-', "+").replace('_', "/");
+    assert_ne!(
+        standard_alphabet,
+        challenge(),
+        "a challenge where the alphabets differ"
+    );
+    for wrong in [
+        other.as_str(),
+        &padded,
+        &standard_alphabet,
+        &challenge()[1..],
+        "",
+    ] {
+        let text = client_data("webauthn.get", wrong);
+        assert_refused(assertion(text.as_bytes()), "challenge is not");
+    }
+}
+
+#[test]
+fn another_type_is_refused() {
+    for kind in ["webauthn.create", "webauthn.get ", "payment.get", ""] {
+        let text = client_data(kind, &challenge());
+        assert_refused(assertion(text.as_bytes()), "type is not webauthn.get");
+    }
+}
+
+#[test]
+fn client_data_that_is_none_is_refused() {
+    let good = client_data("webauthn.get", &challenge());
+    let twice = good.replacen('{', r#"{"challenge":"x","#, 1);
+    let bad = [
+        "",
+        "webauthn.get",
+        "[]",
+        r#"{"type":"webauthn.get"}"#,
+        r#"{"type":1,"challenge":2}"#,
+        &good[1..],
+        &twice,
+        &format!("{good}{good}"),
+    ]
+    .map(str::to_owned);
+    for text in bad {
+        assert_refused(assertion(text.as_bytes()), "not the JSON");
+    }
+    assert_refused(assertion(&[0xff, 0xfe]), "not the JSON");
+}
+
+#[test]
+fn a_changed_part_is_refused() {
+    let good = assertion(client_data("webauthn.get", &challenge()).as_bytes());
+    let mut other_authenticator = good.clone();
+    other_authenticator.authenticator_data = Bytes::from(vec![0x5b; 37]);
+    assert_refused(other_authenticator, "does not match");
+    let mut other_site = good.clone();
+    let text = client_data("webauthn.get", &challenge()).replace("wallet", "market");
+    other_site.client_data_json = text.into();
+    assert_refused(other_site, "does not match");
+    let mut moved_border = good.clone();
+    moved_border.authenticator_data = good.authenticator_data.slice(1..);
+    assert_refused(moved_border, "does not match");
+}
+
+#[test]
+fn the_higher_s_is_refused() {
+    let mut twin = assertion(client_data("webauthn.get", &challenge()).as_bytes());
+    let low = Signature::from_slice(&signature_of(&twin)).expect("a signature");
+    let (r, s) = low.split_scalars();
+    let high = Signature::from_scalars(*r, -*s).expect("scalars in range");
+    set_signature(&mut twin, &high.to_bytes());
+    assert_refused(twin, "not the lower");
+}
+
+#[test]
+fn other_forms_of_the_signature_are_refused() {
+    let good = assertion(client_data("webauthn.get", &challenge()).as_bytes());
+    let bytes = signature_of(&good);
+    for length in [0, 63, 65, 72] {
+        let mut wrong = good.clone();
+        let mut signature = bytes.clone();
+        signature.resize(length, 0);
+        set_signature(&mut wrong, &signature);
+        assert_refused(wrong, "32 bytes each");
+    }
+    for half in [0..32, 32..64] {
+        for byte in [0, 0xff] {
+            let mut wrong = good.clone();
+            let mut signature = bytes.clone();
+            signature[half.clone()].fill(byte);
+            set_signature(&mut wrong, &signature);
+            assert_refused(wrong, "between 1 and the group order");
+        }
+    }
+}
+
+#[test]
+fn an_assertion_has_a_greatest_size() {
+    let text = client_data("webauthn.get", &challenge());
+    let padded = |size_bytes: usize| {
+        let shortest = bcs::serialized_size(&assertion(text.as_bytes())).expect("BCS");
+        // One byte more for the length of what is longer than 127 bytes is in the shortest form already.
+        assertion(format!("{text}{}", " ".repeat(size_bytes - shortest)).as_bytes())
+    };
+    let largest = padded(webauthn::ASSERTION_BYTES_MAX);
+    assert_eq!(
+        bcs::serialized_size(&largest),
+        Ok(webauthn::ASSERTION_BYTES_MAX)
+    );
+    assert_eq!(check(largest), Ok(()));
+    assert_refused(
+        padded(webauthn::ASSERTION_BYTES_MAX + 1),
+        "more than 1024 bytes",
+    );
+}

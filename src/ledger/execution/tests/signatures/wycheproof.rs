@@ -1,0 +1,193 @@
+//! Project Wycheproof's vectors. Where our verdict differs from theirs it is for one of two reasons, which
+//! are counted: `s` in its upper half, which they take and we do not; and forms of a signature that `r || s`
+//! cannot have, which they give in DER and nobody can give here.
+
+use ledger_crypto::{
+    Ed25519PublicKey, Ed25519Signature,
+    ecdsa::{EcdsaError, secp256k1, secp256r1},
+};
+use sha2::{Digest, Sha256};
+use wycheproof::{TestResult, ecdsa, eddsa};
+
+/// How many cases of a set had which end.
+#[derive(Default, Debug, PartialEq, Eq)]
+struct Counts {
+    /// Accepted, as expected.
+    accepted: usize,
+    /// Refused, as expected.
+    refused: usize,
+    /// Valid but for a high `s`: refused here, for `(r, -s)` is a second signature of the message.
+    high_scalar: usize,
+    /// Not expressible as bytes of the length that the wire has, all of them invalid.
+    other_form: usize,
+}
+
+#[test]
+fn ed25519() {
+    let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).expect("a set of vectors");
+    let mut counts = Counts::default();
+    for group in set.test_groups {
+        let key = Ed25519PublicKey(group.key.pk[..].try_into().expect("a key of 32 bytes"));
+        for case in group.tests {
+            let valid = case.result == TestResult::Valid;
+            let Ok(signature) = <[u8; 64]>::try_from(&case.sig[..]) else {
+                assert!(!valid, "case {}", case.tc_id);
+                counts.other_form += 1;
+                continue;
+            };
+            let verdict = key.verify(&[&case.msg], &Ed25519Signature(signature));
+            assert_eq!(
+                verdict.is_ok(),
+                valid,
+                "case {}: {}, {verdict:?}",
+                case.tc_id,
+                case.comment
+            );
+            *(if valid {
+                &mut counts.accepted
+            } else {
+                &mut counts.refused
+            }) += 1;
+        }
+    }
+    // No case of theirs is one that only the equation with the cofactor accepts or refuses.
+    assert_eq!(
+        counts.accepted + counts.refused + counts.other_form,
+        set.number_of_tests
+    );
+    assert_eq!(
+        counts,
+        Counts {
+            accepted: 88,
+            refused: 51,
+            high_scalar: 0,
+            other_form: 12
+        }
+    );
+}
+
+/// Half of the orders of the two groups, rounded down: the highest `s` that is taken.
+const SECP256K1_HALF: &str = "7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0";
+const SECP256R1_HALF: &str = "7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8";
+
+/// A function of a curve and its hash, over key, message and signature.
+type Verify = fn(&[u8], &[u8], &[u8]) -> Result<(), EcdsaError>;
+/// Reads `r || s` from a form of a signature, if it has that.
+type Form = fn(&[u8]) -> Option<Vec<u8>>;
+
+fn secp256k1_sha256(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), EcdsaError> {
+    secp256k1::verify_digest(key, &Sha256::digest(message).into(), signature)
+}
+
+fn secp256k1_sha3(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), EcdsaError> {
+    secp256k1::verify(key, &[message], signature)
+}
+
+fn secp256r1_sha256(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), EcdsaError> {
+    secp256r1::verify_digest(key, &Sha256::digest(message).into(), signature)
+}
+
+/// The form of the wire: the bytes as they are, whatever their length.
+fn p1363(signature: &[u8]) -> Option<Vec<u8>> {
+    Some(signature.to_vec())
+}
+
+/// Strict DER with scalars in range.
+fn der(signature: &[u8]) -> Option<Vec<u8>> {
+    let signature = k256::ecdsa::Signature::from_der(signature).ok()?;
+    Some(signature.to_bytes().to_vec())
+}
+
+/// Runs a set.
+fn run(name: ecdsa::TestName, half_order: &str, verify: Verify, form: Form) -> Counts {
+    let half_order = hex::decode(half_order).expect("hex digits");
+    let set = ecdsa::TestSet::load(name).expect("a set of vectors");
+    let mut counts = Counts::default();
+    for group in set.test_groups {
+        for case in group.tests {
+            let context = format!("{name:?} case {}: {}", case.tc_id, case.comment);
+            let valid = case.result == TestResult::Valid;
+            let Some(signature) = form(&case.sig) else {
+                assert!(!valid, "{context}");
+                counts.other_form += 1;
+                continue;
+            };
+            let verdict = verify(&group.key.key, &case.msg, &signature);
+            if valid && signature[32..] > half_order[..] {
+                assert_eq!(verdict, Err(EcdsaError::HighScalar), "{context}");
+                counts.high_scalar += 1;
+            } else {
+                assert_eq!(verdict.is_ok(), valid, "{context}: {verdict:?}");
+                *(if valid {
+                    &mut counts.accepted
+                } else {
+                    &mut counts.refused
+                }) += 1;
+            }
+        }
+    }
+    let ran = counts.accepted + counts.refused + counts.high_scalar + counts.other_form;
+    assert_eq!(ran, set.number_of_tests);
+    counts
+}
+
+#[test]
+fn secp256k1_with_sha3_256_in_der() {
+    let name = ecdsa::TestName::EcdsaSecp256k1Sha3_256;
+    let counts = run(name, SECP256K1_HALF, secp256k1_sha3, der);
+    assert_eq!(
+        counts,
+        Counts {
+            accepted: 93,
+            refused: 18,
+            high_scalar: 79,
+            other_form: 284
+        }
+    );
+}
+
+#[test]
+fn secp256k1_with_sha_256() {
+    let name = ecdsa::TestName::EcdsaSecp256k1Sha256P1363;
+    let counts = run(name, SECP256K1_HALF, secp256k1_sha256, p1363);
+    assert_eq!(
+        counts,
+        Counts {
+            accepted: 95,
+            refused: 85,
+            high_scalar: 72,
+            other_form: 0
+        }
+    );
+}
+
+/// The set for chains that refuse a high `s` too: nothing differs.
+#[test]
+fn secp256k1_as_bitcoin_takes_it() {
+    let name = ecdsa::TestName::EcdsaSecp256k1Sha256Bitcoin;
+    let counts = run(name, SECP256K1_HALF, secp256k1_sha256, der);
+    assert_eq!(
+        counts,
+        Counts {
+            accepted: 162,
+            refused: 19,
+            high_scalar: 0,
+            other_form: 282
+        }
+    );
+}
+
+#[test]
+fn secp256r1_with_sha_256() {
+    let name = ecdsa::TestName::EcdsaSecp256r1Sha256P1363;
+    let counts = run(name, SECP256R1_HALF, secp256r1_sha256, p1363);
+    assert_eq!(
+        counts,
+        Counts {
+            accepted: 103,
+            refused: 89,
+            high_scalar: 70,
+            other_form: 0
+        }
+    );
+}

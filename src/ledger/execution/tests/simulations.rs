@@ -1,0 +1,171 @@
+//! Simulations through the door of execution: what an unchecked transaction may cost, when its block is,
+//! and who need not sign.
+
+use crate::kit::{MemoryChain, START_SECS};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{development_accounts, simulate, validate_for_admission};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ExecutedTransaction, LedgerInfo, RawTransaction,
+    SignedTransaction, StateError, StateKey, StateView, ValidationStatus as Status,
+    transaction::{
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
+    },
+};
+use ledger_vm::intrinsic_units;
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;
+
+fn key() -> Ed25519PrivateKey {
+    development_accounts()[0].private_key.clone()
+}
+
+fn info(chain: &MemoryChain) -> LedgerInfo {
+    LedgerInfo {
+        chain_id: chain.chain.id(),
+        epoch: chain.tip.epoch,
+        version: chain.tip.version,
+        oldest_version: 0,
+        block_height: chain.tip.height,
+        oldest_block_height: 0,
+        timestamp_usecs: chain.tip.timestamp_usecs,
+    }
+}
+
+fn unsigned(raw: RawTransaction) -> SignedTransaction {
+    let authenticator = TransactionAuthenticator::SingleSender {
+        sender: Box::new(UNSIGNED),
+    };
+    SignedTransaction { raw, authenticator }
+}
+
+fn simulated(
+    chain: &MemoryChain,
+    now_secs: u64,
+    signed: &SignedTransaction,
+) -> ExecutedTransaction {
+    simulate(
+        &chain.chain,
+        chain,
+        &info(chain),
+        now_secs * 1_000_000,
+        signed,
+    )
+    .unwrap()
+}
+
+fn status(chain: &MemoryChain, executed: &ExecutedTransaction) -> String {
+    chain.chain.vm_status(&executed.info.v0().status)
+}
+
+/// What expires soon is judged by the clock, as in the block that would take it: the last block may be
+/// from long ago.
+#[test]
+fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
+    let mut chain = MemoryChain::development();
+    chain.execute(vec![]);
+    let now_secs = chain.next_secs() + 10_000;
+    let expiring = |nonce, expiration_secs| {
+        let mut raw = chain.orderless(chain.raw(&key(), chain.transfer(NOBODY, 1)), nonce);
+        raw.expiration_timestamp_secs = expiration_secs;
+        unsigned(raw)
+    };
+    for (expiration_secs, expected) in [
+        (now_secs + 60, "Executed successfully"),
+        (now_secs + 101, "TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE"),
+        (now_secs, "TRANSACTION_EXPIRED"),
+    ] {
+        let executed = simulated(&chain, now_secs, &expiring(1, expiration_secs));
+        assert_eq!(status(&chain, &executed), expected, "{expiration_secs}");
+    }
+    // A clock behind the ledger does not turn its time back.
+    let executed = simulated(
+        &chain,
+        START_SECS - 10,
+        &expiring(1, chain.next_secs() + 60),
+    );
+    assert_eq!(status(&chain, &executed), "Executed successfully");
+}
+
+/// A state that nothing may be read of.
+struct Unread;
+
+impl StateView for Unread {
+    fn get(&self, key: &StateKey) -> Result<Option<bytes::Bytes>, StateError> {
+        Err(StateError(format!("{key:?} was read")))
+    }
+}
+
+#[test]
+fn what_names_too_many_accounts_is_refused_before_any_is_read() {
+    let chain = MemoryChain::development();
+    let refused = |addresses: u64, signatures: usize| {
+        let mut signed = unsigned(chain.raw(&key(), chain.transfer(NOBODY, 1)));
+        signed.authenticator = TransactionAuthenticator::MultiAgent {
+            sender: Box::new(UNSIGNED),
+            secondary_signer_addresses: (1..=addresses).map(AccountAddress::from_low_u64).collect(),
+            secondary_signers: vec![UNSIGNED; signatures],
+        };
+        let executed = simulate(&chain.chain, &Unread, &info(&chain), 0, &signed).unwrap();
+        status(&chain, &executed)
+    };
+    assert_eq!(refused(33, 33), "INVALID_SIGNATURE");
+    assert_eq!(refused(1_900, 1_900), "INVALID_SIGNATURE");
+    assert_eq!(refused(100_000, 100_000), "EXCEEDED_MAX_TRANSACTION_SIZE");
+    assert_eq!(refused(3, 2), "SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH");
+}
+
+/// A set of keys of which two sign.
+fn two_sign() -> AccountAuthenticator {
+    let public_key = AnyPublicKey::Ed25519(key().public_key());
+    AccountAuthenticator::MultiKey {
+        public_keys: MultiKey {
+            public_keys: vec![public_key; 3],
+            signatures_required: 2,
+        },
+        signatures: vec![AnySignature::Ed25519(key().sign(b"any message")); 2],
+        signatures_bitmap: vec![0b1010_0000].into(),
+    }
+}
+
+#[test]
+fn who_leaves_a_signature_out_is_told_the_gas_of_one() {
+    let least = |others: [AccountAuthenticator; 2]| {
+        let [secondary, fee_payer_signer] = others;
+        let authenticator = TransactionAuthenticator::FeePayer {
+            sender: Box::new(two_sign()),
+            secondary_signer_addresses: vec![NOBODY],
+            secondary_signers: vec![secondary],
+            fee_payer_address: AccountAddress::ZERO,
+            fee_payer_signer: Box::new(fee_payer_signer),
+        };
+        intrinsic_units(0, &authenticator)
+    };
+    let signed = || AccountAuthenticator::Ed25519 {
+        public_key: key().public_key(),
+        signature: key().sign(b"any message"),
+    };
+    // 27.6 for the first of four signatures, 30 for each more.
+    assert_eq!(least([signed(), signed()]), 118);
+    assert_eq!(least([UNSIGNED, UNSIGNED]), 118);
+    assert_eq!(least([two_sign(), UNSIGNED]), 148);
+}
+
+/// Only a simulation comes without a key: a block that holds such a transaction refuses it.
+#[test]
+fn what_nobody_signed_does_not_run_in_a_block() {
+    let mut chain = MemoryChain::development();
+    let signed = unsigned(chain.raw(&key(), chain.transfer(NOBODY, 1)));
+    let executed = simulated(&chain, chain.next_secs(), &signed);
+    assert_eq!(status(&chain, &executed), "Executed successfully");
+    let ordered = CheckedTransaction::trusted(signed, chain.chain.vendor());
+    let facts = chain.transaction_facts(&ordered);
+    let refusal =
+        validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();
+    assert_eq!(refusal.status, Status::InvalidAuthKey);
+    let block = chain.execute(vec![ordered]);
+    assert_eq!(
+        block.discarded[0].status_code,
+        Status::InvalidAuthKey.code()
+    );
+}

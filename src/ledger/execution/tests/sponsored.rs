@@ -1,0 +1,352 @@
+//! Transactions of several signers, and those that another account pays for.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{
+    development_accounts, genesis::DEVELOPMENT_BALANCE, simulate, validate_for_admission,
+};
+use ledger_framework::modules::account::Account;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ExecutedTransaction, LedgerInfo, RawTransaction,
+    SignedTransaction, StateKey, ValidationStatus as Status,
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
+};
+use ledger_vm::intrinsic_units;
+
+const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const COIN: &str = "0x1::node_coin::NodeCoin";
+
+fn key(number: usize) -> Ed25519PrivateKey {
+    development_accounts()[number].private_key.clone()
+}
+
+fn address(number: usize) -> AccountAddress {
+    development_accounts()[number].address
+}
+
+/// A key whose account is not on the ledger, and its address.
+fn stranger() -> (Ed25519PrivateKey, AccountAddress) {
+    let key = Ed25519PrivateKey::from_seed(&[77; 32]);
+    let address = AccountAddress::from_public_key(&key.public_key());
+    (key, address)
+}
+
+fn run(chain: &mut MemoryChain, transaction: CheckedTransaction) -> ExecutedTransaction {
+    let block = chain.execute(vec![transaction]);
+    assert_eq!(block.discarded, []);
+    block.transactions[1].clone()
+}
+
+fn fee(executed: &ExecutedTransaction) -> u64 {
+    executed.info.v0().gas_used * GAS_UNIT_PRICE
+}
+
+/// The status with which admission and the prologue refuse, which must be the same.
+fn refusal(chain: &mut MemoryChain, transaction: CheckedTransaction) -> Status {
+    let facts = chain.transaction_facts(&transaction);
+    let refusal =
+        validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs()).unwrap_err();
+    let block = chain.execute(vec![transaction]);
+    assert_eq!(block.discarded[0].status_code, refusal.status.code());
+    refusal.status
+}
+
+#[test]
+fn the_fee_payer_pays_and_the_sender_counts() {
+    let mut chain = MemoryChain::development();
+    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 700));
+    let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    assert!(executed.info.v0().status.is_success());
+    let (sender, payer) = (chain.facts(&address(0)), chain.facts(&address(1)));
+    assert_eq!(sender.balance, DEVELOPMENT_BALANCE - 700);
+    assert_eq!(payer.balance, DEVELOPMENT_BALANCE - fee(&executed));
+    assert_eq!((sender.sequence_number, payer.sequence_number), (1, 0));
+}
+
+#[test]
+fn the_fee_payer_pays_for_what_fails_too() {
+    let mut chain = MemoryChain::development();
+    let raw = chain.raw(&key(0), chain.transfer(NOBODY, u64::MAX));
+    let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    assert!(!executed.info.v0().status.is_success());
+    assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+    let paid = DEVELOPMENT_BALANCE - fee(&executed);
+    assert_eq!(chain.facts(&address(1)).balance, paid);
+}
+
+#[test]
+fn a_refund_goes_to_who_pays() {
+    let mut chain = MemoryChain::development();
+    let set = |name: &str| {
+        vec![
+            bcs::to_bytes(name).unwrap(),
+            bcs::to_bytes(&vec![1u8; 300]).unwrap(),
+        ]
+    };
+    for (function, arguments) in [("initialize", vec![]), ("set", set("n"))] {
+        let call = chain.call(&format!("0x1::registry::{function}"), &[], arguments);
+        chain.run(&key(0), call);
+    }
+    let (sender, payer) = (
+        chain.facts(&address(0)).balance,
+        chain.facts(&address(1)).balance,
+    );
+    let name = vec![bcs::to_bytes("n").unwrap()];
+    let raw = chain.raw(&key(0), chain.call("0x1::registry::remove", &[], name));
+    let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    assert!(executed.info.v0().status.is_success());
+    assert_eq!(chain.facts(&address(0)).balance, sender);
+    let paid = payer as i128 - chain.facts(&address(1)).balance as i128;
+    assert!(paid < i128::from(fee(&executed)), "{paid}");
+}
+
+/// Who pays signs beside the sender too, and gives away what the fee was to come from.
+#[test]
+fn a_payer_that_spends_the_fee_fails_and_pays() {
+    let mut chain = MemoryChain::development();
+    let all_but_one = DEVELOPMENT_BALANCE - 1;
+    let arguments = vec![
+        bcs::to_bytes(&1u64).unwrap(),
+        bcs::to_bytes(&all_but_one).unwrap(),
+    ];
+    let call = chain.call("0x1::exchange::exchange_coins", &[COIN, COIN], arguments);
+    let raw = chain.raw(&key(0), call);
+    let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    let status = chain.chain.vm_status(&executed.info.v0().status);
+    assert!(status.contains("EOUT_OF_GAS"), "{status}");
+    assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE);
+    assert_eq!(chain.facts(&address(0)).sequence_number, 1);
+    let left = DEVELOPMENT_BALANCE - fee(&executed);
+    assert_eq!(chain.facts(&address(1)).balance, left);
+}
+
+#[test]
+fn who_has_nothing_can_be_sponsored() {
+    let mut chain = MemoryChain::development();
+    let (key_of, at) = stranger();
+    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
+    let signed = chain.sign_together(&[&key_of], Some(&key(1)), raw);
+    let executed = run(&mut chain, signed);
+    assert!(executed.info.v0().status.is_success());
+    let facts = chain.facts(&at);
+    assert_eq!((facts.balance, facts.sequence_number), (0, 1));
+    // Alone it cannot pay.
+    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
+    let signed = chain.sign(&key_of, raw);
+    let refused = refusal(&mut chain, signed);
+    assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
+    // Nor can it pay for others.
+    let raw = chain.raw(&key(0), chain.transfer(address(1), 0));
+    let signed = chain.sign_together(&[&key(0)], Some(&key_of), raw);
+    let refused = refusal(&mut chain, signed);
+    assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
+}
+
+/// Else a payer could have slots made for next to nothing, one for each key that it signs with.
+#[test]
+fn the_account_of_a_sponsored_sender_is_paid_for_once_whatever_becomes_of_its_call() {
+    for (amount, succeeds) in [(0, true), (1, false)] {
+        let mut chain = MemoryChain::development();
+        let (key_of, at) = stranger();
+        let send = |chain: &mut MemoryChain, max_gas_amount: u64| {
+            let mut raw = chain.raw(&key_of, chain.transfer(address(0), amount));
+            raw.max_gas_amount = max_gas_amount;
+            chain.sign_together(&[&key_of], Some(&key(1)), raw)
+        };
+        let slot = StateKey::resource(&at, &"0x1::account::Account".parse().unwrap());
+        let value = bcs::serialized_size(&Account::implicit(at)).unwrap();
+        let room = 400_000 + 400 * (slot.as_bytes().len() + value) as u64;
+        let room_units = room.div_ceil(GAS_UNIT_PRICE);
+
+        let too_little = send(&mut chain, room_units);
+        assert_eq!(
+            refusal(&mut chain, too_little),
+            Status::MaxGasUnitsBelowMinTransactionGasUnits
+        );
+        let first = send(&mut chain, room_units + 2_000);
+        let first = run(&mut chain, first);
+        assert_eq!(first.info.v0().status.is_success(), succeeds);
+        let second = send(&mut chain, 2_000);
+        let second = run(&mut chain, second);
+        let (first_fee, second_fee) = (fee(&first), fee(&second));
+        let more = first_fee - second_fee;
+        // Within what making the slot costs beside its room, which a failed call has not paid.
+        let beside = 50 * GAS_UNIT_PRICE;
+        assert!((room..room + beside).contains(&more), "{more} for {room}");
+        let left = DEVELOPMENT_BALANCE - first_fee - second_fee;
+        assert_eq!(chain.facts(&address(1)).balance, left);
+        assert_eq!(chain.facts(&at).sequence_number, 2);
+    }
+}
+
+#[test]
+fn the_sender_may_pay_by_that_name_too() {
+    let mut chain = MemoryChain::development();
+    let raw = chain.raw(&key(0), chain.transfer(address(1), 5));
+    let signed = chain.sign_together(&[&key(0)], Some(&key(0)), raw);
+    let executed = run(&mut chain, signed);
+    let left = DEVELOPMENT_BALANCE - 5 - fee(&executed);
+    assert_eq!(chain.facts(&address(0)).balance, left);
+}
+
+#[test]
+fn all_who_sign_act_in_their_order() {
+    let mut chain = MemoryChain::development();
+    let arguments = vec![
+        bcs::to_bytes(&10u64).unwrap(),
+        bcs::to_bytes(&3u64).unwrap(),
+    ];
+    let call = chain.call("0x1::exchange::exchange_coins", &[COIN, COIN], arguments);
+    let raw = chain.raw(&key(0), call);
+    let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(2)), raw);
+    let executed = run(&mut chain, signed);
+    assert!(executed.info.v0().status.is_success());
+    let balance = |number| chain.facts(&address(number)).balance;
+    assert_eq!(balance(0), DEVELOPMENT_BALANCE - 7);
+    assert_eq!(balance(1), DEVELOPMENT_BALANCE + 7);
+    assert_eq!(balance(2), DEVELOPMENT_BALANCE - fee(&executed));
+}
+
+/// The same transaction, each signer's key in turn another than its account's.
+#[test]
+fn every_key_must_be_its_accounts() {
+    let mut chain = MemoryChain::development();
+    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+    let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(2)), raw);
+    type Change = fn(&mut TransactionAuthenticator, AccountAuthenticator);
+    let changes: [Change; 3] = [
+        |authenticator, by| match authenticator {
+            TransactionAuthenticator::FeePayer { sender, .. } => **sender = by,
+            other => panic!("{other:?}"),
+        },
+        |authenticator, by| match authenticator {
+            TransactionAuthenticator::FeePayer {
+                secondary_signers, ..
+            } => secondary_signers[0] = by,
+            other => panic!("{other:?}"),
+        },
+        |authenticator, by| match authenticator {
+            TransactionAuthenticator::FeePayer {
+                fee_payer_signer, ..
+            } => **fee_payer_signer = by,
+            other => panic!("{other:?}"),
+        },
+    ];
+    for change in changes {
+        let SignedTransaction {
+            raw,
+            mut authenticator,
+        } = signed.transaction().clone();
+        let message =
+            raw.fee_payer_signing_message(&[address(1)], address(2), chain.chain.vendor());
+        let by = AccountAuthenticator::Ed25519 {
+            public_key: key(3).public_key(),
+            signature: key(3).sign(&message),
+        };
+        change(&mut authenticator, by);
+        let forged = SignedTransaction { raw, authenticator };
+        let forged =
+            CheckedTransaction::check(forged, chain.chain.vendor(), chain.chain.parameters())
+                .unwrap();
+        assert_eq!(refusal(&mut chain, forged), Status::InvalidAuthKey);
+    }
+}
+
+#[test]
+fn nobody_signs_twice() {
+    let mut chain = MemoryChain::development();
+    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+    for keys in [[&key(0), &key(0)], [&key(1), &key(1)]] {
+        let keys = [&key(0), keys[0], keys[1]];
+        let signed = chain.sign_together(&keys, None, raw.clone());
+        assert_eq!(
+            refusal(&mut chain, signed),
+            Status::SignersContainDuplicates
+        );
+    }
+}
+
+/// What a signature costs beyond the first, so that many are not free.
+#[test]
+fn each_signature_is_paid_for() {
+    let mut chain = MemoryChain::development();
+    let call = || MemoryChain::development().transfer(address(1), 1);
+    let executed = chain.run(&key(0), call());
+    let alone = executed.transactions[1].info.v0().gas_used;
+    let raw = chain.raw(&key(0), call());
+    let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
+    let together = run(&mut chain, signed).info.v0().gas_used;
+    assert_eq!(together - alone, 30);
+    let keys: Vec<_> = (0..31u8)
+        .map(|n| Ed25519PrivateKey::from_seed(&[n + 100; 32]))
+        .collect();
+    let all: Vec<_> = std::iter::once(key(0)).chain(keys).collect();
+    let mut raw = chain.raw(&key(0), call());
+    let least = 27 + 31 * 30;
+    raw.max_gas_amount = least;
+    let signed = chain.sign_together(&all.iter().collect::<Vec<_>>(), None, raw);
+    let authenticator = &signed.transaction().authenticator;
+    assert!(intrinsic_units(signed.size_bytes(), authenticator) > least);
+    assert_eq!(
+        refusal(&mut chain, signed),
+        Status::MaxGasUnitsBelowMinTransactionGasUnits
+    );
+}
+
+fn simulated(
+    chain: &MemoryChain,
+    raw: RawTransaction,
+    payer: AccountAddress,
+) -> ExecutedTransaction {
+    let authenticator = TransactionAuthenticator::FeePayer {
+        sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+        secondary_signer_addresses: vec![],
+        secondary_signers: vec![],
+        fee_payer_address: payer,
+        fee_payer_signer: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+    };
+    let info = LedgerInfo {
+        chain_id: chain.chain.id(),
+        epoch: chain.tip.epoch,
+        version: chain.tip.version,
+        oldest_version: 0,
+        block_height: chain.tip.height,
+        oldest_block_height: 0,
+        timestamp_usecs: START_SECS * 1_000_000,
+    };
+    simulate(
+        &chain.chain,
+        chain,
+        &info,
+        info.timestamp_usecs,
+        &SignedTransaction { raw, authenticator },
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_simulation_may_name_a_payer_or_leave_it_open() {
+    let chain = MemoryChain::development();
+    let (key_of, _) = stranger();
+    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
+    let open = simulated(&chain, raw.clone(), AccountAddress::ZERO);
+    assert!(open.info.v0().status.is_success());
+    let named = simulated(&chain, raw.clone(), address(1));
+    assert_eq!(open.info.v0().gas_used, named.info.v0().gas_used);
+    // Nobody pays while the payer is open: the sender's account is all that changes.
+    assert_eq!(
+        (open.writes.iter().count(), named.writes.iter().count()),
+        (1, 2)
+    );
+    let poor = simulated(&chain, raw, NOBODY);
+    let status = chain.chain.vm_status(&poor.info.v0().status);
+    assert!(
+        status.contains("INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"),
+        "{status}"
+    );
+}

@@ -1,0 +1,354 @@
+//! Room on the ledger: what it costs, what is given back, and where it is free.
+
+use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
+use fastrand::Rng;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::{development_accounts, development_genesis, validate_for_admission};
+use ledger_types::{
+    AccountAddress, ExecutedTransaction, Parameters, StateKey, ValidationStatus, Vendor,
+};
+use ledger_vm::intrinsic_units;
+
+fn key() -> Ed25519PrivateKey {
+    development_accounts().remove(0).private_key
+}
+
+/// Runs a call at a gas price; it must succeed.
+fn run(
+    chain: &mut MemoryChain,
+    price: u64,
+    function: &str,
+    args: Vec<Vec<u8>>,
+) -> ExecutedTransaction {
+    let mut raw = chain.raw(&key(), chain.call(function, &[], args));
+    raw.gas_unit_price = price;
+    let transaction = chain.sign(&key(), raw);
+    let executed = chain.execute(vec![transaction]).transactions[1].clone();
+    assert!(executed.info.v0().status.is_success(), "{function}");
+    executed
+}
+
+/// The fee for room and the refund that a transaction's fee statement tells.
+fn fee_and_refund(chain: &MemoryChain, executed: &ExecutedTransaction) -> (u64, u64) {
+    let statement = executed.events.last().unwrap();
+    let registry = chain.chain.registry();
+    let json = registry
+        .value_to_json(statement.type_tag(), statement.data())
+        .unwrap();
+    let number = |name: &str| json[name].as_str().unwrap().parse().unwrap();
+    (
+        number("storage_fee_octas"),
+        number("storage_fee_refund_octas"),
+    )
+}
+
+fn balance(chain: &MemoryChain) -> u64 {
+    chain
+        .facts(&AccountAddress::from_public_key(&key().public_key()))
+        .balance
+}
+
+fn record() -> Vec<Vec<u8>> {
+    vec![
+        bcs::to_bytes("n").unwrap(),
+        bcs::to_bytes(&vec![1u8; 500]).unwrap(),
+    ]
+}
+
+#[test]
+fn a_slot_pays_for_its_room_and_gives_it_back() {
+    let mut chain = MemoryChain::development();
+    run(
+        &mut chain,
+        GAS_UNIT_PRICE,
+        "0x1::registry::initialize",
+        vec![],
+    );
+    let made = run(&mut chain, GAS_UNIT_PRICE, "0x1::registry::set", record());
+    let (fee, refund) = fee_and_refund(&chain, &made);
+    assert!(fee > 400_000 + 400 * 500, "{fee}");
+    assert_eq!(refund, 0);
+    let before = balance(&chain);
+    let name = vec![bcs::to_bytes("n").unwrap()];
+    let removed = run(
+        &mut chain,
+        GAS_UNIT_PRICE * 2,
+        "0x1::registry::remove",
+        name,
+    );
+    // Whatever the price of gas then, what was paid for the slot comes back.
+    assert_eq!(fee_and_refund(&chain, &removed), (0, fee));
+    let charge = removed.info.v0().gas_used * GAS_UNIT_PRICE * 2;
+    assert_eq!(balance(&chain), before - charge + fee);
+}
+
+/// Returns a chain whose minimum gas price is 0.
+fn chain_with_free_gas() -> MemoryChain {
+    let parameters = Parameters {
+        gas_unit_price_min: 0,
+        ..Parameters::default()
+    };
+    MemoryChain::new(&development_genesis(4, Vendor::default(), parameters))
+}
+
+#[test]
+fn executes_a_transaction_of_an_account_without_coins_where_gas_is_free() {
+    let mut chain = chain_with_free_gas();
+    let key = Ed25519PrivateKey::from_seed(&[9; 32]);
+    let mut raw = chain.raw(&key, chain.call("0x1::registry::initialize", &[], vec![]));
+    raw.gas_unit_price = 0;
+    let transaction = chain.sign(&key, raw);
+    let executed = &chain.execute(vec![transaction]).transactions[1];
+    assert!(
+        executed.info.v0().status.is_success(),
+        "{:?}",
+        executed.info
+    );
+}
+
+#[test]
+fn where_gas_may_be_free_room_is_free_and_nothing_is_given_back() {
+    let mut chain = chain_with_free_gas();
+    run(&mut chain, 0, "0x1::registry::initialize", vec![]);
+    for _ in 0..3 {
+        let before = balance(&chain);
+        run(&mut chain, 0, "0x1::registry::set", record());
+        assert_eq!(balance(&chain), before);
+        let name = vec![bcs::to_bytes("n").unwrap()];
+        let removed = run(&mut chain, 1, "0x1::registry::remove", name);
+        assert_eq!(fee_and_refund(&chain, &removed), (0, 0));
+        assert_eq!(balance(&chain), before - removed.info.v0().gas_used);
+    }
+}
+
+#[test]
+fn who_allows_too_little_for_room_pays_all_that_was_allowed() {
+    let mut chain = MemoryChain::development();
+    let before = balance(&chain);
+    let to = AccountAddress::from_low_u64(0x77);
+    let mut raw = chain.raw(&key(), chain.transfer(to, 1));
+    raw.max_gas_amount = 2_000;
+    let transaction = chain.sign(&key(), raw);
+    let executed = chain.execute(vec![transaction]).transactions[1].clone();
+    let status = chain.chain.vm_status(&executed.info.v0().status);
+    assert_eq!(status, "Out of gas");
+    assert_eq!(fee_and_refund(&chain, &executed), (0, 0));
+    assert_eq!(balance(&chain), before - 2_000 * GAS_UNIT_PRICE);
+}
+
+/// The price at which a gas unit is one unit of the coin, so that nothing is rounded.
+const EXACT_PRICE: u64 = 1;
+
+/// Returns gas prices of every magnitude up to the maximum of a chain, and prices next to `fee`.
+fn prices(seed: u64, fee: u64) -> Vec<u64> {
+    const RANDOM: usize = 40;
+    let price_max = Parameters::default().gas_unit_price_max;
+    let mut random = Rng::with_seed(seed);
+    let edges = [
+        1,
+        2,
+        3,
+        99,
+        100,
+        101,
+        fee / 2,
+        fee - 1,
+        fee,
+        fee + 1,
+        price_max,
+    ];
+    let of_any_magnitude = std::iter::repeat_with(|| {
+        let bound = 10u64.saturating_pow(random.u32(1..=10));
+        random.u64(1..=bound.min(price_max))
+    });
+    edges
+        .into_iter()
+        .chain(of_any_magnitude.take(RANDOM))
+        .collect()
+}
+
+/// Creates a chain whose accounts can pay any gas price.
+fn rich_chain() -> MemoryChain {
+    let parameters = Parameters {
+        gas_unit_price_min: 1,
+        ..Parameters::default()
+    };
+    let mut genesis = development_genesis(4, Vendor::default(), parameters);
+    for account in &mut genesis.accounts {
+        account.balance = account.balance.max(1_000_000_000_000_000_000);
+    }
+    MemoryChain::new(&genesis)
+}
+
+/// Gas and coins that a transaction took at one gas price.
+#[derive(Clone, Copy, Debug)]
+struct Paid {
+    gas_units: u64,
+    fee: u64,
+    coins: u64,
+}
+
+/// Sets a record at a gas price on a new chain, and removes it at another price.
+fn set_and_remove(price: u64, price_of_removal: u64) -> [Paid; 2] {
+    let mut chain = rich_chain();
+    run(&mut chain, 1, "0x1::registry::initialize", vec![]);
+    let name = vec![bcs::to_bytes("n").unwrap()];
+    let calls = [
+        (price, "0x1::registry::set", record()),
+        (price_of_removal, "0x1::registry::remove", name),
+    ];
+    calls.map(|(price, function, arguments)| {
+        let before = balance(&chain);
+        let executed = run(&mut chain, price, function, arguments);
+        let (fee, refund) = fee_and_refund(&chain, &executed);
+        let gas_units = executed.info.v0().gas_used;
+        let coins = before + refund - balance(&chain);
+        assert_eq!(coins, gas_units * price, "{function} at {price}");
+        Paid {
+            gas_units,
+            fee: fee.max(refund),
+            coins,
+        }
+    })
+}
+
+/// The deposit follows from the size of the slot, and is paid in whole gas units, rounded up.
+#[test]
+fn charges_at_least_the_deposit_at_every_gas_price() {
+    let seed = 0x5eed;
+    let [exact, _] = set_and_remove(EXACT_PRICE, EXACT_PRICE);
+    let work_units = exact.gas_units - exact.fee;
+    for price in prices(seed, exact.fee) {
+        let what = format!("seed {seed:#x}, price {price}");
+        let [set, _] = set_and_remove(price, EXACT_PRICE);
+        assert_eq!(
+            set.fee, exact.fee,
+            "{what}: the deposit follows from the size alone"
+        );
+        let for_room = (set.gas_units - work_units) * price;
+        assert!(
+            for_room >= set.fee,
+            "{what}: {for_room} for a deposit of {}",
+            set.fee
+        );
+        assert!(
+            for_room - set.fee < price,
+            "{what}: a unit too many, {for_room}"
+        );
+    }
+}
+
+/// A slot that is made and deleted must not earn coins.
+#[test]
+fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
+    let seed = 0xfee;
+    let [exact, _] = set_and_remove(EXACT_PRICE, EXACT_PRICE);
+    let set_units = exact.gas_units - exact.fee;
+    let prices = prices(seed, exact.fee);
+    for (number, price) in prices.iter().enumerate() {
+        let price_of_removal = prices[(number * 7 + 3) % prices.len()];
+        let [set, remove] = set_and_remove(*price, price_of_removal);
+        let refund = remove.fee;
+        assert_eq!(refund, set.fee, "seed {seed:#x}");
+        let charged = set.coins - set_units * price;
+        assert!(
+            charged >= refund,
+            "seed {seed:#x}: {charged} charged at {price}, {refund} returned at {price_of_removal}"
+        );
+    }
+}
+
+/// A slot's deposit, exactly: for the slot, and for each byte of its key and value.
+#[test]
+fn the_deposit_is_that_of_the_slots_that_are_made() {
+    let mut chain = rich_chain();
+    let made = run(&mut chain, 7, "0x1::registry::initialize", vec![]);
+    let owner = AccountAddress::from_public_key(&key().public_key());
+    let before = MemoryChain::new(&development_genesis(
+        4,
+        Vendor::default(),
+        Parameters::default(),
+    ))
+    .state;
+    let account = StateKey::resource(&owner, &"0x1::account::Account".parse().unwrap());
+    // The epilogue writes the account, for which no deposit is paid.
+    let slots = made
+        .writes
+        .iter()
+        .filter(|(slot, _)| !before.contains_key(slot) && *slot != account);
+    let deposit: usize = slots
+        .map(|(slot, op)| 400_000 + 400 * (slot.as_bytes().len() + op.value().unwrap().len()))
+        .sum();
+    assert!(deposit > 400_000, "{deposit}");
+    assert_eq!(fee_and_refund(&chain, &made), (deposit as u64, 0));
+}
+
+/// The account of a sponsored sender, whose deposit the fee payer pays also where the call fails.
+#[test]
+fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
+    let seed = 0xacc;
+    let sender = Ed25519PrivateKey::from_seed(&[77; 32]);
+    let payer = development_accounts().remove(1).private_key;
+    let payer_address = AccountAddress::from_public_key(&payer.public_key());
+    // An account that has coins already, so that the transfer makes no other slot.
+    let to = AccountAddress::from_public_key(&key().public_key());
+    let signed = |chain: &MemoryChain, price: u64, amount: u64, max_gas_amount: u64| {
+        let mut raw = chain.raw(&sender, chain.transfer(to, amount));
+        (raw.gas_unit_price, raw.max_gas_amount) = (price, max_gas_amount);
+        chain.sign_together(&[&sender], Some(&payer), raw)
+    };
+    let intrinsic_units = {
+        let any = signed(&rich_chain(), 1, 1, 2_000_000);
+        intrinsic_units(any.size_bytes(), &any.transaction().authenticator)
+    };
+    let pay = |price: u64, amount: u64, max_gas_amount: u64| {
+        let mut chain = rich_chain();
+        let signed = signed(&chain, price, amount, max_gas_amount);
+        let facts = chain.transaction_facts(&signed);
+        let admitted = validate_for_admission(&chain.chain, &facts, &signed, chain.next_secs());
+        let before = chain.facts(&payer_address).balance;
+        let block = chain.execute(vec![signed]).clone();
+        assert_eq!(block.discarded.is_empty(), admitted.is_ok(), "{price}");
+        admitted.map(|()| {
+            let executed = block.transactions[1].clone();
+            let coins = before - chain.facts(&payer_address).balance;
+            let paid = Paid {
+                gas_units: executed.info.v0().gas_used,
+                fee: fee_and_refund(&chain, &executed).0,
+                coins,
+            };
+            (executed.info.v0().status.is_success(), paid)
+        })
+    };
+    for (amount, succeeds) in [(0, true), (1, false)] {
+        let (is_success, exact) = pay(EXACT_PRICE, amount, 2_000_000).unwrap();
+        assert_eq!(is_success, succeeds);
+        let work_units = exact.gas_units - exact.fee;
+        for price in prices(seed, exact.fee) {
+            let what = format!("seed {seed:#x}, price {price}, amount {amount}");
+            let room_units = exact.fee.div_ceil(price);
+            let (is_success, paid) = pay(price, amount, room_units + 2_000).expect(&what);
+            assert_eq!((is_success, paid.fee), (succeeds, exact.fee), "{what}");
+            assert_eq!(paid.coins, paid.gas_units * price, "{what}");
+            let for_room = (paid.gas_units - work_units) * price;
+            assert!(
+                for_room >= paid.fee,
+                "{what}: {for_room} for a deposit of {}",
+                paid.fee
+            );
+            assert!(
+                for_room - paid.fee < price,
+                "{what}: a unit too many, {for_room}"
+            );
+            // Admission asks for the same units, beside those of any transaction of its size.
+            let least_units = intrinsic_units + room_units;
+            assert!(pay(price, amount, least_units).is_ok(), "{what}");
+            let refusal = pay(price, amount, least_units - 1).expect_err(&what);
+            assert_eq!(
+                refusal.status,
+                ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits,
+                "{what}"
+            );
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A module that comes with a later version of the framework: absent below the height at which the
+//! chain switches that version on, there from it on, and the same in every replay.
+
+use crate::kit::{MemoryChain, START_SECS};
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_execution::{ViewError, development_accounts, development_genesis, view};
+use ledger_framework::FRAMEWORK_VERSION;
+use ledger_types::{
+    AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis,
+    ModuleId, Parameters, Vendor,
+};
+
+const ESCROW: &str = "0x1::escrow";
+const COIN: &str = "0x1::node_coin::NodeCoin";
+/// Version 2 brought escrow; the chain of these tests switches it on here.
+const HEIGHT: u64 = 3;
+
+fn genesis(upgrades: &str) -> Genesis {
+    let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
+    genesis.parameters.framework_upgrades = FrameworkUpgrade::parse_list(upgrades).unwrap();
+    genesis
+}
+
+fn upgrading() -> MemoryChain {
+    MemoryChain::new(&genesis(&format!("2@{HEIGHT}")))
+}
+
+fn key(number: usize) -> Ed25519PrivateKey {
+    development_accounts()[number].private_key.clone()
+}
+
+fn open(chain: &MemoryChain) -> EntryFunction {
+    let recipient = bcs::to_bytes(&development_accounts()[1].address).unwrap();
+    let deadline_secs = START_SECS + 1_000;
+    let args = vec![
+        recipient,
+        bcs::to_bytes(&7u64).unwrap(),
+        bcs::to_bytes(&deadline_secs).unwrap(),
+    ];
+    chain.call("0x1::escrow::open", &[COIN], args)
+}
+
+/// A transfer of a coin whose type is a struct of escrow: no coin, but is it a type?
+fn transfer_of_escrow_type(chain: &MemoryChain) -> EntryFunction {
+    let args = vec![
+        bcs::to_bytes(&AccountAddress::ONE).unwrap(),
+        bcs::to_bytes(&1u64).unwrap(),
+    ];
+    chain.call("0x1::coin::transfer", &["0x1::escrow::Escrow"], args)
+}
+
+fn status(chain: &mut MemoryChain, call: EntryFunction) -> String {
+    let transaction = chain.run(&key(0), call).transactions[1].clone();
+    chain.chain.vm_status(&transaction.info.v0().status)
+}
+
+fn locked(chain: &MemoryChain) -> Result<u64, ViewError> {
+    let payer = bcs::to_bytes(&development_accounts()[0].address).unwrap();
+    let viewed = view(
+        &chain.chain,
+        chain,
+        &chain.call("0x1::escrow::locked", &[COIN], vec![payer]),
+    )?;
+    Ok(bcs::from_bytes(&viewed.values[0].1).unwrap())
+}
+
+fn lists_escrow(chain: &MemoryChain) -> bool {
+    let version = chain.chain.parameters().framework_version(chain.tip.height);
+    let id: ModuleId = ESCROW.parse().unwrap();
+    let registry = chain.chain.registry();
+    let is_listed = registry
+        .module_names(&AccountAddress::ONE, version)
+        .contains(&id.name);
+    assert_eq!(registry.has_module(&id, version), is_listed);
+    is_listed
+}
+
+#[test]
+fn a_module_is_absent_below_its_height_and_there_from_it_on() {
+    let mut chain = upgrading();
+    while chain.tip.height + 1 < HEIGHT {
+        let call = open(&chain);
+        assert_eq!(status(&mut chain, call), "LINKER_ERROR");
+        assert!(!lists_escrow(&chain));
+        let unknown = locked(&chain).unwrap_err();
+        assert!(matches!(unknown, ViewError::Call(_)), "{unknown}");
+    }
+    let call = open(&chain);
+    assert_eq!(status(&mut chain, call), "Executed successfully");
+    assert_eq!(chain.tip.height, HEIGHT);
+    assert!(lists_escrow(&chain));
+    assert_eq!(locked(&chain).unwrap(), 7);
+}
+
+#[test]
+fn its_types_are_absent_below_its_height_too() {
+    let mut chain = upgrading();
+    let call = transfer_of_escrow_type(&chain);
+    assert_eq!(status(&mut chain, call), "TYPE_RESOLUTION_FAILURE");
+    while chain.tip.height + 1 < HEIGHT {
+        chain.execute(vec![]);
+    }
+    let call = transfer_of_escrow_type(&chain);
+    let status = status(&mut chain, call);
+    assert!(status.contains("ECOIN_INFO_NOT_PUBLISHED"), "{status}");
+}
+
+#[test]
+fn a_chain_without_upgrades_stays_at_the_first_version() {
+    let mut chain = MemoryChain::new(&genesis(""));
+    for _ in 0..HEIGHT {
+        chain.execute(vec![]);
+    }
+    let call = open(&chain);
+    assert_eq!(status(&mut chain, call), "LINKER_ERROR");
+}
+
+#[test]
+fn a_development_chain_begins_with_the_newest_version() {
+    let mut chain = MemoryChain::development();
+    assert_eq!(
+        chain.chain.parameters().framework_version(0),
+        FRAMEWORK_VERSION
+    );
+    let call = open(&chain);
+    assert_eq!(status(&mut chain, call), "Executed successfully");
+}
+
+/// The user transactions of a block, as they were ordered.
+fn ordered(chain: &MemoryChain, block: &ExecutedBlock) -> Vec<CheckedTransaction> {
+    let user = |transaction: &ledger_types::ExecutedTransaction| {
+        let signed = transaction.transaction.as_user()?.clone();
+        Some(
+            CheckedTransaction::check(signed, chain.chain.vendor(), chain.chain.parameters())
+                .unwrap(),
+        )
+    };
+    block.transactions.iter().filter_map(user).collect()
+}
+
+fn hashes(chain: &MemoryChain) -> Vec<HashValue> {
+    chain
+        .blocks
+        .iter()
+        .map(|block| block.tip.block_hash)
+        .collect()
+}
+
+fn roots(chain: &MemoryChain) -> Vec<HashValue> {
+    let transactions = chain.blocks.iter().flat_map(|block| &block.transactions);
+    transactions
+        .map(|transaction| transaction.accumulator_root)
+        .collect()
+}
+
+#[test]
+fn a_replay_across_the_height_gives_the_same_hashes() {
+    // As of a chain that ran, and took the upgrade on when it had two blocks.
+    let mut first = MemoryChain::new(&genesis(""));
+    let mut chain = upgrading();
+    for _ in 0..HEIGHT + 2 {
+        let transaction = chain.sign(&key(0), chain.raw(&key(0), open(&chain)));
+        chain.execute(vec![transaction]);
+    }
+    let mut replay = upgrading();
+    for block in &chain.blocks[1..] {
+        let transactions = ordered(&chain, block);
+        if block.height() < HEIGHT {
+            first.execute(ordered(&chain, block));
+        }
+        replay.execute(transactions);
+    }
+    assert_eq!(hashes(&replay), hashes(&chain));
+    assert_eq!(roots(&replay), roots(&chain));
+    assert_eq!(hashes(&first)[..], hashes(&chain)[..HEIGHT as usize]);
+    assert_eq!(roots(&first)[..], roots(&chain)[..roots(&first).len()]);
+    assert_eq!(locked(&chain).unwrap(), 3 * 7);
+}

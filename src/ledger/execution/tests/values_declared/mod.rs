@@ -1,0 +1,207 @@
+//! Values of every declared struct, found through the ABI: arbitrary ones between JSON and BCS and
+//! back, against an encoder of this test's own; and garbage, which is refused or is a value.
+//!
+//! The seed is fixed, so that a failure comes again; `PROPTEST_CASES` asks for more cases.
+
+mod declared;
+mod generate;
+mod rust_forms;
+
+use declared::{DECLARED, FRAMEWORK, instances};
+use generate::values;
+use ledger_types::TypeTag;
+use proptest::{
+    collection::vec,
+    prelude::*,
+    test_runner::{RngSeed, TestRunner},
+};
+use serde_json::Value;
+
+/// The first seed of all generators in this file.
+const SEED: u64 = 0x7661_6c75;
+
+/// Runs `check` on values of `strategy`, on one `share`th of the usual number of cases.
+fn check<S: Strategy>(
+    strategy: &S,
+    share: u32,
+    check: impl Fn(S::Value) -> Result<(), TestCaseError>,
+) {
+    let config = ProptestConfig {
+        // A share of what is asked for, since every declared struct gets as many.
+        cases: ProptestConfig::default().cases.div_ceil(share),
+        rng_seed: RngSeed::Fixed(SEED),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    if let Err(error) = TestRunner::new(config).run(strategy, check) {
+        panic!("seed {SEED:#x}: {error}");
+    }
+}
+
+fn holds(tag: &TypeTag, value: &Value, bytes: &[u8]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(
+        &FRAMEWORK.value_from_json(tag, value),
+        &Ok(bytes.to_vec()),
+        "{}",
+        tag
+    );
+    prop_assert_eq!(
+        &FRAMEWORK.value_to_json(tag, bytes),
+        &Ok(value.clone()),
+        "{}",
+        tag
+    );
+    Ok(())
+}
+
+#[test]
+fn every_declared_struct_goes_to_json_and_back() {
+    for tag in instances() {
+        check(&values(&tag), 2, |(value, bytes)| {
+            holds(&tag, &value, &bytes)
+        });
+    }
+}
+
+#[test]
+fn every_kind_of_type_goes_to_json_and_back() {
+    let leaves = [
+        "bool", "u8", "u16", "u32", "u64", "u128", "u256", "i8", "i16", "i32", "i64", "i128",
+        "i256",
+    ];
+    let others = [
+        "address",
+        "vector<u8>",
+        "0x1::string::String",
+        "0x1::object::Object<u8>",
+        "0x1::table::Table<u8, bool>",
+    ];
+    for leaf in leaves.iter().chain(&others) {
+        for shape in [
+            "?",
+            "vector<?>",
+            "0x1::option::Option<?>",
+            "vector<vector<0x1::option::Option<?>>>",
+            "0x1::simple_map::SimpleMap<?, vector<?>>",
+        ] {
+            let tag: TypeTag = shape.replace('?', leaf).parse().unwrap();
+            check(&values(&tag), 4, |(value, bytes)| {
+                holds(&tag, &value, &bytes)
+            });
+        }
+    }
+}
+
+#[test]
+fn no_declared_struct_is_empty() {
+    // The bound on the length of vectors counts on a byte for each item.
+    for declared in DECLARED.iter() {
+        assert!(
+            !declared.fields.is_empty(),
+            "{} has no field: it needs a dummy_field",
+            declared.name
+        );
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<u128>().prop_map(|n| n.to_string().into()),
+        "(0x)?[0-9a-fA-F]{0,70}".prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+    ];
+    let names = prop::sample::select(vec![
+        "vec", "inner", "value", "data", "key", "handle", "addr", "x",
+    ]);
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            vec((names.clone(), inner), 0..4).prop_map(|fields| Value::Object(
+                fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect()
+            )),
+        ]
+    })
+}
+
+/// What is taken as a value of the type is one: it prints, and what prints is taken again.
+fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
+    let value = FRAMEWORK.value_to_json(tag, bytes);
+    prop_assert!(
+        value.is_ok(),
+        "{} from {}: {:?}",
+        tag,
+        hex::encode(bytes),
+        value
+    );
+    holds(tag, &value.unwrap(), bytes)
+}
+
+/// Puts `garbage` in the place of one part of `value`, by `choices` on the way down.
+fn spoil(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
+    let parts: Vec<&mut Value> = match value {
+        Value::Array(items) => items.iter_mut().collect(),
+        Value::Object(fields) => fields.iter_mut().map(|(_, value)| value).collect(),
+        _ => Vec::new(),
+    };
+    match choices.split_first() {
+        Some((choice, rest)) if !parts.is_empty() => {
+            let chosen = choice.index(parts.len());
+            spoil(parts.into_iter().nth(chosen).unwrap(), rest, garbage);
+        }
+        _ => *value = garbage,
+    }
+}
+
+#[test]
+fn garbage_in_json_is_refused_or_is_a_value() {
+    for tag in instances() {
+        let part = (
+            values(&tag),
+            vec(any::<prop::sample::Index>(), 0..5),
+            any_json(),
+        );
+        check(&part, 4, |((mut value, _), choices, garbage)| {
+            spoil(&mut value, &choices, garbage);
+            FRAMEWORK
+                .value_from_json(&tag, &value)
+                .map_or(Ok(()), |bytes| is_value(&tag, &bytes))
+        });
+    }
+}
+
+#[test]
+fn garbage_in_bytes_is_refused_or_is_a_value() {
+    let showable = |value: &Value| !value.to_string().contains("Unparsable utf-8");
+    for tag in instances() {
+        let part = (
+            values(&tag),
+            any::<prop::sample::Index>(),
+            vec(any::<u8>(), 0..9),
+        );
+        check(&part, 4, |((_, mut bytes), place, garbage)| {
+            // One byte otherwise, the rest cut off, or more behind.
+            let place = place.index(bytes.len());
+            bytes.splice(place..(place + garbage.len() / 4).min(bytes.len()), garbage);
+            match FRAMEWORK.value_to_json(&tag, &bytes) {
+                Ok(value) if showable(&value) => {
+                    prop_assert_eq!(
+                        FRAMEWORK.value_from_json(&tag, &value),
+                        Ok(bytes),
+                        "{}",
+                        tag
+                    );
+                }
+                // Text that is no UTF-8 is shown, and is no input.
+                Ok(_) | Err(_) => {}
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs a view function: it reads one version of the state and changes nothing.
+
+use crate::environment::newest_block;
+use bytes::Bytes;
+use ledger_types::{EntryFunction, ExecutionStatus, StateError, StateView, TypeTag};
+use ledger_vm::{
+    BlockState, Chain, Context, GasMeter, Inputs, MiscellaneousStatus, SchemaError, intrinsic,
+};
+
+/// Maximum gas units of a view, as on the reference node (docs/reference/reference-node.md#r12).
+pub const VIEW_GAS_MAX: u64 = 2_000_000;
+
+/// What a view function gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewOutput {
+    /// The values with their types, each in its BCS form.
+    pub values: Vec<(TypeTag, Bytes)>,
+    /// In gas units.
+    pub gas_used: u64,
+}
+
+/// Why a view gave nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ViewError {
+    /// There is no such view function.
+    #[error(transparent)]
+    Call(#[from] SchemaError),
+    /// The function failed.
+    #[error("the view function failed")]
+    Failed(ViewFailure),
+    /// The state could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// How a view function failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewFailure {
+    /// The status that a transaction would have.
+    pub status: ExecutionStatus,
+    /// Status code of the failure (docs/reference/reference-node.md#r15), which `status` does not
+    /// always determine.
+    pub code: u64,
+}
+
+impl ViewFailure {
+    /// As [`ExecutionStatus::vm_status`].
+    pub fn vm_status(&self, chain: &Chain) -> String {
+        chain.vm_status(&self.status)
+    }
+}
+
+/// Runs the view function that `call` names on `state`.
+///
+/// # Errors
+/// When there is no such view function, it fails, or the state cannot be read.
+pub fn view(
+    chain: &Chain,
+    state: &dyn StateView,
+    call: &EntryFunction,
+) -> Result<ViewOutput, ViewError> {
+    let state = BlockState::new(state);
+    let environment = newest_block(chain, &state)?;
+    let registry = chain.registry();
+    let version = chain.parameters().framework_version(environment.height);
+    let function = registry
+        .function(&call.module, &call.function)
+        .filter(|function| function.is_view() && registry.has_module(&call.module, version))
+        .ok_or_else(|| {
+            SchemaError(format!(
+                "could not find view function by {}::{}",
+                call.module, call.function
+            ))
+        })?;
+    // What is sent is paid for as in a transaction: it is decoded, and may come back as it was sent.
+    let size_bytes = call.args.iter().map(Bytes::len).sum();
+    let mut context = Context::new(
+        chain,
+        &state,
+        environment,
+        GasMeter::new(VIEW_GAS_MAX, intrinsic(size_bytes, 1)),
+    );
+    let called = function
+        .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
+        .and_then(|values| {
+            let types = registry
+                .return_types(function, &call.type_args)
+                .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
+            Ok(types.into_iter().zip(values).collect())
+        });
+    match called {
+        Ok(values) => Ok(ViewOutput {
+            values,
+            gas_used: context.gas_used().total,
+        }),
+        Err(failure) => Err(ViewError::Failed(ViewFailure {
+            code: failure.code()?,
+            status: failure.into_status(chain, Some(call))?,
+        })),
+    }
+}

@@ -1,0 +1,18 @@
+//! The framework: native modules at `0x1`, each declared once in Rust.
+//!
+//! A module is one file or folder in `modules/` with one `module()` function. `README.md` shows how to
+//! add one. [`new_chain`] creates a chain with these modules, and [`balance`] reads a balance from a
+//! state.
+
+// Client input must not end the process: a panic is for a broken invariant, and names it.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
+
+mod balance;
+pub mod modules;
+mod registry;
+
+pub use balance::{AssetType, balance};
+pub use registry::{FRAMEWORK_VERSION, module_registry, new_chain};

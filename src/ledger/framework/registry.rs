@@ -1,0 +1,136 @@
+//! The registry of a chain: every module of the framework, and the structs that most transactions
+//! touch.
+
+use crate::modules::{
+    self,
+    account::{Account, CoinRegisterEvent},
+    block::{BlockResource, NewBlockEvent},
+    coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
+    fungible_asset::{Deposit, FungibleStore, Metadata, Withdraw},
+    object::ObjectCore,
+    timestamp::CurrentTimeMicroseconds,
+    transaction_fee::FeeStatement,
+    vendor_coin,
+};
+use ledger_types::{ChainIdentity, Parameters, Vendor};
+use ledger_vm::{Chain, ModuleRegistry};
+
+/// Newest version of the framework that this program has, with which a new development chain starts.
+///
+/// A module that is added later is listed with the next version, so that every chain switches it on at
+/// a height of its own (`Parameters::framework_upgrades`).
+pub const FRAMEWORK_VERSION: u64 = 3;
+
+/// Creates a chain that runs the framework.
+pub fn new_chain(id: u8, vendor: Vendor, parameters: Parameters) -> Chain {
+    let registry = module_registry(&vendor);
+    Chain::new(ChainIdentity { id, vendor }, parameters, registry)
+}
+
+/// Returns the modules of a chain with this vendor word.
+pub fn module_registry(vendor: &Vendor) -> ModuleRegistry {
+    let native_coin = vendor_coin::native_coin(vendor);
+    let native = std::slice::from_ref(&native_coin);
+    ModuleRegistry::new(vendor, native_coin.clone(), modules::all())
+        .with_cached_struct::<Account>(&[])
+        .with_cached_struct::<CoinStore>(native)
+        .with_cached_struct::<CoinInfo>(native)
+        .with_cached_struct::<BlockResource>(&[])
+        .with_cached_struct::<CurrentTimeMicroseconds>(&[])
+        .with_cached_struct::<NewBlockEvent>(&[])
+        .with_cached_struct::<CoinRegisterEvent>(&[])
+        .with_cached_struct::<DepositEvent>(&[])
+        .with_cached_struct::<WithdrawEvent>(&[])
+        .with_cached_struct::<FeeStatement>(&[])
+        .with_cached_struct::<ObjectCore>(&[])
+        .with_cached_struct::<Metadata>(&[])
+        .with_cached_struct::<FungibleStore>(&[])
+        .with_cached_struct::<Deposit>(&[])
+        .with_cached_struct::<Withdraw>(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use ledger_types::{AccountAddress, StateKey, StructTag, TYPE_DEPTH_MAX, TypeTag};
+
+    fn registry() -> ModuleRegistry {
+        module_registry(&Vendor::default())
+    }
+
+    /// Returns the type of a map element whose key and value are such elements, `levels` deep.
+    fn nested(levels: usize) -> TypeTag {
+        (0..levels).fold(TypeTag::U8, |inner, _| {
+            StructTag::framework("simple_map", "Element", vec![inner.clone(), inner]).into()
+        })
+    }
+
+    #[test]
+    fn rejects_types_that_multiply_before_they_take_memory() {
+        let registry = registry();
+        let cause = |levels| {
+            let error = registry.value_to_json(&nested(levels), &[]).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(cause(TYPE_DEPTH_MAX), "the value ends too early");
+        assert_eq!(cause(14), "the type has too many parts");
+    }
+
+    #[test]
+    fn caches_the_types_of_a_transfer() {
+        let registry = registry();
+        let coin = registry.native_coin().clone();
+        for tag in [
+            StructTag::framework("coin", "CoinStore", vec![coin]),
+            StructTag::framework("account", "Account", vec![]),
+            StructTag::framework("transaction_fee", "FeeStatement", vec![]),
+        ] {
+            assert_eq!(registry.cached_type(&tag).unwrap().text(), tag.to_string());
+        }
+    }
+
+    #[test]
+    fn finds_the_cached_type_of_a_resource_by_its_state_key() {
+        let registry = registry();
+        let owner = AccountAddress::from_low_u64(0x77);
+        let account = StructTag::framework("account", "Account", vec![]);
+        let (address, cached) = registry
+            .cached_resource(&StateKey::resource(&owner, &account))
+            .unwrap();
+        assert_eq!((address, cached.text()), (owner, "0x1::account::Account"));
+        let uncached = [
+            StateKey::resource(&owner, &StructTag::framework("account", "Nothing", vec![])),
+            registry.group_key(&owner),
+            StateKey::table_item(&owner, &StateKey::resource_path(&account)),
+            StateKey::from_encoded(Bytes::from_static(&[0; 33])),
+            StateKey::from_encoded(Bytes::new()),
+        ];
+        for key in uncached {
+            assert!(registry.cached_resource(&key).is_none(), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn cached_keys_and_tags_equal_those_built_from_text() {
+        let registry = registry();
+        let address = AccountAddress::from_low_u64(9);
+        for type_args in [
+            &[][..],
+            std::slice::from_ref(registry.native_coin()),
+            &[TypeTag::U8],
+        ] {
+            let tag = StructTag::framework("coin", "CoinStore", type_args.to_vec());
+            let key = StateKey::resource(&address, &tag);
+            assert_eq!(registry.tag_of::<CoinStore>(type_args), tag);
+            assert_eq!(registry.resource_key::<CoinStore>(&address, type_args), key);
+            assert!(registry.is_resource_key::<CoinStore>(&key, type_args));
+            for other in [&key.as_bytes()[..33], &[]] {
+                let item = StateKey::table_item(&address, other);
+                assert!(!registry.is_resource_key::<CoinStore>(&item, type_args));
+            }
+            let group = registry.group_key(&address);
+            assert!(!registry.is_resource_key::<CoinStore>(&group, type_args));
+        }
+    }
+}

@@ -1,7 +1,0 @@
-//! Type tags: the names of types in transactions, paths and state keys.
-
-mod parse;
-mod tag;
-
-pub use parse::TypeParseError;
-pub use tag::{Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};

@@ -1,0 +1,11 @@
+//! The state: what keys there are, how a value is read, what a transaction changes.
+
+mod group;
+mod key;
+mod view;
+mod write_set;
+
+pub use group::{GroupMembers, group_members};
+pub use key::{StateKey, StateKeyError, StateKeyParts, state_key_hashes};
+pub use view::{StateError, StateView};
+pub use write_set::{WriteOp, WriteSet};

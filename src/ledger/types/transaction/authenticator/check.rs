@@ -1,0 +1,412 @@
+//! Whether the signatures of transactions hold.
+//!
+//! Of each transaction the parts that are not ed25519 are checked as they are met; the ed25519 equations
+//! of all transactions are put aside and checked together ([`ledger_crypto::ed25519::batch`]). One transaction is
+//! a batch of one, so that there is one path and one verdict. Where a signer may sign either of two
+//! messages, the likelier one is in the batch, and only if it does not hold is the other tried, alone.
+
+use super::{
+    AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
+    MultiKey, TransactionAuthenticator, message::Messages,
+};
+use crate::{
+    AccountAddress, Discard, Parameters, ValidationStatus, Vendor, transaction::SignedTransaction,
+};
+use ledger_crypto::{
+    DecodedKeys, Ed25519PublicKey, Ed25519Signature, SignatureError,
+    ecdsa::{EcdsaError, secp256k1, secp256r1},
+    ed25519::{Equation, batch},
+    multi_ed25519::{self, MultiEd25519Error},
+    webauthn::WebAuthnError,
+};
+use std::{fmt, ops::Range};
+
+/// The most bytes of a set's bitmap: a bit for each key.
+const BITMAP_BYTES_MAX: usize = MultiKey::KEYS_MAX / 8;
+
+/// Checks all signatures of all transactions: for each the verdict that it would have alone.
+///
+/// A transaction's size is checked first, then its form, for what they bound is what the rest costs.
+pub fn check_all(
+    transactions: &[SignedTransaction],
+    vendor: &Vendor,
+    parameters: &Parameters,
+    keys: &mut DecodedKeys,
+) -> Vec<Result<(), Discard>> {
+    let mut gathered = Gathered {
+        keys,
+        equations: Vec::new(),
+    };
+    let claims: Vec<Result<Claims<'_>, Discard>> = transactions
+        .iter()
+        .map(|transaction| {
+            parameters.check_transaction_size(transaction.size_bytes())?;
+            transaction.authenticator.check_form()?;
+            Claims::gather(transaction, vendor, &mut gathered)
+        })
+        .collect();
+    let holds = batch::check(&gathered.equations);
+    claims
+        .into_iter()
+        .map(|claims| claims?.settle(&holds))
+        .collect()
+}
+
+/// The equations that are to be checked together.
+struct Gathered<'k> {
+    keys: &'k mut DecodedKeys,
+    equations: Vec<Equation>,
+}
+
+/// What is left to find out of one transaction.
+struct Claims<'a> {
+    messages: Messages,
+    claims: Vec<Claim<'a>>,
+}
+
+/// What is left to find out of one signer.
+struct Claim<'a> {
+    signer: Signer<'a>,
+    /// Its equations in the batch.
+    equations: Range<usize>,
+    /// Whether the signer may have signed the main message instead of the one in the batch.
+    or_main: bool,
+}
+
+impl<'a> Claims<'a> {
+    /// Checks what is not ed25519, and adds what is to the batch.
+    ///
+    /// # Errors
+    /// The first rule that a signer breaks; then nothing is added.
+    fn gather(
+        transaction: &'a SignedTransaction,
+        vendor: &Vendor,
+        gathered: &mut Gathered<'_>,
+    ) -> Result<Self, Discard> {
+        let messages = Messages::of(transaction, vendor);
+        let start = gathered.equations.len();
+        let claims: Result<Vec<_>, Discard> = signers(&transaction.authenticator)
+            .map(|signer| signer.claim(&messages, gathered))
+            .collect();
+        match claims {
+            Ok(claims) => Ok(Self { messages, claims }),
+            Err(discard) => {
+                gathered.equations.truncate(start);
+                Err(discard)
+            }
+        }
+    }
+
+    /// The verdict, from which equations of the batch hold.
+    fn settle(self, holds: &[bool]) -> Result<(), Discard> {
+        self.claims.iter().try_for_each(|claim| {
+            let signer = &claim.signer;
+            if holds[claim.equations.clone()].iter().all(|&holds| holds) {
+                Ok(())
+            } else if claim.or_main {
+                signer.verify(&self.messages.main)
+            } else {
+                Err(signer.discard(&SignatureError::Mismatch.into()))
+            }
+        })
+    }
+}
+
+/// Whose signature it is.
+#[derive(Clone, Copy)]
+enum Role {
+    Sender,
+    Secondary(AccountAddress),
+    FeePayer(AccountAddress),
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sender => f.write_str("the sender"),
+            Self::Secondary(address) => write!(f, "the secondary signer {address}"),
+            Self::FeePayer(address) => write!(f, "the fee payer {address}"),
+        }
+    }
+}
+
+/// How one account signed; the forms of a transaction with one signer are forms of accounts too.
+#[derive(Clone, Copy)]
+enum Signature<'a> {
+    Ed25519(&'a Ed25519PublicKey, &'a Ed25519Signature),
+    MultiEd25519(&'a MultiEd25519PublicKey, &'a MultiEd25519Signature),
+    SingleKey(&'a AnyPublicKey, &'a AnySignature),
+    MultiKey(&'a MultiKey, &'a [AnySignature], &'a [u8]),
+    /// There is none.
+    Absent,
+    /// Code of the account's own decides.
+    Abstract,
+}
+
+/// One account that is said to have signed.
+#[derive(Clone, Copy)]
+struct Signer<'a> {
+    role: Role,
+    signature: Signature<'a>,
+}
+
+/// The accounts that are said to have signed, in the order of the wire.
+fn signers(authenticator: &TransactionAuthenticator) -> impl Iterator<Item = Signer<'_>> {
+    let sender = match authenticator {
+        TransactionAuthenticator::Ed25519 {
+            public_key,
+            signature,
+        } => Signature::Ed25519(public_key, signature),
+        TransactionAuthenticator::MultiEd25519 {
+            public_key,
+            signature,
+        } => Signature::MultiEd25519(public_key, signature),
+        TransactionAuthenticator::MultiAgent { sender, .. }
+        | TransactionAuthenticator::FeePayer { sender, .. }
+        | TransactionAuthenticator::SingleSender { sender } => sender.as_ref().into(),
+    };
+    let signer = |role, signature| Signer { role, signature };
+    let addresses = authenticator.secondary_signer_addresses().iter();
+    let secondary = addresses
+        .zip(authenticator.secondary_signers())
+        .map(move |(address, secondary)| signer(Role::Secondary(*address), secondary.into()));
+    let fee_payer = authenticator.fee_payer();
+    let fee_payer = fee_payer.map(|(address, payer)| signer(Role::FeePayer(address), payer.into()));
+    std::iter::once(signer(Role::Sender, sender))
+        .chain(secondary)
+        .chain(fee_payer)
+}
+
+impl<'a> From<&'a AccountAuthenticator> for Signature<'a> {
+    fn from(authenticator: &'a AccountAuthenticator) -> Self {
+        match authenticator {
+            AccountAuthenticator::Ed25519 {
+                public_key,
+                signature,
+            } => Self::Ed25519(public_key, signature),
+            AccountAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            } => Self::MultiEd25519(public_key, signature),
+            AccountAuthenticator::SingleKey {
+                public_key,
+                signature,
+            } => Self::SingleKey(public_key, signature),
+            AccountAuthenticator::MultiKey {
+                public_keys,
+                signatures,
+                signatures_bitmap,
+            } => Self::MultiKey(public_keys, signatures, signatures_bitmap),
+            AccountAuthenticator::NoAccountAuthenticator => Self::Absent,
+            AccountAuthenticator::Abstract { .. } => Self::Abstract,
+        }
+    }
+}
+
+impl<'a> Signer<'a> {
+    /// Checks what is not ed25519, and adds what is to the batch.
+    fn claim(self, messages: &Messages, gathered: &mut Gathered<'_>) -> Result<Claim<'a>, Discard> {
+        let start = gathered.equations.len();
+        let payer_unknown = match self.role {
+            Role::Sender | Role::Secondary(_) => messages.payer_unknown.as_deref(),
+            Role::FeePayer(_) => None,
+        };
+        // SDKs let the others sign before the fee payer is known, so that is what is tried first.
+        let or_main = payer_unknown.is_some_and(|message| self.gather(message, gathered).is_ok());
+        if !or_main {
+            self.gather(&messages.main, gathered)?;
+        }
+        Ok(Claim {
+            signer: self,
+            equations: start..gathered.equations.len(),
+            or_main,
+        })
+    }
+
+    /// Checks the signature over `message`, alone.
+    fn verify(&self, message: &[u8]) -> Result<(), Discard> {
+        let mut gathered = Gathered {
+            keys: &mut DecodedKeys::default(),
+            equations: Vec::new(),
+        };
+        self.gather(message, &mut gathered)?;
+        if batch::check(&gathered.equations).iter().all(|&holds| holds) {
+            Ok(())
+        } else {
+            Err(self.discard(&SignatureError::Mismatch.into()))
+        }
+    }
+
+    /// Adds the equations of the signature over `message`, all of them or none.
+    fn gather(&self, message: &[u8], gathered: &mut Gathered<'_>) -> Result<(), Discard> {
+        let Gathered { keys, equations } = gathered;
+        let gathered = match self.signature {
+            Signature::Ed25519(key, signature) => key
+                .equation_with(keys, &[message], signature)
+                .map(|equation| equations.push(equation))
+                .map_err(Fault::from),
+            Signature::MultiEd25519(key, signature) => {
+                multi_ed25519(key, signature, message).map(|all| equations.extend(all))
+            }
+            Signature::SingleKey(key, signature) => {
+                single_key(key, signature, message, keys).map(|equation| equations.extend(equation))
+            }
+            Signature::MultiKey(set, signatures, bitmap) => {
+                multi_key(set, signatures, bitmap, message, keys).map(|all| equations.extend(all))
+            }
+            Signature::Absent => {
+                return Err(Discard::not_supported("a transaction without a signature"));
+            }
+            Signature::Abstract => {
+                return Err(Discard::not_supported(AccountAuthenticator::ABSTRACT));
+            }
+        };
+        gathered.map_err(|fault| self.discard(&fault))
+    }
+
+    fn discard(&self, fault: &Fault) -> Discard {
+        Discard::because(
+            ValidationStatus::InvalidSignature,
+            format_args!("{}: {fault}", self.role),
+        )
+    }
+}
+
+fn multi_ed25519(
+    key: &MultiEd25519PublicKey,
+    signature: &MultiEd25519Signature,
+    message: &[u8],
+) -> Result<Vec<Equation>, Fault> {
+    let signature = multi_ed25519::MultiEd25519Signature::from_bytes(&signature.0)?;
+    let key = multi_ed25519::MultiEd25519PublicKey::from_bytes(&key.0)?;
+    Ok(key.equations(&[message], &signature)?)
+}
+
+/// Checks one signature of any kind; of an ed25519 one the equation is left.
+fn single_key(
+    key: &AnyPublicKey,
+    signature: &AnySignature,
+    message: &[u8],
+    keys: &mut DecodedKeys,
+) -> Result<Option<Equation>, Fault> {
+    match (key, signature) {
+        (AnyPublicKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
+            return Ok(Some(key.equation_with(keys, &[message], signature)?));
+        }
+        (AnyPublicKey::Secp256k1Ecdsa(key), AnySignature::Secp256k1Ecdsa(signature)) => {
+            secp256k1::verify(key, &[message], signature)?;
+        }
+        (AnyPublicKey::Secp256r1Ecdsa(key), AnySignature::WebAuthn(assertion)) => {
+            assertion.verify(key, &[message])?;
+        }
+        _ => return Err(Fault::Kinds),
+    }
+    Ok(None)
+}
+
+/// Checks a set's signatures; of the ed25519 ones the equations are left.
+///
+/// As in the reference, a key that stands in a set twice counts twice, which is the choice of who made the
+/// set, and the bitmap may have bytes without bits at its end, which SDKs write.
+fn multi_key(
+    set: &MultiKey,
+    signatures: &[AnySignature],
+    bitmap: &[u8],
+    message: &[u8],
+    decoded: &mut DecodedKeys,
+) -> Result<Vec<Equation>, Fault> {
+    let (keys, required) = (&set.public_keys, usize::from(set.signatures_required));
+    if keys.is_empty() || keys.len() > MultiKey::KEYS_MAX {
+        return Err(Fault::Keys);
+    }
+    if required == 0 || required > keys.len() {
+        return Err(Fault::Required);
+    }
+    if bitmap.len() > BITMAP_BYTES_MAX {
+        return Err(Fault::Bitmap);
+    }
+    let signed = |number: usize| {
+        bitmap
+            .get(number / 8)
+            .is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
+    };
+    let signers: Vec<usize> = (0..MultiKey::KEYS_MAX)
+        .filter(|&number| signed(number))
+        .collect();
+    if signers.len() != signatures.len() || signers.iter().any(|&signer| signer >= keys.len()) {
+        return Err(Fault::Bitmap);
+    }
+    if signers.len() < required {
+        return Err(Fault::TooFew {
+            given: signers.len(),
+            required,
+        });
+    }
+    let idle = keys
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| !signed(*number));
+    for (number, key) in idle {
+        check_key(key).map_err(|fault| fault.of_key(number))?;
+    }
+    let checked = signers
+        .into_iter()
+        .zip(signatures)
+        .map(|(number, signature)| {
+            single_key(&keys[number], signature, message, decoded)
+                .map_err(|fault| fault.of_key(number))
+        });
+    let equations: Vec<Option<Equation>> = checked.collect::<Result<_, _>>()?;
+    Ok(equations.into_iter().flatten().collect())
+}
+
+/// Checks that a key that does not sign is one: who set the account up should not learn of a mistake when
+/// the key is needed.
+fn check_key(key: &AnyPublicKey) -> Result<(), Fault> {
+    match key {
+        AnyPublicKey::Ed25519(key) => Ok(key.check()?),
+        AnyPublicKey::Secp256k1Ecdsa(key) => Ok(secp256k1::check_key(key)?),
+        AnyPublicKey::Secp256r1Ecdsa(key) => Ok(secp256r1::check_key(key)?),
+        AnyPublicKey::Keyless(_) | AnyPublicKey::FederatedKeyless(_) | AnyPublicKey::SlhDsa(_) => {
+            Err(Fault::Unsupported)
+        }
+    }
+}
+
+/// Why an account's signature does not hold.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Ed25519(#[from] SignatureError),
+    #[error(transparent)]
+    MultiEd25519(#[from] MultiEd25519Error),
+    #[error(transparent)]
+    Ecdsa(#[from] EcdsaError),
+    #[error(transparent)]
+    WebAuthn(#[from] WebAuthnError),
+    #[error("the kind of the signature is not the key's")]
+    Kinds,
+    #[error("a set has 1 to {max} keys", max = MultiKey::KEYS_MAX)]
+    Keys,
+    #[error("the signatures required are not between 1 and the number of keys")]
+    Required,
+    #[error(
+        "the bitmap has more than {BITMAP_BYTES_MAX} bytes or does not fit the signatures and keys"
+    )]
+    Bitmap,
+    #[error("{given} signatures of the {required} required")]
+    TooFew { given: usize, required: usize },
+    #[error("key {number}: {fault}")]
+    OfKey { number: usize, fault: Box<Fault> },
+    #[error("a kind that this ledger does not check")]
+    Unsupported,
+}
+
+impl Fault {
+    fn of_key(self, number: usize) -> Self {
+        Self::OfKey {
+            number,
+            fault: Box::new(self),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is checked of signatures before any state is read or any curve is touched: how many there are,
+//! and that their kinds are known here.
+
+use super::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator};
+use crate::{Discard, ValidationStatus};
+use ledger_crypto::multi_ed25519;
+
+/// The most signatures in a transaction, over all its signers, and the most secondary signers; the
+/// reference's limit. It bounds what one transaction costs to check.
+pub const SIGNATURES_MAX: usize = 32;
+
+impl TransactionAuthenticator {
+    /// Checks what needs neither state nor keys.
+    ///
+    /// # Errors
+    /// `SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH` where not everybody who is named signs,
+    /// `INVALID_SIGNATURE` where there are more than [`SIGNATURES_MAX`], `FEATURE_UNDER_GATING` with the
+    /// name of a kind that this ledger does not check.
+    pub fn check_form(&self) -> Result<(), Discard> {
+        let addresses = self.secondary_signer_addresses().len();
+        let secondary = self.secondary_signers();
+        if addresses != secondary.len() {
+            return Err(Discard::because(
+                ValidationStatus::SecondaryKeysAddressesCountMismatch,
+                format_args!(
+                    "{addresses} secondary signers are named, {} sign",
+                    secondary.len()
+                ),
+            ));
+        }
+        at_most(addresses, "secondary signers")?;
+        at_most(self.signatures(), "signatures")?;
+        let account_authenticators = self.sender_account_authenticator().into_iter();
+        let fee_payer = self.fee_payer().map(|(_, signer)| signer);
+        account_authenticators
+            .chain(secondary)
+            .chain(fee_payer)
+            .try_for_each(AccountAuthenticator::check_supported)
+    }
+
+    /// How many signatures there are, over all signers.
+    pub fn signatures(&self) -> usize {
+        self.signatures_of_each().sum()
+    }
+
+    /// How many signatures each signer gives: the sender, the secondary signers, then the fee payer.
+    pub fn signatures_of_each(&self) -> impl Iterator<Item = usize> {
+        let sender = match self {
+            Self::Ed25519 { .. } => 1,
+            Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
+            Self::MultiAgent { sender, .. }
+            | Self::FeePayer { sender, .. }
+            | Self::SingleSender { sender } => sender.signatures(),
+        };
+        let secondary = self.secondary_signers().iter();
+        let fee_payer = self.fee_payer().map(|(_, signer)| signer);
+        let others = secondary.chain(fee_payer);
+        std::iter::once(sender).chain(others.map(AccountAuthenticator::signatures))
+    }
+}
+
+impl AccountAuthenticator {
+    /// What an abstract account's signature is called in a refusal.
+    pub(super) const ABSTRACT: &str = "an abstract account signature";
+
+    /// How many signatures there are.
+    pub(super) fn signatures(&self) -> usize {
+        match self {
+            Self::Ed25519 { .. } | Self::SingleKey { .. } | Self::Abstract { .. } => 1,
+            Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
+            Self::MultiKey { signatures, .. } => signatures.len(),
+            Self::NoAccountAuthenticator => 0,
+        }
+    }
+
+    /// Refuses kinds that this ledger does not check, and sets of more keys than can sign.
+    fn check_supported(&self) -> Result<(), Discard> {
+        let unsupported = match self {
+            Self::Ed25519 { .. } | Self::MultiEd25519 { .. } | Self::NoAccountAuthenticator => None,
+            Self::SingleKey {
+                public_key,
+                signature,
+            } => public_key.unsupported().or(signature.unsupported()),
+            Self::MultiKey {
+                public_keys,
+                signatures,
+                ..
+            } => {
+                let keys = &public_keys.public_keys;
+                if keys.len() > MultiKey::KEYS_MAX {
+                    let detail = format!(
+                        "a set has at most {} keys, this one {}",
+                        MultiKey::KEYS_MAX,
+                        keys.len()
+                    );
+                    return Err(Discard::because(ValidationStatus::InvalidSignature, detail));
+                }
+                let of_key = keys.iter().find_map(AnyPublicKey::unsupported);
+                of_key.or_else(|| signatures.iter().find_map(AnySignature::unsupported))
+            }
+            Self::Abstract { .. } => Some(Self::ABSTRACT),
+        };
+        unsupported.map_or(Ok(()), |what| Err(Discard::not_supported(what)))
+    }
+}
+
+/// How many signatures a multi-ed25519 signature of these bytes has room for.
+fn multi_ed25519_signatures(bytes: &[u8]) -> usize {
+    bytes.len() / multi_ed25519::SIGNATURE_BYTES
+}
+
+fn at_most(number: usize, what: &str) -> Result<(), Discard> {
+    if number <= SIGNATURES_MAX {
+        return Ok(());
+    }
+    Err(Discard::because(
+        ValidationStatus::InvalidSignature,
+        format_args!(
+            "{number} {what} are more than the {SIGNATURES_MAX} that a transaction may have"
+        ),
+    ))
+}

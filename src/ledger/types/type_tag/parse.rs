@@ -1,0 +1,314 @@
+//! Parser of printed types: `0x1::coin::Coin<u8, vector<0x1::m::A>>`. White space between tokens is
+//! ignored (docs/reference/rest-contract.md#s2-1), nesting is bounded, every error has its position.
+
+use super::{Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
+use crate::AccountAddress;
+use std::str::FromStr;
+
+/// The longest text that is read as a type, in bytes; bounds the work of hostile paths.
+const TEXT_LENGTH_MAX: usize = 4096;
+
+/// Text that is no type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TypeParseError {
+    /// Something else stands where a token was expected.
+    #[error("expected {expected} at byte {at}")]
+    Expected {
+        /// What would have been right.
+        expected: &'static str,
+        /// Where, in bytes from the start.
+        at: usize,
+    },
+    /// Type arguments nest too deep.
+    #[error("type arguments nest deeper than {TYPE_DEPTH_MAX}")]
+    TooDeep,
+    /// The text is too long.
+    #[error("a type has at most {TEXT_LENGTH_MAX} bytes")]
+    TooLong,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Result<Self, TypeParseError> {
+        if text.len() > TEXT_LENGTH_MAX {
+            return Err(TypeParseError::TooLong);
+        }
+        Ok(Self { text, at: 0 })
+    }
+
+    fn expected<T>(&self, expected: &'static str) -> Result<T, TypeParseError> {
+        Err(TypeParseError::Expected {
+            expected,
+            at: self.at,
+        })
+    }
+
+    fn skip_space(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.text[self.at..].starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn need(&mut self, token: &'static str) -> Result<(), TypeParseError> {
+        if self.eat(token) {
+            Ok(())
+        } else {
+            self.expected(token)
+        }
+    }
+
+    /// A run of letters, digits and underscores.
+    fn word(&mut self) -> &'a str {
+        self.skip_space();
+        let rest = &self.text[self.at..];
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn identifier(&mut self) -> Result<Identifier, TypeParseError> {
+        let start = self.at;
+        Identifier::new(self.word()).map_err(|_| TypeParseError::Expected {
+            expected: "an identifier",
+            at: start,
+        })
+    }
+
+    fn address(&mut self) -> Result<AccountAddress, TypeParseError> {
+        let start = self.at;
+        let word = self.word();
+        let error = TypeParseError::Expected {
+            expected: "an address 0x...",
+            at: start,
+        };
+        if !word.starts_with("0x") {
+            return Err(error);
+        }
+        word.parse().map_err(|_| error)
+    }
+
+    fn module(&mut self) -> Result<ModuleId, TypeParseError> {
+        let address = self.address()?;
+        self.need("::")?;
+        Ok(ModuleId {
+            address,
+            name: self.identifier()?,
+        })
+    }
+
+    fn struct_tag(&mut self, depth: usize) -> Result<StructTag, TypeParseError> {
+        if depth > TYPE_DEPTH_MAX {
+            return Err(TypeParseError::TooDeep);
+        }
+        let ModuleId {
+            address,
+            name: module,
+        } = self.module()?;
+        self.need("::")?;
+        let name = self.identifier()?;
+        let mut type_args = Vec::new();
+        if self.eat("<") {
+            loop {
+                type_args.push(self.type_tag(depth + 1)?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.need(">")?;
+        }
+        Ok(StructTag {
+            address,
+            module,
+            name,
+            type_args,
+        })
+    }
+
+    fn type_tag(&mut self, depth: usize) -> Result<TypeTag, TypeParseError> {
+        if depth > TYPE_DEPTH_MAX {
+            return Err(TypeParseError::TooDeep);
+        }
+        self.skip_space();
+        let start = self.at;
+        Ok(match self.word() {
+            "bool" => TypeTag::Bool,
+            "u8" => TypeTag::U8,
+            "u16" => TypeTag::U16,
+            "u32" => TypeTag::U32,
+            "u64" => TypeTag::U64,
+            "u128" => TypeTag::U128,
+            "u256" => TypeTag::U256,
+            "i8" => TypeTag::I8,
+            "i16" => TypeTag::I16,
+            "i32" => TypeTag::I32,
+            "i64" => TypeTag::I64,
+            "i128" => TypeTag::I128,
+            "i256" => TypeTag::I256,
+            "address" => TypeTag::Address,
+            "signer" => TypeTag::Signer,
+            "vector" => {
+                self.need("<")?;
+                let item = self.type_tag(depth + 1)?;
+                self.need(">")?;
+                TypeTag::Vector(Box::new(item))
+            }
+            word if word.starts_with("0x") => {
+                self.at = start;
+                self.struct_tag(depth)?.into()
+            }
+            _ => {
+                return Err(TypeParseError::Expected {
+                    expected: "a type",
+                    at: start,
+                });
+            }
+        })
+    }
+
+    fn end(mut self) -> Result<(), TypeParseError> {
+        self.skip_space();
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            self.expected("the end")
+        }
+    }
+}
+
+impl FromStr for TypeTag {
+    type Err = TypeParseError;
+
+    fn from_str(text: &str) -> Result<Self, TypeParseError> {
+        let mut parser = Parser::new(text)?;
+        let tag = parser.type_tag(1)?;
+        parser.end().map(|()| tag)
+    }
+}
+
+impl FromStr for StructTag {
+    type Err = TypeParseError;
+
+    fn from_str(text: &str) -> Result<Self, TypeParseError> {
+        let mut parser = Parser::new(text)?;
+        let tag = parser.struct_tag(1)?;
+        parser.end().map(|()| tag)
+    }
+}
+
+impl FromStr for ModuleId {
+    type Err = TypeParseError;
+
+    fn from_str(text: &str) -> Result<Self, TypeParseError> {
+        let mut parser = Parser::new(text)?;
+        let module = parser.module()?;
+        parser.end().map(|()| module)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn white_space_is_ignored() {
+        let a: StructTag = "0x1::coin::Coin<u8,vector<0x1::m::A>>".parse().unwrap();
+        let b: StructTag = " 0x1 :: coin :: Coin < u8 , vector< 0x01::m::A > > "
+            .parse()
+            .unwrap();
+        assert_eq!(a, b);
+        assert_eq!(a.to_string(), "0x1::coin::Coin<u8, vector<0x1::m::A>>");
+    }
+
+    #[test]
+    fn refuses_with_the_place() {
+        for text in [
+            "",
+            "u7",
+            "0x1",
+            "0x1::",
+            "0x1::a::b<",
+            "0x1::a::b<>",
+            "vector",
+            "vector<u8",
+            "u8 u8",
+            "0x1::a::b,",
+        ] {
+            assert!(text.parse::<TypeTag>().is_err(), "{text}");
+        }
+        let error = "0x1::a::b<u7>".parse::<TypeTag>().unwrap_err();
+        assert_eq!(error.to_string(), "expected a type at byte 10");
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let nested = |n: usize| format!("{}u8{}", "vector<".repeat(n), ">".repeat(n));
+        assert!(nested(TYPE_DEPTH_MAX - 1).parse::<TypeTag>().is_ok());
+        assert_eq!(
+            nested(TYPE_DEPTH_MAX).parse::<TypeTag>(),
+            Err(TypeParseError::TooDeep)
+        );
+        assert_eq!(
+            "vector<".repeat(5000).parse::<TypeTag>(),
+            Err(TypeParseError::TooLong)
+        );
+    }
+
+    fn any_tag() -> impl Strategy<Value = TypeTag> {
+        let leaf = prop_oneof![
+            Just(TypeTag::Bool),
+            Just(TypeTag::U256),
+            Just(TypeTag::I8),
+            Just(TypeTag::Address),
+            Just(TypeTag::Signer)
+        ];
+        leaf.prop_recursive(4, 16, 3, |inner| {
+            prop_oneof![
+                inner.clone().prop_map(|t| TypeTag::Vector(Box::new(t))),
+                (
+                    any::<[u8; 32]>(),
+                    "[a-z_][a-z0-9_]{1,8}",
+                    "[A-Z][A-Za-z0-9]{0,8}",
+                    prop::collection::vec(inner, 0..3)
+                )
+                    .prop_map(|(address, module, name, type_args)| {
+                        StructTag {
+                            address: AccountAddress::new(address),
+                            module: module.parse().unwrap(),
+                            name: name.parse().unwrap(),
+                            type_args,
+                        }
+                        .into()
+                    }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn print_and_parse_round_trip(tag in any_tag()) {
+            prop_assert_eq!(tag.to_string().parse::<TypeTag>(), Ok(tag.clone()));
+            let bytes = bcs::to_bytes(&tag).unwrap();
+            prop_assert_eq!(bcs::from_bytes::<TypeTag>(&bytes).unwrap(), tag);
+        }
+
+        #[test]
+        fn parsing_is_total(text in "\\PC{0,60}") {
+            let _ = text.parse::<TypeTag>();
+        }
+    }
+}

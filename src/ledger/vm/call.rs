@@ -1,0 +1,192 @@
+//! Calls of entry functions in the interface's JSON, read and printed by the declaration.
+
+use crate::{Function, ModuleRegistry, SchemaError, TypeSignature};
+use bytes::Bytes;
+use ledger_types::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
+use serde_json::Value;
+
+/// How much of what a client sent an error repeats, in characters.
+const ECHO_CHARS_MAX: usize = 200;
+
+/// What a client sent, as far as an error repeats it.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut start: String = text.chars().take(ECHO_CHARS_MAX).collect();
+    if start.len() < text.len() {
+        start.push_str("...");
+    }
+    start
+}
+
+/// Which functions a call may name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CallKind {
+    Entry,
+    View,
+}
+
+fn unknown_function(kind: CallKind, function: &str) -> SchemaError {
+    let kind = match kind {
+        CallKind::Entry => "entry",
+        CallKind::View => "view",
+    };
+    SchemaError(format!(
+        "could not find {kind} function by {}",
+        shortened(function)
+    ))
+}
+
+impl Function {
+    /// The declared types of the arguments a transaction carries: all but the signers.
+    fn argument_types(&self) -> impl Iterator<Item = &TypeSignature> {
+        self.parameters
+            .iter()
+            .filter(|parameter| !matches!(parameter, TypeSignature::SignerReference))
+    }
+}
+
+impl ModuleRegistry {
+    /// A call from the interface's JSON; `function` is `0x1::module::name`.
+    ///
+    /// # Errors
+    /// An unknown entry function, a wrong number of arguments, or an argument that is no value of its
+    /// type.
+    pub fn call_from_json(
+        &self,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, SchemaError> {
+        self.called_from_json(CallKind::Entry, function, type_arguments, arguments)
+    }
+
+    /// A call of a view function from the interface's JSON, in the form of a call of an entry function.
+    ///
+    /// # Errors
+    /// As [`ModuleRegistry::call_from_json`], for view functions.
+    pub fn view_from_json(
+        &self,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, SchemaError> {
+        self.called_from_json(CallKind::View, function, type_arguments, arguments)
+    }
+
+    fn called_from_json(
+        &self,
+        kind: CallKind,
+        function: &str,
+        type_arguments: &[String],
+        arguments: &[Value],
+    ) -> Result<EntryFunction, SchemaError> {
+        let unknown = || unknown_function(kind, function);
+        let (module, name) = function.rsplit_once("::").ok_or_else(unknown)?;
+        let module: ModuleId = module.parse().map_err(|_| unknown())?;
+        let name: Identifier = name.trim().parse().map_err(|_| unknown())?;
+        let declared = self
+            .function(&module, &name)
+            .filter(|function| function.is_entry() == (kind == CallKind::Entry))
+            .ok_or_else(unknown)?;
+        let type_args = parse_type_arguments(declared, type_arguments)?;
+        let expected: Vec<TypeTag> = declared
+            .argument_types()
+            .map(|signature| signature.resolve(&type_args, &self.vendor))
+            .collect::<Option<_>>()
+            .ok_or_else(unknown)?;
+        if expected.len() != arguments.len() {
+            let printed: Vec<String> = expected.iter().map(json_type).collect();
+            return Err(SchemaError(format!(
+                "expected {} arguments [{}], but got {} ({})",
+                expected.len(),
+                printed.join(", "),
+                arguments.len(),
+                shortened(&Value::from(arguments.to_vec()).to_string())
+            )));
+        }
+        let args = expected
+            .iter()
+            .zip(arguments)
+            .enumerate()
+            .map(|(i, (tag, value))| {
+                self.value_from_json(tag, value)
+                    .map(Into::into)
+                    .map_err(|error| {
+                        SchemaError(format!(
+                            "parse arguments[{i}] failed, expect {}, caused by error: {error}",
+                            json_type(tag)
+                        ))
+                    })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(EntryFunction {
+            module,
+            function: name,
+            type_args,
+            args,
+        })
+    }
+
+    /// The types of what `function` returns when called with `type_args`; `None` where one does not
+    /// resolve.
+    pub fn return_types(&self, function: &Function, type_args: &[TypeTag]) -> Option<Vec<TypeTag>> {
+        function
+            .returns
+            .iter()
+            .map(|value| value.resolve(type_args, &self.vendor))
+            .collect()
+    }
+
+    /// The arguments of a call with their types, which only a function that the framework has gives.
+    pub fn arguments<'c>(
+        &self,
+        call: &'c EntryFunction,
+    ) -> impl Iterator<Item = (&'c Bytes, Option<TypeTag>)> {
+        let declared = self.function(&call.module, &call.function);
+        let mut types = declared
+            .into_iter()
+            .flat_map(Function::argument_types)
+            .map(|signature| signature.resolve(&call.type_args, &self.vendor));
+        call.args
+            .iter()
+            .map(move |bytes| (bytes, types.next().flatten()))
+    }
+}
+
+fn parse_type_arguments(
+    declared: &Function,
+    texts: &[String],
+) -> Result<Vec<TypeTag>, SchemaError> {
+    let expected = declared.type_parameters.len();
+    if texts.len() != expected {
+        return Err(SchemaError(format!(
+            "expected {expected} type arguments, but got {}",
+            texts.len()
+        )));
+    }
+    let parse = |(i, text): (usize, &String)| {
+        let error =
+            |cause: String| SchemaError(format!("parse type_arguments[{i}] failed: {cause}"));
+        let tag: TypeTag = text
+            .parse()
+            .map_err(|e: ledger_types::TypeParseError| error(e.to_string()))?;
+        // One level is left for the struct that the argument will stand in.
+        if tag.depth() >= TYPE_DEPTH_MAX {
+            Err(error("nested too deep".to_owned()))
+        } else {
+            Ok(tag)
+        }
+    };
+    texts.iter().enumerate().map(parse).collect()
+}
+
+/// How an expected type is called in messages: what JSON carries, and what it stands for.
+fn json_type(tag: &TypeTag) -> String {
+    match tag {
+        TypeTag::Bool => "bool".to_owned(),
+        TypeTag::U8 | TypeTag::U16 | TypeTag::U32 | TypeTag::I8 | TypeTag::I16 | TypeTag::I32 => {
+            format!("integer<{tag}>")
+        }
+        TypeTag::Vector(item) if **item != TypeTag::U8 => format!("array<{}>", json_type(item)),
+        other => format!("string<{other}>"),
+    }
+}

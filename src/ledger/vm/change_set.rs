@@ -1,0 +1,198 @@
+//! What a transaction read and changed so far. A slot is read, and charged for, once; a resource group
+//! is decoded once and encoded again when the transaction ends.
+
+use crate::{BlockState, GasMeter, MoveStruct, SlotChange, VmError};
+use bytes::Bytes;
+use ledger_types::{
+    AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet,
+    state::{GroupMembers, group_members},
+};
+use std::collections::BTreeMap;
+
+/// Decodes a stored resource.
+pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
+    bcs::from_bytes(bytes).map_err(|error| {
+        StateError(format!(
+            "a stored {}::{} does not decode: {error}",
+            T::MODULE,
+            T::NAME
+        ))
+    })
+}
+
+/// A slot that the transaction looked at.
+#[derive(Clone)]
+struct Slot {
+    /// What it held before the transaction.
+    before: Option<Bytes>,
+    /// What the transaction put there, if it did.
+    put: Option<Option<Bytes>>,
+}
+
+/// A resource group that the transaction looked at.
+#[derive(Clone)]
+struct Group {
+    key: StateKey,
+    members: GroupMembers,
+    is_changed: bool,
+}
+
+/// Charges for looking at or changing a value.
+fn charge_access(
+    meter: &mut GasMeter,
+    key: &StateKey,
+    value: Option<&Bytes>,
+) -> Result<(), VmError> {
+    meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
+}
+
+/// Everything that a transaction read and changed.
+#[derive(Clone)]
+pub(crate) struct ChangeSet<'a> {
+    state: &'a BlockState<'a>,
+    slots: BTreeMap<StateKey, Slot>,
+    groups: BTreeMap<AccountAddress, Group>,
+}
+
+impl<'a> ChangeSet<'a> {
+    pub(crate) fn new(state: &'a BlockState<'a>) -> Self {
+        Self {
+            state,
+            slots: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        }
+    }
+
+    /// The slot of `key`, read from the state at the first look.
+    fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, VmError> {
+        if !self.slots.contains_key(key) {
+            let before = self.state.get(key)?;
+            meter.charge_read(before.as_ref().map_or(0, Bytes::len))?;
+            self.slots.insert(key.clone(), Slot { before, put: None });
+        }
+        Ok(self.slots.get_mut(key).expect("it was inserted"))
+    }
+
+    /// The value of `key`.
+    pub(crate) fn get(
+        &mut self,
+        meter: &mut GasMeter,
+        key: &StateKey,
+    ) -> Result<Option<Bytes>, VmError> {
+        let slot = self.slot(meter, key)?;
+        let value = slot.put.as_ref().unwrap_or(&slot.before).clone();
+        charge_access(meter, key, value.as_ref())?;
+        Ok(value)
+    }
+
+    /// Puts a value under `key`; `None` removes what is there.
+    pub(crate) fn put(
+        &mut self,
+        meter: &mut GasMeter,
+        key: &StateKey,
+        value: Option<Bytes>,
+    ) -> Result<(), VmError> {
+        charge_access(meter, key, value.as_ref())?;
+        self.slot(meter, key)?.put = Some(value);
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: &StateKey,
+    ) -> Result<&mut Group, VmError> {
+        if !self.groups.contains_key(&address) {
+            let members = match self.get(meter, key)? {
+                Some(bytes) => group_members(&bytes).map_err(|error| {
+                    StateError(format!("the resource group at {address}: {error}"))
+                })?,
+                None => GroupMembers::new(),
+            };
+            let group = Group {
+                key: key.clone(),
+                members,
+                is_changed: false,
+            };
+            self.groups.insert(address, group);
+        }
+        Ok(self.groups.get_mut(&address).expect("it was inserted"))
+    }
+
+    /// The member `tag` of the group of `address`, whose slot is `key`.
+    pub(crate) fn member(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: &StateKey,
+        tag: &StructTag,
+    ) -> Result<Option<Bytes>, VmError> {
+        let member = self.group(meter, address, key)?.members.get(tag).cloned();
+        charge_access(meter, key, member.as_ref())?;
+        Ok(member)
+    }
+
+    /// Puts the member `tag` into the group of `address`, whose slot is `key`; `None` removes it.
+    pub(crate) fn put_member(
+        &mut self,
+        meter: &mut GasMeter,
+        address: AccountAddress,
+        key: &StateKey,
+        tag: StructTag,
+        value: Option<Bytes>,
+    ) -> Result<(), VmError> {
+        charge_access(meter, key, value.as_ref())?;
+        let group = self.group(meter, address, key)?;
+        match value {
+            Some(value) => group.members.insert(tag, value),
+            None => group.members.remove(&tag),
+        };
+        group.is_changed = true;
+        Ok(())
+    }
+
+    /// Puts changed groups into their slots. A group without members has no slot.
+    fn settle_groups(&mut self) {
+        for group in self.groups.values_mut().filter(|group| group.is_changed) {
+            let value = (!group.members.is_empty()).then(|| {
+                Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form"))
+            });
+            if let Some(slot) = self.slots.get_mut(&group.key) {
+                slot.put = Some(value);
+            }
+            group.is_changed = false;
+        }
+    }
+
+    /// What happens to each slot that changes, in ascending order of keys.
+    pub(crate) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
+        self.settle_groups();
+        self.slots.iter().filter_map(|(key, slot)| {
+            let size = |value: &Option<Bytes>| {
+                value
+                    .as_ref()
+                    .map(|value| key.as_bytes().len() + value.len())
+            };
+            let (before, after) = (size(&slot.before), size(slot.put.as_ref()?));
+            (before.is_some() || after.is_some()).then_some(SlotChange {
+                bytes_before: before,
+                bytes_after: after,
+            })
+        })
+    }
+
+    /// The changes, for the ledger. Removing what was not there is none.
+    pub(crate) fn into_write_set(mut self) -> WriteSet {
+        self.settle_groups();
+        let write = |(key, slot): (StateKey, Slot)| {
+            let op = match slot.put? {
+                Some(value) => WriteOp::Put(value),
+                None if slot.before.is_some() => WriteOp::Delete,
+                None => return None,
+            };
+            Some((key, op))
+        };
+        WriteSet::from_ascending(self.slots.into_iter().filter_map(write).collect())
+    }
+}

@@ -1,0 +1,240 @@
+//! How a function of the framework fails: the transaction is kept, pays, and changes nothing else.
+
+use crate::{Chain, ErrorConstant};
+use ledger_types::{
+    EntryFunction, ExecutionStatus, ModuleId, StateError, ValidationStatus,
+    transaction::{AbortInfo, AbortLocation},
+};
+
+macro_rules! miscellaneous_statuses {
+    ($($variant:ident = $code:literal $name:literal,)*) => {
+        /// A failure that is neither an abort nor lies in the function's own code: a call that does not
+        /// fit (numbers in the reference's class of verification errors, 1000-1999) or a limit of the
+        /// execution (4000-4999). The names are what `vm_status` shows.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[allow(missing_docs, reason = "the names and numbers of the table say all there is")]
+        pub enum MiscellaneousStatus { $($variant = $code,)* }
+
+        impl MiscellaneousStatus {
+            /// The name that `vm_status` shows for a code.
+            pub fn name_of(code: u64) -> Option<&'static str> {
+                match code { $($code => Some($name),)* _ => None }
+            }
+        }
+    };
+}
+
+miscellaneous_statuses! {
+    LinkerError = 1028 "LINKER_ERROR",
+    NumberOfTypeArgumentsMismatch = 1080 "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
+    NumberOfArgumentsMismatch = 1108 "NUMBER_OF_ARGUMENTS_MISMATCH",
+    NumberOfSignerArgumentsMismatch = 1109 "NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH",
+    FailedToDeserializeArgument = 1124 "FAILED_TO_DESERIALIZE_ARGUMENT",
+    ConstraintNotSatisfied = 1075 "CONSTRAINT_NOT_SATISFIED",
+    TypeResolutionFailure = 1019 "TYPE_RESOLUTION_FAILURE",
+    StorageWriteLimitReached = 4031 "STORAGE_WRITE_LIMIT_REACHED",
+}
+
+/// Why a transaction did not do what it was to do.
+#[derive(Debug, Clone)]
+pub enum VmError {
+    /// A function refused.
+    Abort {
+        /// Which module, the vendor word left open.
+        module: &'static str,
+        /// Why.
+        error: ErrorConstant,
+    },
+    /// More gas than the transaction allowed itself.
+    OutOfGas,
+    /// The call does not fit the function, or passed a limit.
+    Miscellaneous(MiscellaneousStatus),
+    /// The function needs a resource that is not there.
+    MissingResource,
+    /// The function is to make a resource that is there.
+    ResourceExists,
+    /// A number does not fit its type.
+    Arithmetic,
+    /// The state could not be read: nothing is committed, execution stops.
+    State(StateError),
+}
+
+impl From<MiscellaneousStatus> for VmError {
+    fn from(status: MiscellaneousStatus) -> Self {
+        Self::Miscellaneous(status)
+    }
+}
+
+impl From<StateError> for VmError {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+/// Status codes of the other failures, as on the reference node
+/// (docs/reference/reference-node.md#r15).
+///
+/// The codes of [`MiscellaneousStatus`] differ from those of the reference node, except
+/// `CONSTRAINT_NOT_SATISFIED`.
+mod code {
+    pub(crate) const OUT_OF_GAS: u64 = 4002;
+    pub(crate) const RESOURCE_ALREADY_EXISTS: u64 = 4004;
+    pub(crate) const MISSING_DATA: u64 = 4008;
+    pub(crate) const ABORTED: u64 = 4016;
+    pub(crate) const ARITHMETIC_ERROR: u64 = 4017;
+}
+
+impl VmError {
+    /// Returns the status code of the failure.
+    ///
+    /// # Errors
+    /// `StateError` if the failure is a state that could not be read. It has no code.
+    pub fn code(&self) -> Result<u64, StateError> {
+        Ok(match self {
+            Self::OutOfGas => code::OUT_OF_GAS,
+            Self::ResourceExists => code::RESOURCE_ALREADY_EXISTS,
+            Self::MissingResource => code::MISSING_DATA,
+            Self::Abort { .. } => code::ABORTED,
+            Self::Arithmetic => code::ARITHMETIC_ERROR,
+            Self::Miscellaneous(status) => *status as u64,
+            Self::State(error) => return Err(error.clone()),
+        })
+    }
+
+    /// Whether it is not only the call that failed, but the whole transaction that cannot go on: it
+    /// has used up its gas or passed one of its limits, or the state cannot be read.
+    pub fn is_of_transaction(&self) -> bool {
+        matches!(
+            self,
+            Self::OutOfGas
+                | Self::Miscellaneous(MiscellaneousStatus::StorageWriteLimitReached)
+                | Self::State(_)
+        )
+    }
+
+    /// The status that the ledger keeps of a failed call of `called`.
+    ///
+    /// # Errors
+    /// A state that cannot be read has no status: the block stops.
+    pub fn into_status(
+        self,
+        chain: &Chain,
+        called: Option<&EntryFunction>,
+    ) -> Result<ExecutionStatus, StateError> {
+        Ok(match self {
+            Self::MissingResource | Self::ResourceExists | Self::Arithmetic => {
+                let function = called.and_then(|call| {
+                    let function = chain
+                        .registry()
+                        .function_index(&call.module, &call.function)?;
+                    Some((call.module.clone(), function))
+                });
+                match function {
+                    Some((module, function)) => ExecutionStatus::ExecutionFailure {
+                        location: AbortLocation::Module(module),
+                        function,
+                        code_offset: 0,
+                    },
+                    None => ExecutionStatus::MiscellaneousError(None),
+                }
+            }
+            Self::Abort { module, error } => ExecutionStatus::MoveAbort {
+                location: AbortLocation::Module(chain.registry().module_id(module)),
+                code: error.code(),
+                info: (!error.name.is_empty()).then(|| AbortInfo {
+                    reason_name: error.name.to_owned(),
+                    description: error.description.to_owned(),
+                }),
+            },
+            Self::OutOfGas => ExecutionStatus::OutOfGas,
+            Self::Miscellaneous(status) => ExecutionStatus::MiscellaneousError(Some(status as u64)),
+            Self::State(error) => return Err(error),
+        })
+    }
+}
+
+impl Chain {
+    /// Returns the text of `vm_status` for a status (docs/reference/reference-node.md#r17).
+    pub fn vm_status(&self, status: &ExecutionStatus) -> String {
+        match status {
+            ExecutionStatus::Success => "Executed successfully".to_owned(),
+            ExecutionStatus::OutOfGas => "Out of gas".to_owned(),
+            ExecutionStatus::MoveAbort {
+                location: AbortLocation::Script,
+                code,
+                ..
+            } => format!("Move abort: code {code:#x}"),
+            ExecutionStatus::MoveAbort {
+                location: AbortLocation::Module(module),
+                code,
+                info: None,
+            } => {
+                format!("Move abort in {module}: {code:#x}")
+            }
+            ExecutionStatus::MoveAbort {
+                location: AbortLocation::Module(module),
+                code,
+                info: Some(info),
+            } => {
+                format!(
+                    "Move abort in {module}: {}({code:#x}): {}",
+                    info.reason_name, info.description
+                )
+            }
+            ExecutionStatus::ExecutionFailure {
+                location,
+                function,
+                code_offset,
+            } => {
+                let place = match location {
+                    AbortLocation::Script => "script".to_owned(),
+                    AbortLocation::Module(module) => function_name(self, module, *function),
+                };
+                format!("Execution failed in {place} at code offset {code_offset}")
+            }
+            // Only a simulation has the status of a refusal: no refused transaction is in the ledger.
+            ExecutionStatus::MiscellaneousError(code) => code
+                .and_then(|code| {
+                    let refusal = || ValidationStatus::from_code(code).map(ValidationStatus::name);
+                    MiscellaneousStatus::name_of(code).or_else(refusal)
+                })
+                .unwrap_or("UNKNOWN_STATUS")
+                .to_owned(),
+        }
+    }
+}
+
+fn function_name(chain: &Chain, module: &ModuleId, function: u16) -> String {
+    match chain.registry().function_name(module, function) {
+        Some(name) => format!("{module}::{name}"),
+        None => module.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Category;
+
+    #[test]
+    fn returns_the_status_code_of_each_failure() {
+        let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
+        let abort = VmError::Abort {
+            module: "coin",
+            error,
+        };
+        let rows = [
+            (abort, 4016),
+            (VmError::OutOfGas, 4002),
+            (VmError::ResourceExists, 4004),
+            (VmError::MissingResource, 4008),
+            (VmError::Arithmetic, 4017),
+            (MiscellaneousStatus::StorageWriteLimitReached.into(), 4031),
+            (MiscellaneousStatus::LinkerError.into(), 1028),
+        ];
+        for (failure, code) in rows {
+            assert_eq!(failure.code().unwrap(), code, "{failure:?}");
+        }
+        assert!(VmError::State(StateError(String::new())).code().is_err());
+    }
+}

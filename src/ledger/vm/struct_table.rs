@@ -1,0 +1,131 @@
+//! Well-known struct types of a chain, with names, layouts and state key paths computed once.
+
+use crate::{CachedType, ModuleRegistry, MoveStruct, with_vendor};
+use bytes::Bytes;
+use ledger_types::{AccountAddress, StateKey, StructTag, TypeTag};
+use std::{any::TypeId, collections::HashMap, sync::Arc};
+
+/// The tag of a struct, and the part of its state keys that follows the address.
+#[derive(Debug)]
+struct TagAndPath {
+    tag: StructTag,
+    path: Bytes,
+}
+
+/// The well-known struct types of a chain.
+#[derive(Debug, Default)]
+pub(crate) struct StructTable {
+    /// Structs that nearly every transaction touches, by Rust type, with the type arguments that they
+    /// nearly always have.
+    by_rust_type: HashMap<TypeId, TagAndPath>,
+    /// Structs without type parameters, or with the chain's coin as the only type argument.
+    by_tag: HashMap<StructTag, Arc<CachedType>>,
+    /// The same, by the part of a resource's state key that follows the address.
+    by_path: HashMap<Bytes, Arc<CachedType>>,
+}
+
+impl StructTable {
+    /// Computes the layouts of the structs of `registry`, whose modules are complete.
+    pub(crate) fn of(registry: &ModuleRegistry) -> Self {
+        let mut table = Self::default();
+        for tag in tags(registry) {
+            let Ok(layout) = registry.make_layout(&tag.clone().into()) else {
+                continue;
+            };
+            let text = tag.to_string();
+            let cached = Arc::new(CachedType { text, layout });
+            table
+                .by_path
+                .insert(StateKey::resource_path(&tag), Arc::clone(&cached));
+            table.by_tag.insert(tag, cached);
+        }
+        table
+    }
+
+    /// Adds the Rust type `T`, whose tag is `tag`.
+    pub(crate) fn insert<T: MoveStruct>(&mut self, tag: StructTag) {
+        let path = StateKey::resource_path(&tag);
+        self.by_rust_type
+            .insert(TypeId::of::<T>(), TagAndPath { tag, path });
+    }
+
+    fn get<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Option<&TagAndPath> {
+        self.by_rust_type
+            .get(&TypeId::of::<T>())
+            .filter(|known| known.tag.type_args == type_args)
+    }
+}
+
+/// Returns the tags of the structs without type parameters, and of those with one, for the chain's
+/// coin.
+fn tags(registry: &ModuleRegistry) -> impl Iterator<Item = StructTag> {
+    registry.modules.iter().flat_map(|(module, registered)| {
+        registered
+            .declaration
+            .structs
+            .iter()
+            .filter_map(|declared| {
+                let type_args = match declared.type_parameters.len() {
+                    0 => vec![],
+                    1 => vec![registry.native_coin.clone()],
+                    _ => return None,
+                };
+                let name = with_vendor(declared.name, &registry.vendor);
+                Some(StructTag::framework(
+                    module.as_str(),
+                    name.as_str(),
+                    type_args,
+                ))
+            })
+    })
+}
+
+impl ModuleRegistry {
+    /// What is known of a struct type; `None` of those that are rarely shown.
+    pub fn cached_type(&self, tag: &StructTag) -> Option<&CachedType> {
+        self.structs.by_tag.get(tag).map(Arc::as_ref)
+    }
+
+    /// Whose resource a key names, and its type, where that is a known one: told without decoding the key.
+    pub fn cached_resource(&self, key: &StateKey) -> Option<(AccountAddress, &CachedType)> {
+        let address = key.address()?;
+        let path = key.as_bytes().get(1 + AccountAddress::LENGTH..)?;
+        let known = self.structs.by_path.get(path)?;
+        Some((address, known))
+    }
+
+    /// The tag of a declared struct of this chain.
+    pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
+        match self.structs.get::<T>(type_args) {
+            Some(known) => known.tag.clone(),
+            None => self.make_tag::<T>(type_args),
+        }
+    }
+
+    /// The state key of the object resource group at `address`.
+    pub fn group_key(&self, address: &AccountAddress) -> StateKey {
+        StateKey::with_path(address, &self.group_path)
+    }
+
+    /// The state key of the resource `T` at `address`.
+    pub fn resource_key<T: MoveStruct>(
+        &self,
+        address: &AccountAddress,
+        type_args: &[TypeTag],
+    ) -> StateKey {
+        match self.structs.get::<T>(type_args) {
+            Some(known) => StateKey::with_path(address, &known.path),
+            None => StateKey::resource(address, &self.make_tag::<T>(type_args)),
+        }
+    }
+
+    /// Whether `key` is that of the resource `T` at some address.
+    pub fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
+        match self.structs.get::<T>(type_args) {
+            Some(known) => key.path() == Some(&known.path[..]),
+            None => {
+                key.path() == Some(&StateKey::resource_path(&self.make_tag::<T>(type_args))[..])
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Conversion of JSON into BCS values of declared types (docs/reference/reference-node.md#r18);
+//! `to_json.rs` has the reverse.
+//!
+//! Total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and work follows the input's length.
+
+use super::layout::{Special, VALUE_DEPTH_MAX, special};
+use crate::{ModuleRegistry, SchemaError, call::shortened};
+use ethnum::{I256, U256};
+use ledger_types::{AccountAddress, StructTag, TypeTag};
+use serde_json::{Number, Value};
+
+fn error(text: impl Into<String>) -> SchemaError {
+    SchemaError(text.into())
+}
+
+impl ModuleRegistry {
+    /// Returns the BCS form of a JSON value.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the type or a type in it is not declared, or if the JSON is not a value of it.
+    pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, SchemaError> {
+        // The writer does not reach the types of elements that an empty vector or option lacks.
+        self.layout(tag)?;
+        let mut writer = Writer {
+            registry: self,
+            bytes: Vec::new(),
+        };
+        writer.value(tag, value, VALUE_DEPTH_MAX)?;
+        Ok(writer.bytes)
+    }
+}
+
+struct Writer<'a> {
+    registry: &'a ModuleRegistry,
+    bytes: Vec<u8>,
+}
+
+/// A decimal number of `T`, which JSON carries as a string. Rust would take a leading `+` too.
+fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
+    let digits = value
+        .as_str()
+        .ok_or_else(|| unexpected("a string with a number", value))?;
+    let number = if digits.starts_with('+') {
+        None
+    } else {
+        digits.parse().ok()
+    };
+    number.ok_or_else(|| error(format!("{} is no number of this type", shortened(digits))))
+}
+
+/// Something else stands where a value of a type was expected.
+fn unexpected(expected: &str, value: &Value) -> SchemaError {
+    error(format!(
+        "expected {expected}, got {}",
+        shortened(&value.to_string())
+    ))
+}
+
+/// A small number, which JSON carries as a number.
+fn number<T: TryFrom<i64>>(value: &Value) -> Result<T, SchemaError> {
+    let number = value.as_number().and_then(Number::as_i64);
+    let number = number.ok_or_else(|| unexpected("a number", value))?;
+    T::try_from(number).map_err(|_| error(format!("{number} is out of range")))
+}
+
+fn text(value: &Value) -> Result<&str, SchemaError> {
+    value.as_str().ok_or_else(|| unexpected("a string", value))
+}
+
+/// The value of the field `name` of an object that has no other field.
+fn only_field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    object.get(name)
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn length(&mut self, length: usize) {
+        let mut rest = length;
+        while rest >= 0x80 {
+            self.bytes.push((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        self.bytes.push(rest as u8);
+    }
+
+    fn address(&mut self, value: &Value) -> Result<(), SchemaError> {
+        let text = text(value)?;
+        let address: AccountAddress = text
+            .parse()
+            .map_err(|e| error(format!("{}: {e}", shortened(text))))?;
+        self.put(address.as_bytes());
+        Ok(())
+    }
+
+    fn value(&mut self, tag: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
+        let depth = depth
+            .checked_sub(1)
+            .ok_or_else(|| error("the value nests too deep"))?;
+        match tag {
+            TypeTag::Bool => {
+                let flag = value.as_bool().ok_or_else(|| unexpected("a bool", value))?;
+                self.put(&[u8::from(flag)]);
+            }
+            TypeTag::U8 => self.put(&number::<u8>(value)?.to_le_bytes()),
+            TypeTag::U16 => self.put(&number::<u16>(value)?.to_le_bytes()),
+            TypeTag::U32 => self.put(&number::<u32>(value)?.to_le_bytes()),
+            TypeTag::I8 => self.put(&number::<i8>(value)?.to_le_bytes()),
+            TypeTag::I16 => self.put(&number::<i16>(value)?.to_le_bytes()),
+            TypeTag::I32 => self.put(&number::<i32>(value)?.to_le_bytes()),
+            TypeTag::U64 => self.put(&decimal::<u64>(value)?.to_le_bytes()),
+            TypeTag::U128 => self.put(&decimal::<u128>(value)?.to_le_bytes()),
+            TypeTag::U256 => self.put(&decimal::<U256>(value)?.to_le_bytes()),
+            TypeTag::I64 => self.put(&decimal::<i64>(value)?.to_le_bytes()),
+            TypeTag::I128 => self.put(&decimal::<i128>(value)?.to_le_bytes()),
+            TypeTag::I256 => self.put(&decimal::<I256>(value)?.to_le_bytes()),
+            TypeTag::Address | TypeTag::Signer => self.address(value)?,
+            TypeTag::Vector(item) if **item == TypeTag::U8 => {
+                let digits = text(value)?;
+                let digits = digits.strip_prefix("0x").unwrap_or(digits);
+                let bytes =
+                    hex::decode(digits).map_err(|e| error(format!("not hex bytes: {e}")))?;
+                self.length(bytes.len());
+                self.put(&bytes);
+            }
+            TypeTag::Vector(item) => {
+                let items = value
+                    .as_array()
+                    .ok_or_else(|| unexpected("an array", value))?;
+                self.length(items.len());
+                items
+                    .iter()
+                    .try_for_each(|value| self.value(item, value, depth))?;
+            }
+            TypeTag::Struct(tag) => self.structure(tag, value, depth)?,
+            TypeTag::Function(never) => match *never {},
+        }
+        Ok(())
+    }
+
+    fn structure(
+        &mut self,
+        tag: &StructTag,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), SchemaError> {
+        match special(tag) {
+            Some(Special::Text) => {
+                let text = text(value)?;
+                self.length(text.len());
+                self.put(text.as_bytes());
+                Ok(())
+            }
+            Some(Special::Optional(item)) => self.optional(item, value, depth),
+            Some(Special::Object) => self.address(only_field(value, "inner").unwrap_or(value)),
+            None => {
+                let object = value
+                    .as_object()
+                    .ok_or_else(|| unexpected("an object", value))?;
+                let fields = self.registry.fields(tag)?;
+                if let Some(unknown) = object
+                    .keys()
+                    .find(|key| !fields.iter().any(|(name, _)| name == key))
+                {
+                    return Err(error(format!("{tag} has no field {}", shortened(unknown))));
+                }
+                for (name, field) in fields {
+                    let value = object
+                        .get(name)
+                        .ok_or_else(|| error(format!("field {name:?} is missing")))?;
+                    self.value(&field, value, depth)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `{"vec":[]}` or `{"vec":[x]}`, as printed; also `null` or the bare value.
+    fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
+        let items = only_field(value, "vec").and_then(Value::as_array);
+        let inner = match (items.map(Vec::as_slice), value) {
+            (Some([]), _) | (None, Value::Null) => None,
+            (Some([inner]), _) => Some(inner),
+            (Some(_), _) => return Err(error("an option holds at most one value")),
+            (None, bare) => Some(bare),
+        };
+        self.put(&[u8::from(inner.is_some())]);
+        inner.map_or(Ok(()), |inner| self.value(item, inner, depth))
+    }
+}

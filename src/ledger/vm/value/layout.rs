@@ -1,0 +1,176 @@
+//! How values of a type lie in BCS: its declaration with type arguments and the chain's names put in, down to numbers
+//! and bytes. Made once for the types that nearly every transaction shows, because making one takes longer than
+//! writing a value of it.
+
+use crate::{ModuleRegistry, SchemaError, TypeSignature};
+use ledger_types::{StructTag, TypeTag};
+use std::borrow::Cow;
+
+/// The deepest nesting of a value. Declared types nest far less; this stops hostile type arguments.
+pub(crate) const VALUE_DEPTH_MAX: usize = 32;
+
+/// The most parts of a layout. Declared types have some dozens; this stops type arguments that multiply them.
+const LAYOUT_PARTS_MAX: usize = 10_000;
+
+/// Where the bytes of a value end and what they mean.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    Bool,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    U256,
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    I256,
+    /// An address or a signer.
+    Address,
+    /// A vector of bytes, which is shown as hex.
+    Bytes,
+    Vector(Box<Self>),
+    /// `0x1::string::String`.
+    Text,
+    /// `0x1::option::Option`.
+    Optional(Box<Self>),
+    /// `0x1::object::Object`.
+    Object,
+    /// Any other struct: its fields in their order.
+    Struct(Vec<(&'static str, Self)>),
+}
+
+/// Types with a JSON form of their own.
+pub(crate) enum Special<'a> {
+    Text,
+    Optional(&'a TypeTag),
+    Object,
+}
+
+pub(crate) fn special(tag: &StructTag) -> Option<Special<'_>> {
+    match tag.type_args.as_slice() {
+        [] if tag.is_framework("string", "String") => Some(Special::Text),
+        [item] if tag.is_framework("option", "Option") => Some(Special::Optional(item)),
+        [_] if tag.is_framework("object", "Object") => Some(Special::Object),
+        _ => None,
+    }
+}
+
+/// A struct type that nearly every transaction shows, with what is made of it once.
+#[derive(Debug)]
+pub struct CachedType {
+    pub(crate) text: String,
+    pub(crate) layout: Layout,
+}
+
+impl CachedType {
+    /// The type as it prints.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl ModuleRegistry {
+    /// The layout of a type.
+    ///
+    /// # Errors
+    /// When a type in it is not declared, or it nests too deep.
+    pub(crate) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, SchemaError> {
+        let known = match tag {
+            TypeTag::Struct(tag) => self.cached_type(tag),
+            _ => None,
+        };
+        match known {
+            Some(known) => Ok(Cow::Borrowed(&known.layout)),
+            None => self.make_layout(tag).map(Cow::Owned),
+        }
+    }
+
+    pub(crate) fn make_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
+        let mut maker = LayoutBuilder {
+            registry: self,
+            parts_left: LAYOUT_PARTS_MAX,
+        };
+        maker.value(tag, VALUE_DEPTH_MAX)
+    }
+
+    /// The fields of a struct with its type arguments put in.
+    pub(crate) fn fields(
+        &self,
+        tag: &StructTag,
+    ) -> Result<Vec<(&'static str, TypeTag)>, SchemaError> {
+        let error = |text: String| SchemaError(text);
+        let declared = self
+            .struct_declaration(tag)
+            .ok_or_else(|| error(format!("type {tag} is not declared")))?;
+        if declared.type_parameters.len() != tag.type_args.len() {
+            return Err(error(format!(
+                "type {tag} takes {} type arguments",
+                declared.type_parameters.len()
+            )));
+        }
+        let resolve = |(name, signature): &(&'static str, TypeSignature)| {
+            let resolved = signature.resolve(&tag.type_args, &self.vendor);
+            resolved
+                .map(|field| (*name, field))
+                .ok_or_else(|| error(format!("type {tag} has an open field")))
+        };
+        declared.fields.iter().map(resolve).collect()
+    }
+}
+
+/// Makes one layout.
+struct LayoutBuilder<'a> {
+    registry: &'a ModuleRegistry,
+    parts_left: usize,
+}
+
+impl LayoutBuilder<'_> {
+    fn value(&mut self, tag: &TypeTag, depth: usize) -> Result<Layout, SchemaError> {
+        let too_deep = || SchemaError("the value nests too deep".to_owned());
+        let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
+        let too_large = || SchemaError("the type has too many parts".to_owned());
+        self.parts_left = self.parts_left.checked_sub(1).ok_or_else(too_large)?;
+        Ok(match tag {
+            TypeTag::Bool => Layout::Bool,
+            TypeTag::U8 => Layout::U8,
+            TypeTag::U16 => Layout::U16,
+            TypeTag::U32 => Layout::U32,
+            TypeTag::U64 => Layout::U64,
+            TypeTag::U128 => Layout::U128,
+            TypeTag::U256 => Layout::U256,
+            TypeTag::I8 => Layout::I8,
+            TypeTag::I16 => Layout::I16,
+            TypeTag::I32 => Layout::I32,
+            TypeTag::I64 => Layout::I64,
+            TypeTag::I128 => Layout::I128,
+            TypeTag::I256 => Layout::I256,
+            TypeTag::Address | TypeTag::Signer => Layout::Address,
+            TypeTag::Vector(item) if **item == TypeTag::U8 => Layout::Bytes,
+            TypeTag::Vector(item) => Layout::Vector(Box::new(self.value(item, depth)?)),
+            TypeTag::Struct(tag) => self.structure(tag, depth)?,
+            TypeTag::Function(never) => match *never {},
+        })
+    }
+
+    fn structure(&mut self, tag: &StructTag, depth: usize) -> Result<Layout, SchemaError> {
+        Ok(match special(tag) {
+            Some(Special::Text) => Layout::Text,
+            Some(Special::Optional(item)) => Layout::Optional(Box::new(self.value(item, depth)?)),
+            Some(Special::Object) => Layout::Object,
+            None => {
+                let fields = self.registry.fields(tag)?;
+                let field = |(name, tag)| Ok((name, self.value(&tag, depth)?));
+                Layout::Struct(
+                    fields
+                        .into_iter()
+                        .map(field)
+                        .collect::<Result<_, SchemaError>>()?,
+                )
+            }
+        })
+    }
+}
