@@ -82,7 +82,7 @@ pub use lookup::{Accepted, Committed, CommittedTransaction, Lookup};
 pub use mailbox::MailboxStatus;
 pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
 pub use meters::{
-    BOUNDS, CommitStatus, Distribution, MeterStatus, PoolStatus, Times, WaitStatus, WorkStatus,
+    CommitStatus, DurationRecorder, Histogram, MeterStatus, PoolStatus, WaitStatus, WorkStatus,
 };
 pub use node::Node;
 pub use signatures::{Lane, LaneStatus};

@@ -3,7 +3,7 @@
 use super::kinds::{KINDS, Kind};
 use crate::{
     failure::{Alarm, Failure},
-    meters::{Busy, Distribution, Times},
+    meters::{BusyRatio, DurationRecorder, Histogram},
 };
 use ledger_limits::{Limit, Permit};
 use serde::Serialize;
@@ -48,10 +48,10 @@ pub struct MailboxStatus {
     pub handled_by_kind: BTreeMap<&'static str, u64>,
     /// How long each had waited, in microseconds.
     #[serde(rename = "waited_micros_histogram")]
-    pub waited: Distribution,
+    pub waited: Histogram,
     /// How long each handler ran, in microseconds.
     #[serde(rename = "handled_micros_histogram")]
-    pub handling: Distribution,
+    pub handling: Histogram,
 }
 
 /// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only
@@ -68,9 +68,9 @@ pub(super) struct Gauge {
     refused: AtomicU64,
     protocol: AtomicU64,
     by_kind: [AtomicU64; KINDS.len()],
-    waited: Times,
-    handling: Times,
-    busy: Busy,
+    waited: DurationRecorder,
+    handling: DurationRecorder,
+    busy: BusyRatio,
 }
 
 impl Gauge {
@@ -89,9 +89,9 @@ impl Gauge {
             refused: AtomicU64::new(0),
             protocol: AtomicU64::new(0),
             by_kind: [const { AtomicU64::new(0) }; KINDS.len()],
-            waited: Times::default(),
-            handling: Times::default(),
-            busy: Busy::new(),
+            waited: DurationRecorder::default(),
+            handling: DurationRecorder::default(),
+            busy: BusyRatio::new(),
         }
     }
 

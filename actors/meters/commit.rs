@@ -1,16 +1,16 @@
 //! What became durable, and what was pruned: counted by the thread that writes.
 
-use super::{Distribution, Sizes, Times};
+use super::{DurationRecorder, Histogram, SizeRecorder};
 use ledger::ExecutedBlock;
 use std::{sync::Arc, time::Duration};
 
 /// The meter of the writer's work.
 #[derive(Debug, Default)]
 pub(crate) struct CommitMeter {
-    block_transactions: Sizes,
-    group_blocks: Sizes,
-    write: Times,
-    prune: Times,
+    block_transactions: SizeRecorder,
+    group_blocks: SizeRecorder,
+    write: DurationRecorder,
+    prune: DurationRecorder,
 }
 
 impl CommitMeter {
@@ -44,11 +44,11 @@ impl CommitMeter {
 #[derive(Clone, Debug)]
 pub struct CommitStatus {
     /// The transactions of users in each durable block.
-    pub block_transactions: Distribution,
+    pub block_transactions: Histogram,
     /// The blocks of each group that became durable together.
-    pub group_blocks: Distribution,
+    pub group_blocks: Histogram,
     /// How long each group took to become durable.
-    pub write: Distribution,
+    pub write: Histogram,
     /// How long each step of pruning took.
-    pub prune: Distribution,
+    pub prune: Histogram,
 }

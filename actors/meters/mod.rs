@@ -5,18 +5,18 @@
 //! of a mailbox stands in [`crate::mailbox`], that of the lanes of signatures in
 //! [`crate::signatures`].
 
-mod busy;
+mod busy_ratio;
 mod commit;
-mod distribution;
+mod histogram;
 mod pool;
 mod waits;
 mod work;
 
-pub(crate) use busy::Busy;
+pub(crate) use busy_ratio::BusyRatio;
 pub(crate) use commit::CommitMeter;
 pub use commit::CommitStatus;
-pub(crate) use distribution::Sizes;
-pub use distribution::{BOUNDS, Distribution, Times};
+pub(crate) use histogram::SizeRecorder;
+pub use histogram::{DurationRecorder, Histogram};
 pub(crate) use pool::PoolMeter;
 pub use pool::PoolStatus;
 pub use waits::WaitStatus;

@@ -1,6 +1,6 @@
 //! The threads behind queues: how long their jobs take, and how many wait.
 
-use super::{Busy, Distribution, Times};
+use super::{BusyRatio, DurationRecorder, Histogram};
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -13,8 +13,8 @@ pub(crate) struct WorkMeter {
     threads: usize,
     depth: AtomicUsize,
     refused: AtomicU64,
-    took: Times,
-    busy: Busy,
+    took: DurationRecorder,
+    busy: BusyRatio,
 }
 
 impl WorkMeter {
@@ -25,8 +25,8 @@ impl WorkMeter {
             threads,
             depth: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
-            took: Times::default(),
-            busy: Busy::new(),
+            took: DurationRecorder::default(),
+            busy: BusyRatio::new(),
         }
     }
 
@@ -70,7 +70,7 @@ pub struct WorkStatus {
     /// Jobs that were not taken in, as the queue was full.
     pub refused: u64,
     /// How long each job took.
-    pub took: Distribution,
+    pub took: Histogram,
     /// What share of the threads' time jobs took lately, in thousandths.
     pub busy_permille: u64,
 }

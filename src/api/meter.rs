@@ -5,7 +5,7 @@
 
 use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};
-use ledger_actors::{Distribution, Times};
+use ledger_actors::{DurationRecorder, Histogram};
 use std::{
     array,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -34,7 +34,7 @@ struct RouteMeter {
     route: Option<(Method, &'static str)>,
     /// By status, from [`STATUS_MIN`] on.
     answers: Box<[AtomicU64; STATUSES]>,
-    took: Times,
+    took: DurationRecorder,
 }
 
 impl RouteMeters {
@@ -46,7 +46,7 @@ impl RouteMeters {
         let meters = routes.chain([None]).map(|route| RouteMeter {
             route,
             answers: Box::new(array::from_fn(|_| AtomicU64::new(0))),
-            took: Times::default(),
+            took: DurationRecorder::default(),
         });
         Self(meters.collect())
     }
@@ -113,5 +113,5 @@ pub struct RouteStatus {
     /// How many answers had which status.
     pub statuses: Vec<(u16, u64)>,
     /// How long it took from the head of the request to the head of the answer; with a long poll, its wait.
-    pub took: Distribution,
+    pub took: Histogram,
 }

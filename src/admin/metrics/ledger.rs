@@ -107,7 +107,7 @@ fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
             "ledger_block_transactions",
             "How many transactions of users a durable block had.",
         ))
-        .distribution(&[], Unit::Count, &commit.block_transactions);
+        .histogram_sample(&[], Unit::Count, &commit.block_transactions);
 }
 
 fn clock(status: ClockStatus, families: &mut Families) {
@@ -125,13 +125,13 @@ fn commit(commit: &CommitStatus, families: &mut Families) {
             "ledger_commit_group_blocks",
             "How many blocks became durable in one write.",
         ))
-        .distribution(&[], Unit::Count, &commit.group_blocks);
+        .histogram_sample(&[], Unit::Count, &commit.group_blocks);
     families
         .histogram((
             "ledger_commit_write_seconds",
             "How long it took to make the blocks of one write durable.",
         ))
-        .distribution(&[], Unit::Time, &commit.write);
+        .histogram_sample(&[], Unit::Time, &commit.write);
 }
 
 fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
@@ -215,5 +215,5 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
             "ledger_pruner_step_seconds",
             "How long a step of pruning took to become durable.",
         ))
-        .distribution(&[], Unit::Time, &commit.prune);
+        .histogram_sample(&[], Unit::Time, &commit.prune);
 }

@@ -10,25 +10,25 @@ use std::{
 
 /// How many buckets have a bound: 1, 2, 4, ... 2^24. In microseconds that reaches 16.8 s. One more takes all
 /// that is larger.
-pub const BOUNDS: usize = 25;
+const BOUNDED_BUCKETS: usize = 25;
 
 /// The counters.
 #[derive(Debug, Default)]
 struct Buckets {
-    counts: [AtomicU64; BOUNDS + 1],
+    counts: [AtomicU64; BOUNDED_BUCKETS + 1],
     sum: AtomicU64,
 }
 
 impl Buckets {
     fn record(&self, units: u64, sum: u64) {
         let bits = u64::BITS - units.saturating_sub(1).leading_zeros();
-        let bucket = (bits as usize).min(BOUNDS);
+        let bucket = (bits as usize).min(BOUNDED_BUCKETS);
         self.counts[bucket].fetch_add(1, Relaxed);
         self.sum.fetch_add(sum, Relaxed);
     }
 
-    fn read(&self) -> Distribution {
-        Distribution {
+    fn read(&self) -> Histogram {
+        Histogram {
             counts: self.counts.each_ref().map(|count| count.load(Relaxed)),
             sum: self.sum.load(Relaxed),
         }
@@ -38,9 +38,9 @@ impl Buckets {
 /// Counts how long something took, each time; its distribution has bounds in microseconds and its sum in
 /// nanoseconds.
 #[derive(Debug, Default)]
-pub struct Times(Buckets);
+pub struct DurationRecorder(Buckets);
 
-impl Times {
+impl DurationRecorder {
     /// One more.
     pub fn record(&self, took: Duration) {
         let nanos = nanos(took);
@@ -48,16 +48,16 @@ impl Times {
     }
 
     /// What was counted until now.
-    pub fn read(&self) -> Distribution {
+    pub fn read(&self) -> Histogram {
         self.0.read()
     }
 }
 
 /// Counts sizes, each time one.
 #[derive(Debug, Default)]
-pub(crate) struct Sizes(Buckets);
+pub(crate) struct SizeRecorder(Buckets);
 
-impl Sizes {
+impl SizeRecorder {
     /// One more.
     pub(crate) fn record(&self, size: usize) {
         let size = size as u64;
@@ -65,19 +65,19 @@ impl Sizes {
     }
 
     /// What was counted until now.
-    pub(crate) fn read(&self) -> Distribution {
+    pub(crate) fn read(&self) -> Histogram {
         self.0.read()
     }
 }
 
 /// What was counted in buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Distribution {
-    counts: [u64; BOUNDS + 1],
+pub struct Histogram {
+    counts: [u64; BOUNDED_BUCKETS + 1],
     sum: u64,
 }
 
-impl Distribution {
+impl Histogram {
     /// How often.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
@@ -90,9 +90,9 @@ impl Distribution {
 
     /// The buckets with a bound, from the lowest on: the bound, and how many were at most that. Bounds of times
     /// are in microseconds.
-    pub fn up_to(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub fn cumulative_counts(&self) -> impl Iterator<Item = (u64, u64)> {
         let mut below = 0;
-        self.counts[..BOUNDS]
+        self.counts[..BOUNDED_BUCKETS]
             .iter()
             .enumerate()
             .map(move |(bucket, count)| {
@@ -102,7 +102,7 @@ impl Distribution {
     }
 }
 
-impl Serialize for Distribution {
+impl Serialize for Histogram {
     /// The buckets that are not empty, each with its own count; `at_most` is null in the last.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -117,7 +117,7 @@ impl Serialize for Distribution {
             .enumerate()
             .filter(|(_, count)| **count > 0)
         {
-            let at_most = (bucket < BOUNDS).then(|| 1 << bucket);
+            let at_most = (bucket < BOUNDED_BUCKETS).then(|| 1 << bucket);
             buckets.serialize_element(&Bucket { at_most, count })?;
         }
         buckets.end()
@@ -139,11 +139,11 @@ mod tests {
             (5, 8),
             (1 << 24, 1 << 24),
         ] {
-            let sizes = Sizes::default();
+            let sizes = SizeRecorder::default();
             sizes.record(size);
             let at_most: Vec<_> = sizes
                 .read()
-                .up_to()
+                .cumulative_counts()
                 .filter(|(_, count)| *count == 1)
                 .collect();
             assert_eq!(at_most.first(), Some(&(bound, 1)), "{size}");
@@ -154,24 +154,29 @@ mod tests {
             );
             assert_eq!((sizes.read().count(), sizes.read().sum()), (1, size as u64));
         }
-        let beyond = Sizes::default();
+        let beyond = SizeRecorder::default();
         beyond.record((1 << 24) + 1);
-        assert!(beyond.read().up_to().all(|(_, count)| count == 0));
+        assert!(
+            beyond
+                .read()
+                .cumulative_counts()
+                .all(|(_, count)| count == 0)
+        );
         assert_eq!(beyond.read().count(), 1);
     }
 
     #[test]
     fn times_are_rounded_up_to_bounds_and_summed_exactly() {
-        let times = Times::default();
+        let times = DurationRecorder::default();
         for nanos in [999, 1_000, 1_001, 2_000] {
             times.record(Duration::from_nanos(nanos));
         }
         times.record(Duration::MAX);
         let read = times.read();
-        let counts: Vec<_> = read.up_to().take(3).collect();
+        let counts: Vec<_> = read.cumulative_counts().take(3).collect();
         assert_eq!(counts, [(1, 2), (2, 4), (4, 4)]);
         assert_eq!(read.count(), 5);
-        let exact = Times::default();
+        let exact = DurationRecorder::default();
         exact.record(Duration::from_nanos(1_001));
         exact.record(Duration::from_nanos(1));
         assert_eq!(exact.read().sum(), 1_002);
@@ -179,7 +184,7 @@ mod tests {
 
     #[test]
     fn it_is_shown_without_empty_buckets() {
-        let sizes = Sizes::default();
+        let sizes = SizeRecorder::default();
         for size in [3, 4, 1 << 25] {
             sizes.record(size);
         }

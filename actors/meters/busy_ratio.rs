@@ -16,14 +16,14 @@ const WINDOW_NANOS: u64 = 1 << WINDOW_BITS;
 /// Several may record at once: at the turn of a window what one of them adds may then be counted to the wrong
 /// one, which a figure for people bears.
 #[derive(Debug)]
-pub(crate) struct Busy {
+pub(crate) struct BusyRatio {
     since: Instant,
     window: AtomicU64,
     current_nanos: AtomicU64,
     previous_nanos: AtomicU64,
 }
 
-impl Busy {
+impl BusyRatio {
     /// Nothing was done yet.
     pub(crate) fn new() -> Self {
         Self {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     /// A moment, in windows after the beginning.
-    fn at(busy: &Busy, windows: f64) -> Instant {
+    fn at(busy: &BusyRatio, windows: f64) -> Instant {
         busy.since + Duration::from_nanos((windows * WINDOW_NANOS as f64) as u64)
     }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_share_is_of_the_last_window_wherever_that_begins() {
-        let busy = Busy::new();
+        let busy = BusyRatio::new();
         busy.record(at(&busy, 0.25), windows(0.125));
         assert_eq!(
             busy.permille(at(&busy, 0.5), 1),
