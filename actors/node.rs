@@ -391,7 +391,7 @@ impl<H: Host> Wiring<'_, H> {
         tip: ChainTip,
     ) -> Workers {
         // A node has one store, whose syncs are told once.
-        let _ = mailboxes.meters.syncs.set(writer.syncs());
+        let _ = mailboxes.meters.syncs.set(writer.sync_timer());
         let reader = queues.reader(reader);
         let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
         let listeners = WriterListeners {

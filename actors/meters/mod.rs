@@ -25,7 +25,7 @@ pub(crate) use work::WorkMeter;
 pub use work::WorkStatus;
 
 use crate::renderers;
-use ledger_store::Syncs;
+use ledger_store::SyncTimer;
 use std::{
     sync::{Arc, OnceLock},
     time::Duration,
@@ -42,7 +42,7 @@ pub(crate) struct Meters {
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) waits: WaitMeter,
     /// The store's own, once the writer has it.
-    pub(crate) syncs: OnceLock<Syncs>,
+    pub(crate) syncs: OnceLock<SyncTimer>,
 }
 
 impl Meters {
@@ -69,8 +69,11 @@ impl Meters {
                 .map(|meter| meter.status()),
             commit: self.commit.status(),
             waits: self.waits.status(),
-            syncs: self.syncs.get().map_or(0, Syncs::count),
-            sync_time: self.syncs.get().map_or(Duration::ZERO, Syncs::time_taken),
+            syncs: self.syncs.get().map_or(0, SyncTimer::count),
+            sync_time: self
+                .syncs
+                .get()
+                .map_or(Duration::ZERO, SyncTimer::time_taken),
         }
     }
 }

@@ -8,7 +8,7 @@ use ledger_api::{ApiState, KeptAnswersStatus};
 pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
     routes(api, families);
     kept_answers(&api.kept_answers(), families);
-    connections(&listeners.counts(), families);
+    connections(&listeners.snapshots(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {

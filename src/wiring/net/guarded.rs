@@ -1,7 +1,7 @@
 //! A socket that fails where its peer does not take what is written to it.
 
 use super::{
-    counts::{Counts, count},
+    metrics::{ListenerMetrics, count},
     pace::Patience,
 };
 use std::{
@@ -25,7 +25,7 @@ pub struct Guarded {
     send_timeout: Duration,
     /// There is one as soon as the peer was waited for.
     waiting: Option<Box<Waiting>>,
-    counts: Arc<Counts>,
+    metrics: Arc<ListenerMetrics>,
 }
 
 #[derive(Debug)]
@@ -38,12 +38,12 @@ struct Waiting {
 
 impl Guarded {
     /// Guards `tcp`, whose peer may take nothing for `send_timeout` at most.
-    pub fn new(tcp: TcpStream, send_timeout: Duration, counts: Arc<Counts>) -> Self {
+    pub fn new(tcp: TcpStream, send_timeout: Duration, metrics: Arc<ListenerMetrics>) -> Self {
         Self {
             tcp,
             send_timeout,
             waiting: None,
-            counts,
+            metrics,
         }
     }
 
@@ -96,7 +96,7 @@ impl Guarded {
             waiting.timer.as_mut().reset((now + left).into());
             ready!(waiting.timer.as_mut().poll(context));
         }
-        count(&self.counts.cut_unread);
+        count(&self.metrics.cut_unread);
         // Else the kernel would keep what was not taken, and try for minutes to send it.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(ErrorKind::TimedOut.into()))

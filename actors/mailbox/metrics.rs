@@ -57,7 +57,7 @@ pub struct MailboxStatus {
 /// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only
 /// counted, never used to order anything, hence relaxed.
 #[derive(Debug)]
-pub(super) struct Gauge {
+pub(super) struct MailboxMetrics {
     actor: &'static str,
     thread: &'static str,
     failure: Failure,
@@ -73,7 +73,7 @@ pub(super) struct Gauge {
     busy: BusyRatio,
 }
 
-impl Gauge {
+impl MailboxMetrics {
     pub(super) fn new(
         (actor, thread): (&'static str, &'static str),
         capacity: usize,
@@ -165,7 +165,7 @@ pub(super) type RequestPermit = Permit<WaitingRequests>;
 
 /// The limit on the requests that wait in a mailbox.
 #[derive(Debug)]
-pub(super) struct WaitingRequests(Arc<Gauge>);
+pub(super) struct WaitingRequests(Arc<MailboxMetrics>);
 
 impl Deref for WaitingRequests {
     type Target = Limit;

@@ -10,7 +10,7 @@ use std::{
 
 /// Counts syncs since a store was opened. Cheap to clone; clones are one.
 #[derive(Clone, Debug, Default)]
-pub struct Syncs(Arc<Counters>);
+pub struct SyncTimer(Arc<Counters>);
 
 #[derive(Debug, Default)]
 struct Counters {
@@ -18,7 +18,7 @@ struct Counters {
     nanos: AtomicU64,
 }
 
-impl Syncs {
+impl SyncTimer {
     /// How many there were, those that failed included.
     pub fn count(&self) -> u64 {
         self.0.count.load(Relaxed)

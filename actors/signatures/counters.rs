@@ -4,7 +4,7 @@ use super::{Lane, room::Room};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The numbers of one lane. Counts are since the start of the node.
+/// The numbers of one lane. LaneCounters are since the start of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LaneStatus {
     /// The lane: `trusted` or `suspect`.
@@ -30,7 +30,7 @@ pub struct LaneStatus {
 
 /// The counters of one lane; only counted, never used to order anything, hence relaxed.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct LaneCounters {
     accepted: AtomicU64,
     refused: AtomicU64,
     checked: AtomicU64,
@@ -38,7 +38,7 @@ pub(super) struct Counts {
     batches: AtomicU64,
 }
 
-impl Counts {
+impl LaneCounters {
     pub(super) fn accepted(&self) {
         self.accepted.fetch_add(1, Relaxed);
     }

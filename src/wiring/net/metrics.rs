@@ -7,9 +7,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// The counters of one listener, shared by its threads.
+/// The metrics of one listener, shared by its threads.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct ListenerMetrics {
     /// Counts open connections.
     pub open: Limit,
     /// Connections that were closed at once, as their address had too many.
@@ -32,30 +32,30 @@ pub struct Counts {
     pub cut_misbehaving: AtomicU64,
 }
 
-/// The counters of one listener at one moment.
+/// The metrics of one listener at one moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConnectionCounts {
     /// The listener's name.
     pub listener: &'static str,
-    /// [`Counts::open`].
+    /// [`ListenerMetrics::open`].
     pub open: usize,
-    /// [`Counts::refused_of_address`].
+    /// [`ListenerMetrics::refused_of_address`].
     pub refused_of_address: u64,
-    /// [`Counts::failed_handshakes`].
+    /// [`ListenerMetrics::failed_handshakes`].
     pub failed_handshakes: u64,
-    /// [`Counts::cut_unread`].
+    /// [`ListenerMetrics::cut_unread`].
     pub cut_unread: u64,
-    /// [`Counts::closed_idle`].
+    /// [`ListenerMetrics::closed_idle`].
     pub closed_idle: u64,
-    /// [`Counts::cut_slow_heads`].
+    /// [`ListenerMetrics::cut_slow_heads`].
     pub cut_slow_heads: u64,
-    /// [`Counts::reset_unread_streams`].
+    /// [`ListenerMetrics::reset_unread_streams`].
     pub reset_unread_streams: u64,
-    /// [`Counts::cut_misbehaving`].
+    /// [`ListenerMetrics::cut_misbehaving`].
     pub cut_misbehaving: u64,
 }
 
-impl Counts {
+impl ListenerMetrics {
     fn read(&self, listener: &'static str) -> ConnectionCounts {
         ConnectionCounts {
             listener,
@@ -76,25 +76,27 @@ pub fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }
 
-/// The counters of all listeners that were opened. Clones are one.
+/// The metrics of all listeners that were opened. Clones are one.
 #[derive(Clone, Debug, Default)]
 pub struct OpenListeners(Arc<Mutex<Vec<Opened>>>);
 
-/// A listener's name and its counters.
-type Opened = (&'static str, Arc<Counts>);
+/// A listener's name and its metrics.
+type Opened = (&'static str, Arc<ListenerMetrics>);
 
 impl OpenListeners {
-    /// The counters of one more.
-    pub fn add(&self, name: &'static str) -> Arc<Counts> {
-        let counts = Arc::new(Counts::default());
+    /// The metrics of one more.
+    pub fn add(&self, name: &'static str) -> Arc<ListenerMetrics> {
+        let metrics = Arc::new(ListenerMetrics::default());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push((name, Arc::clone(&counts)));
-        counts
+        all.push((name, Arc::clone(&metrics)));
+        metrics
     }
 
     /// What they are now, in the order in which the listeners were opened.
-    pub fn counts(&self) -> Vec<ConnectionCounts> {
+    pub fn snapshots(&self) -> Vec<ConnectionCounts> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(|(name, counts)| counts.read(name)).collect()
+        all.iter()
+            .map(|(name, metrics)| metrics.read(name))
+            .collect()
     }
 }
