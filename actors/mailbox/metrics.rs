@@ -1,11 +1,9 @@
 //! The numbers of a mailbox.
 
 use super::kinds::{KINDS, Kind};
-use crate::{
-    failure::{Alarm, Failure},
-    meters::{BusyRatio, DurationRecorder, Histogram},
-};
+use crate::failure::{Alarm, Failure};
 use ledger_limits::{Limit, Permit};
+use ledger_metrics::{BusyRatio, DurationRecorder, Histogram};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! What became durable, and what was pruned: counted by the thread that writes.
 
-use super::{DurationRecorder, Histogram, SizeRecorder};
 use ledger::ExecutedBlock;
+use ledger_metrics::{DurationRecorder, Histogram, SizeRecorder};
 use std::{sync::Arc, time::Duration};
 
 /// The meter of the writer's work.

@@ -5,18 +5,13 @@
 //! of a mailbox stands in [`crate::mailbox`], that of the lanes of signatures in
 //! [`crate::signatures`].
 
-mod busy_ratio;
 mod commit;
-mod histogram;
 mod pool;
 mod waits;
 mod work;
 
-pub(crate) use busy_ratio::BusyRatio;
 pub(crate) use commit::CommitMeter;
 pub use commit::CommitStatus;
-pub(crate) use histogram::SizeRecorder;
-pub use histogram::{DurationRecorder, Histogram};
 pub(crate) use pool::PoolMeter;
 pub use pool::PoolStatus;
 pub use waits::WaitStatus;
@@ -93,9 +88,4 @@ pub struct MeterStatus {
     pub syncs: u64,
     /// How long that took in sum.
     pub sync_time: Duration,
-}
-
-/// Nanoseconds, as many as fit.
-pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! The threads behind queues: how long their jobs take, and how many wait.
 
-use super::{BusyRatio, DurationRecorder, Histogram};
+use ledger_metrics::{BusyRatio, DurationRecorder, Histogram};
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     time::{Duration, Instant},

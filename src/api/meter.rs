@@ -5,7 +5,7 @@
 
 use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};
-use ledger_actors::{DurationRecorder, Histogram};
+use ledger_metrics::{DurationRecorder, Histogram};
 use std::{
     array,
     sync::atomic::{AtomicU64, Ordering::Relaxed},

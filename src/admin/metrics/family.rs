@@ -1,6 +1,6 @@
 //! Families of metrics, gathered for one answer.
 
-use ledger_actors::Histogram;
+use ledger_metrics::Histogram;
 use prometheus::{
     TextEncoder,
     proto::{self, Bucket, Counter, Gauge, LabelPair, Metric, MetricFamily, MetricType},

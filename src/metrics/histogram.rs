@@ -1,7 +1,7 @@
 //! How often something took how long, or had which size: counted in buckets whose bounds double, so that
 //! finding the bucket is one instruction and none has to be chosen for a machine.
 
-use super::nanos;
+use crate::nanos;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -55,17 +55,17 @@ impl DurationRecorder {
 
 /// Counts sizes, each time one.
 #[derive(Debug, Default)]
-pub(crate) struct SizeRecorder(Buckets);
+pub struct SizeRecorder(Buckets);
 
 impl SizeRecorder {
     /// One more.
-    pub(crate) fn record(&self, size: usize) {
+    pub fn record(&self, size: usize) {
         let size = size as u64;
         self.0.record(size, size);
     }
 
     /// What was counted until now.
-    pub(crate) fn read(&self) -> Histogram {
+    pub fn read(&self) -> Histogram {
         self.0.read()
     }
 }

@@ -1,6 +1,6 @@
 //! What share of the time somebody was at work lately.
 
-use super::nanos;
+use crate::nanos;
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -16,7 +16,7 @@ const WINDOW_NANOS: u64 = 1 << WINDOW_BITS;
 /// Several may record at once: at the turn of a window what one of them adds may then be counted to the wrong
 /// one, which a figure for people bears.
 #[derive(Debug)]
-pub(crate) struct BusyRatio {
+pub struct BusyRatio {
     since: Instant,
     window: AtomicU64,
     current_nanos: AtomicU64,
@@ -25,7 +25,7 @@ pub(crate) struct BusyRatio {
 
 impl BusyRatio {
     /// Nothing was done yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             since: Instant::now(),
             window: AtomicU64::new(0),
@@ -35,7 +35,7 @@ impl BusyRatio {
     }
 
     /// Work that took so long has ended.
-    pub(crate) fn record(&self, ended: Instant, took: Duration) {
+    pub fn record(&self, ended: Instant, took: Duration) {
         let window = self.nanos_at(ended) >> WINDOW_BITS;
         let seen = self.window.load(Relaxed);
         if window > seen
@@ -52,7 +52,7 @@ impl BusyRatio {
     }
 
     /// The share of `threads` that was taken in the last 8.6 s, in thousandths. Work is counted when it ends.
-    pub(crate) fn permille(&self, now: Instant, threads: usize) -> u64 {
+    pub fn permille(&self, now: Instant, threads: usize) -> u64 {
         let now_nanos = self.nanos_at(now);
         let current = self.current_nanos.load(Relaxed);
         let (current, previous) =
