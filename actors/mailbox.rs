@@ -51,7 +51,7 @@ impl<A: Actor> Mail<A> {
         let metrics = &self.metrics;
         let _alarm = metrics.alarm();
         (self.open)(actor, context);
-        metrics.handled(self.kind, self.sent, begun);
+        metrics.record_handled(self.kind, self.sent, begun);
     }
 }
 
@@ -173,7 +173,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         if !self.address.is_open() {
             return Err(Refused::Closed);
         }
-        let permit = self.metrics.admit().ok_or(Refused::Full)?;
+        let permit = self.metrics.try_acquire().ok_or(Refused::Full)?;
         self.post(message, Some(permit));
         Ok(())
     }
@@ -185,7 +185,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         M: Counted,
         A: Handler<M, Result = ()>,
     {
-        self.metrics.told();
+        self.metrics.count_protocol();
         self.post(message, None);
     }
 

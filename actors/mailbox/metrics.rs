@@ -1,59 +1,55 @@
-//! The numbers of a mailbox.
+//! Metrics of a mailbox.
 
 use super::kinds::{KINDS, Kind};
 use crate::failure::{Alarm, Failure};
 use ledger_limits::{Limit, Permit};
-use ledger_metrics::{BusyRatio, DurationRecorder, Histogram};
+use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    ops::Deref,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-    },
-    time::Instant,
-};
+use std::{array, collections::BTreeMap, ops::Deref, sync::Arc, time::Instant};
 
-/// What operators see of a mailbox. Counts are since the start of the node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MailboxStatus {
-    /// The actor.
-    pub actor: &'static str,
-    /// The thread that it runs on, with others as may be.
-    pub thread: &'static str,
-    /// How many requests may wait.
-    pub capacity: usize,
-    /// How many requests wait now.
-    pub depth: usize,
-    /// The most requests that ever waited at once.
-    pub high_water: usize,
-    /// Requests admitted.
-    pub accepted: u64,
-    /// Requests refused because `capacity` were waiting.
-    pub refused: u64,
-    /// Messages of other actors; always admitted.
-    pub protocol: u64,
-    /// Requests and messages whose handler has returned.
-    pub handled: u64,
-    /// How long all that were handled had waited, in microseconds.
-    pub waited_micros: u64,
-    /// How long all handlers ran, in microseconds.
-    pub handled_micros: u64,
-    /// What share of its thread's time its handlers took lately, in thousandths.
-    pub busy_permille: u64,
-    /// Those that were handled, by kind; without those of which there were none.
-    pub handled_by_kind: BTreeMap<&'static str, u64>,
-    /// How long each had waited, in microseconds.
-    #[serde(rename = "waited_micros_histogram")]
-    pub waited: Histogram,
-    /// How long each handler ran, in microseconds.
-    #[serde(rename = "handled_micros_histogram")]
-    pub handling: Histogram,
+counters! {
+    /// Counters of a mailbox.
+    struct MailboxCounters;
+
+    /// Snapshot of a mailbox. Counts are since the start of the node.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct MailboxStatus {
+        /// Name of the actor.
+        pub actor: Computed<&'static str>,
+        /// Name of the actor's thread, which it may share with others.
+        pub thread: Computed<&'static str>,
+        /// Maximum number of requests that wait.
+        pub capacity: Computed<usize>,
+        /// Number of requests that wait now.
+        pub depth: Computed<usize>,
+        /// Highest number of requests that waited at once.
+        pub high_water: Gauge,
+        /// Requests that were accepted.
+        pub accepted: Counter,
+        /// Requests that were rejected because `capacity` requests waited.
+        pub refused: Counter,
+        /// Messages from other actors, which are always accepted.
+        pub protocol: Counter,
+        /// Requests and messages whose handler has returned.
+        pub handled: Computed<u64>,
+        /// Total time that handled requests and messages had waited, in microseconds.
+        pub waited_micros: Computed<u64>,
+        /// Total time that handlers ran, in microseconds.
+        pub handled_micros: Computed<u64>,
+        /// Share of the thread's recent time that handlers took, in thousandths.
+        pub busy_permille: Computed<u64>,
+        /// Handled requests and messages by kind. Kinds that did not occur are absent.
+        pub handled_by_kind: Computed<BTreeMap<&'static str, u64>>,
+        /// Time that each handled request or message had waited.
+        #[serde(rename = "waited_micros_histogram")]
+        pub waited: DurationRecorder,
+        /// Time that each handler ran.
+        #[serde(rename = "handled_micros_histogram")]
+        pub handling: DurationRecorder,
+    }
 }
 
-/// The numbers of one mailbox, and where a panic of its actor is told. The numbers are only
-/// counted, never used to order anything, hence relaxed.
+/// Metrics of a mailbox, its limit, and the reporter of a panic of its actor.
 #[derive(Debug)]
 pub(super) struct MailboxMetrics {
     actor: &'static str,
@@ -61,17 +57,13 @@ pub(super) struct MailboxMetrics {
     failure: Failure,
     /// Requests that wait, and the capacity of the mailbox.
     waiting: Limit,
-    high_water: AtomicUsize,
-    accepted: AtomicU64,
-    refused: AtomicU64,
-    protocol: AtomicU64,
-    by_kind: [AtomicU64; KINDS.len()],
-    waited: DurationRecorder,
-    handling: DurationRecorder,
+    handled_by_kind: [Counter; KINDS.len()],
     busy: BusyRatio,
+    counters: MailboxCounters,
 }
 
 impl MailboxMetrics {
+    /// Creates the metrics of a mailbox that accepts at most `capacity` requests that wait.
     pub(super) fn new(
         (actor, thread): (&'static str, &'static str),
         capacity: usize,
@@ -82,77 +74,72 @@ impl MailboxMetrics {
             thread,
             failure,
             waiting: Limit::new(capacity),
-            high_water: AtomicUsize::new(0),
-            accepted: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            protocol: AtomicU64::new(0),
-            by_kind: [const { AtomicU64::new(0) }; KINDS.len()],
-            waited: DurationRecorder::default(),
-            handling: DurationRecorder::default(),
+            handled_by_kind: array::from_fn(|_| Counter::default()),
             busy: BusyRatio::new(),
+            counters: MailboxCounters::default(),
         }
     }
 
+    /// Returns the name of the actor.
     pub(super) fn actor(&self) -> &'static str {
         self.actor
     }
 
-    /// Tells of a panic while it is held.
+    /// Returns a guard that reports a panic of the actor if it is dropped by one.
     pub(super) fn alarm(&self) -> Alarm<'_> {
         self.failure.alarm(self.actor)
     }
 
-    /// Acquires the permit of a request, or returns `None` if as many requests wait as may.
-    pub(super) fn admit(self: &Arc<Self>) -> Option<RequestPermit> {
+    /// Acquires the permit of a request and counts the request. Returns `None` if the mailbox is
+    /// full.
+    pub(super) fn try_acquire(self: &Arc<Self>) -> Option<RequestPermit> {
         let acquired = Permit::try_acquire_counted(WaitingRequests(Arc::clone(self)));
         let Some((permit, depth)) = acquired else {
-            self.refused.fetch_add(1, Relaxed);
+            self.counters.refused.increment();
             return None;
         };
-        self.high_water.fetch_max(depth, Relaxed);
-        self.accepted.fetch_add(1, Relaxed);
+        self.counters.high_water.raise_to(depth);
+        self.counters.accepted.increment();
         Some(permit)
     }
 
-    /// A message of another actor was sent.
-    pub(super) fn told(&self) {
-        self.protocol.fetch_add(1, Relaxed);
+    /// Counts a message from another actor.
+    pub(super) fn count_protocol(&self) {
+        self.counters.protocol.increment();
     }
 
-    /// The handler of a message has returned that was sent and whose handling was begun then.
-    pub(super) fn handled(&self, kind: Kind, sent: Instant, begun: Instant) {
+    /// Records a message whose handler has just returned: the time at which the message was sent,
+    /// and the time at which the handler began.
+    pub(super) fn record_handled(&self, kind: Kind, sent: Instant, begun: Instant) {
         let ended = Instant::now();
-        self.waited.record(begun - sent);
-        self.by_kind[kind as usize].fetch_add(1, Relaxed);
+        self.counters.waited.record(begun - sent);
+        self.handled_by_kind[kind as usize].increment();
         self.busy.record(ended, ended - begun);
-        // Last, as this is the count of what was handled.
-        self.handling.record(ended - begun);
+        // Last, because its count is the number of handled messages.
+        self.counters.handling.record(ended - begun);
     }
 
+    /// Changes the maximum number of requests that wait.
     pub(super) fn set_capacity(&self, capacity: usize) {
         self.waiting.set_max(capacity);
     }
 
+    /// Returns the current values.
     pub(super) fn status(&self) -> MailboxStatus {
-        let (waited, handling) = (self.waited.read(), self.handling.read());
-        let counts = self.by_kind.iter().map(|count| count.load(Relaxed));
-        let kinds = KINDS.iter().copied().zip(counts);
+        let counts = self.counters.snapshot();
+        let by_kind = self.handled_by_kind.iter().map(Metric::snapshot);
+        let by_kind = KINDS.iter().copied().zip(by_kind);
         MailboxStatus {
             actor: self.actor,
             thread: self.thread,
             capacity: self.waiting.max(),
             depth: self.waiting.held(),
-            high_water: self.high_water.load(Relaxed),
-            accepted: self.accepted.load(Relaxed),
-            refused: self.refused.load(Relaxed),
-            protocol: self.protocol.load(Relaxed),
-            handled: handling.count(),
-            waited_micros: waited.sum() / 1_000,
-            handled_micros: handling.sum() / 1_000,
+            handled: counts.handling.count(),
+            waited_micros: counts.waited.sum() / 1_000,
+            handled_micros: counts.handling.sum() / 1_000,
             busy_permille: self.busy.permille(Instant::now(), 1),
-            handled_by_kind: kinds.filter(|(_, count)| *count > 0).collect(),
-            waited,
-            handling,
+            handled_by_kind: by_kind.filter(|(_, count)| *count > 0).collect(),
+            ..counts
         }
     }
 }

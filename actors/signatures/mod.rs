@@ -49,7 +49,7 @@ type Entrance = Sender<Box<Job>>;
 /// Where threads take them out.
 type Exit = Receiver<Box<Job>>;
 
-/// One side of a lane's queue with the lane's numbers.
+/// One side of a lane's queue, with the lane's capacity and counters.
 #[derive(Debug)]
 struct Gate<Q> {
     jobs: Q,
@@ -155,8 +155,8 @@ impl SignatureChecks {
         if lane == Lane::Trusted && is_plain && self.in_progress.held() == 1 {
             let verdict = CheckedTransaction::check(transaction, chain);
             let counters = &self.lanes.trusted.counters;
-            counters.accepted();
-            counters.checked(1, usize::from(verdict.is_err()));
+            counters.accepted.increment();
+            counters.count_batch(1, usize::from(verdict.is_err()));
             return Ok(verdict?);
         }
         self.queue(transaction, lane, permit).await
@@ -176,7 +176,7 @@ impl SignatureChecks {
             counters,
         } = self.lanes.of(lane);
         let Some(place) = room.take(transaction.authenticator.check_cost()) else {
-            counters.refused();
+            counters.refused.increment();
             return Err(ReadError::Overloaded { actor: NAME }.into());
         };
         let job = Job {
@@ -187,7 +187,7 @@ impl SignatureChecks {
         if jobs.send(Box::new(job)).is_err() {
             return Err(ReadError::Stopping.into());
         }
-        counters.accepted();
+        counters.accepted.increment();
         // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
         if self.stopped.load(SeqCst) {
             return Err(ReadError::Stopping.into());

@@ -129,7 +129,7 @@ impl Checker {
         self.work
             .of(batch.lane)
             .counters
-            .checked(verdicts.len(), bad);
+            .count_batch(verdicts.len(), bad);
         for (answer, verdict) in answers.into_iter().zip(verdicts) {
             // A client that went away meanwhile does not hear it.
             let _ = answer.send(verdict);

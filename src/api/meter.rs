@@ -5,12 +5,8 @@
 
 use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};
-use ledger_metrics::{DurationRecorder, Histogram};
-use std::{
-    array,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-    time::Duration,
-};
+use ledger_metrics::{Counter, DurationRecorder, Histogram, Metric};
+use std::{array, time::Duration};
 
 /// The lowest status of HTTP.
 const STATUS_MIN: u16 = 100;
@@ -33,7 +29,7 @@ struct RouteMeter {
     /// `None` where no route fits.
     route: Option<(Method, &'static str)>,
     /// By status, from [`STATUS_MIN`] on.
-    answers: Box<[AtomicU64; STATUSES]>,
+    answers: Box<[Counter; STATUSES]>,
     took: DurationRecorder,
 }
 
@@ -45,7 +41,7 @@ impl RouteMeters {
             .map(|route| Some((route.method().clone(), route.path())));
         let meters = routes.chain([None]).map(|route| RouteMeter {
             route,
-            answers: Box::new(array::from_fn(|_| AtomicU64::new(0))),
+            answers: Box::new(array::from_fn(|_| Counter::default())),
             took: DurationRecorder::default(),
         });
         Self(meters.collect())
@@ -80,12 +76,12 @@ impl RouteMeters {
 impl RouteMeter {
     fn answered(&self, status: StatusCode, took: Duration) {
         let place = usize::from(status.as_u16().saturating_sub(STATUS_MIN));
-        self.answers[place.min(STATUSES - 1)].fetch_add(1, Relaxed);
+        self.answers[place.min(STATUSES - 1)].increment();
         self.took.record(took);
     }
 
     fn status(&self) -> Option<RouteStatus> {
-        let counts = self.answers.iter().map(|count| count.load(Relaxed));
+        let counts = self.answers.iter().map(Metric::snapshot);
         let statuses: Vec<_> = (STATUS_MIN..)
             .zip(counts)
             .filter(|(_, count)| *count > 0)
@@ -98,7 +94,7 @@ impl RouteMeter {
             method,
             path,
             statuses,
-            took: self.took.read(),
+            took: self.took.snapshot(),
         })
     }
 }

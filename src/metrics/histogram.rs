@@ -1,18 +1,20 @@
-//! How often something took how long, or had which size: counted in buckets whose bounds double, so that
-//! finding the bucket is one instruction and none has to be chosen for a machine.
+//! Histograms of durations and sizes.
+//!
+//! The bounds of the buckets are powers of two. One instruction finds the bucket of a value, and the
+//! range suits any machine without a choice of bounds.
 
-use crate::nanos;
+use crate::{Metric, nanos};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
-/// How many buckets have a bound: 1, 2, 4, ... 2^24. In microseconds that reaches 16.8 s. One more takes all
-/// that is larger.
+/// Number of buckets with an upper bound: 1, 2, 4, ... 2^24, which is 16.8 s in microseconds. One
+/// more bucket counts all larger values.
 const BOUNDED_BUCKETS: usize = 25;
 
-/// The counters.
+/// The atomic counts behind a [`Histogram`].
 #[derive(Debug, Default)]
 struct Buckets {
     counts: [AtomicU64; BOUNDED_BUCKETS + 1],
@@ -20,14 +22,19 @@ struct Buckets {
 }
 
 impl Buckets {
+    /// Counts a value. `units` is the value in the unit of the bounds, `sum` in the unit of the sum.
     fn record(&self, units: u64, sum: u64) {
         let bits = u64::BITS - units.saturating_sub(1).leading_zeros();
         let bucket = (bits as usize).min(BOUNDED_BUCKETS);
         self.counts[bucket].fetch_add(1, Relaxed);
         self.sum.fetch_add(sum, Relaxed);
     }
+}
 
-    fn read(&self) -> Histogram {
+impl Metric for Buckets {
+    type Snapshot = Histogram;
+
+    fn snapshot(&self) -> Histogram {
         Histogram {
             counts: self.counts.each_ref().map(|count| count.load(Relaxed)),
             sum: self.sum.load(Relaxed),
@@ -35,42 +42,47 @@ impl Buckets {
     }
 }
 
-/// Counts how long something took, each time; its distribution has bounds in microseconds and its sum in
-/// nanoseconds.
+/// A recorder of durations. Its [`Histogram`] has bounds in microseconds and a sum in nanoseconds.
 #[derive(Debug, Default)]
 pub struct DurationRecorder(Buckets);
 
 impl DurationRecorder {
-    /// One more.
-    pub fn record(&self, took: Duration) {
-        let nanos = nanos(took);
+    /// Records a duration.
+    pub fn record(&self, duration: Duration) {
+        let nanos = nanos(duration);
         self.0.record(nanos.div_ceil(1_000), nanos);
-    }
-
-    /// What was counted until now.
-    pub fn read(&self) -> Histogram {
-        self.0.read()
     }
 }
 
-/// Counts sizes, each time one.
+impl Metric for DurationRecorder {
+    type Snapshot = Histogram;
+
+    fn snapshot(&self) -> Histogram {
+        self.0.snapshot()
+    }
+}
+
+/// A recorder of sizes, such as the number of transactions in a block.
 #[derive(Debug, Default)]
 pub struct SizeRecorder(Buckets);
 
 impl SizeRecorder {
-    /// One more.
+    /// Records a size.
     pub fn record(&self, size: usize) {
         let size = size as u64;
         self.0.record(size, size);
     }
+}
 
-    /// What was counted until now.
-    pub fn read(&self) -> Histogram {
-        self.0.read()
+impl Metric for SizeRecorder {
+    type Snapshot = Histogram;
+
+    fn snapshot(&self) -> Histogram {
+        self.0.snapshot()
     }
 }
 
-/// What was counted in buckets.
+/// The recorded values: their number by bucket, and their sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u64; BOUNDED_BUCKETS + 1],
@@ -78,32 +90,33 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// How often.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The sum of all; of times in nanoseconds.
+    /// Returns the sum of all values, in nanoseconds if they are durations.
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// The buckets with a bound, from the lowest on: the bound, and how many were at most that. Bounds of times
-    /// are in microseconds.
+    /// Returns each bound in ascending order, with the number of values that do not exceed it.
+    /// Bounds of durations are in microseconds.
     pub fn cumulative_counts(&self) -> impl Iterator<Item = (u64, u64)> {
-        let mut below = 0;
+        let mut cumulative = 0;
         self.counts[..BOUNDED_BUCKETS]
             .iter()
             .enumerate()
             .map(move |(bucket, count)| {
-                below += count;
-                (1 << bucket, below)
+                cumulative += count;
+                (1 << bucket, cumulative)
             })
     }
 }
 
 impl Serialize for Histogram {
-    /// The buckets that are not empty, each with its own count; `at_most` is null in the last.
+    /// Serializes the buckets that are not empty, each with its own count. `at_most` is the bound,
+    /// or null for the bucket without one.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Bucket {
@@ -128,8 +141,17 @@ impl Serialize for Histogram {
 mod tests {
     use super::*;
 
+    /// Returns the histogram of `sizes`.
+    fn histogram_of(sizes: &[usize]) -> Histogram {
+        let recorder = SizeRecorder::default();
+        for &size in sizes {
+            recorder.record(size);
+        }
+        recorder.snapshot()
+    }
+
     #[test]
-    fn each_lies_in_the_first_bucket_whose_bound_it_does_not_exceed() {
+    fn counts_a_value_in_the_first_bucket_whose_bound_it_does_not_exceed() {
         for (size, bound) in [
             (0, 1),
             (1, 1),
@@ -139,57 +161,46 @@ mod tests {
             (5, 8),
             (1 << 24, 1 << 24),
         ] {
-            let sizes = SizeRecorder::default();
-            sizes.record(size);
-            let at_most: Vec<_> = sizes
-                .read()
+            let histogram = histogram_of(&[size]);
+            let counted: Vec<_> = histogram
                 .cumulative_counts()
                 .filter(|(_, count)| *count == 1)
                 .collect();
-            assert_eq!(at_most.first(), Some(&(bound, 1)), "{size}");
+            assert_eq!(counted.first(), Some(&(bound, 1)), "{size}");
             assert_eq!(
-                at_most.last(),
+                counted.last(),
                 Some(&(1 << 24, 1)),
-                "{size}: counts go on upwards"
+                "{size}: counts are cumulative"
             );
-            assert_eq!((sizes.read().count(), sizes.read().sum()), (1, size as u64));
+            assert_eq!((histogram.count(), histogram.sum()), (1, size as u64));
         }
-        let beyond = SizeRecorder::default();
-        beyond.record((1 << 24) + 1);
+        let above_all_bounds = histogram_of(&[(1 << 24) + 1]);
         assert!(
-            beyond
-                .read()
+            above_all_bounds
                 .cumulative_counts()
                 .all(|(_, count)| count == 0)
         );
-        assert_eq!(beyond.read().count(), 1);
+        assert_eq!(above_all_bounds.count(), 1);
     }
 
     #[test]
-    fn times_are_rounded_up_to_bounds_and_summed_exactly() {
-        let times = DurationRecorder::default();
+    fn rounds_durations_up_to_bounds_and_sums_them_exactly() {
+        let recorder = DurationRecorder::default();
         for nanos in [999, 1_000, 1_001, 2_000] {
-            times.record(Duration::from_nanos(nanos));
+            recorder.record(Duration::from_nanos(nanos));
         }
-        times.record(Duration::MAX);
-        let read = times.read();
-        let counts: Vec<_> = read.cumulative_counts().take(3).collect();
+        assert_eq!(recorder.snapshot().sum(), 5_000);
+        recorder.record(Duration::MAX);
+        let histogram = recorder.snapshot();
+        let counts: Vec<_> = histogram.cumulative_counts().take(3).collect();
         assert_eq!(counts, [(1, 2), (2, 4), (4, 4)]);
-        assert_eq!(read.count(), 5);
-        let exact = DurationRecorder::default();
-        exact.record(Duration::from_nanos(1_001));
-        exact.record(Duration::from_nanos(1));
-        assert_eq!(exact.read().sum(), 1_002);
+        assert_eq!(histogram.count(), 5);
     }
 
     #[test]
-    fn it_is_shown_without_empty_buckets() {
-        let sizes = SizeRecorder::default();
-        for size in [3, 4, 1 << 25] {
-            sizes.record(size);
-        }
+    fn serializes_buckets_that_are_not_empty() {
         assert_eq!(
-            serde_json::to_string(&sizes.read()).unwrap(),
+            serde_json::to_string(&histogram_of(&[3, 4, 1 << 25])).unwrap(),
             r#"[{"at_most":4,"count":2},{"at_most":null,"count":1}]"#
         );
     }

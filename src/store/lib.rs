@@ -70,6 +70,6 @@ pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
 pub use stream::{StreamEvent, StreamEvents};
-pub use sync_stats::SyncTimer;
+pub use sync_stats::{SyncStats, SyncTimer};
 pub use usage::{FileSize, Usage};
 pub use writer::StoreWriter;

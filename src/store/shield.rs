@@ -91,7 +91,7 @@ impl Disk {
         }
     }
 
-    /// What is counted of its syncs.
+    /// Returns the timer of the syncs of this disk.
     pub(crate) fn sync_timer(&self) -> SyncTimer {
         self.0.sync_timer.clone()
     }

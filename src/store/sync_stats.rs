@@ -1,41 +1,39 @@
-//! How often the disk was asked to make things durable, and how long that took.
+//! Number and duration of the syncs of a store's files.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
-};
+use ledger_metrics::{Counter, Metric, counters};
+use std::{sync::Arc, time::Instant};
 
-/// Counts syncs since a store was opened. Cheap to clone; clones are one.
-#[derive(Clone, Debug, Default)]
-pub struct SyncTimer(Arc<Counters>);
+counters! {
+    /// Counters of the syncs of one store.
+    struct SyncCounters;
 
-#[derive(Debug, Default)]
-struct Counters {
-    count: AtomicU64,
-    nanos: AtomicU64,
+    /// Snapshot of the syncs since the store was opened.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SyncStats {
+        /// Number of syncs, including failed ones.
+        pub count: Counter,
+        /// Total duration of the syncs, in nanoseconds.
+        pub nanos: Counter,
+    }
 }
 
+/// Counts and times the syncs of one store. Clones share their counters.
+#[derive(Clone, Debug, Default)]
+pub struct SyncTimer(Arc<SyncCounters>);
+
 impl SyncTimer {
-    /// How many there were, those that failed included.
-    pub fn count(&self) -> u64 {
-        self.0.count.load(Relaxed)
+    /// Returns the counts since the store was opened.
+    pub fn stats(&self) -> SyncStats {
+        self.0.snapshot()
     }
 
-    /// How long they took in sum.
-    pub fn time_taken(&self) -> Duration {
-        Duration::from_nanos(self.0.nanos.load(Relaxed))
-    }
-
-    /// Does one.
+    /// Calls `sync`, counts it, and returns its result.
     pub(crate) fn time<T>(&self, sync: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
-        let outcome = sync();
+        let result = sync();
         let nanos = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.0.count.fetch_add(1, Relaxed);
-        self.0.nanos.fetch_add(nanos, Relaxed);
-        outcome
+        self.0.count.increment();
+        self.0.nanos.add(nanos);
+        result
     }
 }

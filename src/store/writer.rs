@@ -90,7 +90,7 @@ impl StoreWriter {
         }
     }
 
-    /// How often the disk syncs, counted from the opening on.
+    /// Returns the timer of all syncs since the store was opened.
     pub fn sync_timer(&self) -> SyncTimer {
         self.disk.sync_timer()
     }

@@ -6,7 +6,7 @@ use ledger_actors::{
     ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus,
 };
 use ledger_store::FileSize;
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 /// Tells of all of them; the ledger lies in `data_dir`.
 pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
@@ -14,8 +14,7 @@ pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         pool: pool_status,
         commit: commit_status,
         waits: wait_status,
-        syncs,
-        sync_time,
+        syncs: sync_stats,
         ..
     } = node.meters();
     let config = node.config();
@@ -28,13 +27,13 @@ pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
             "ledger_store_syncs_total",
             "How often the store had the disk make its file durable (fsync).",
         ))
-        .sample(&[], syncs as f64);
+        .sample(&[], sync_stats.count as f64);
     families
         .counter((
             "ledger_store_sync_seconds_total",
             "How long these syncs took in sum.",
         ))
-        .sample(&[], sync_time.as_secs_f64());
+        .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
     store(node, data_dir, families);
     waits(wait_status, config, families);
     pruner(node.head().ledger_info(), &commit_status, config, families);
@@ -78,8 +77,14 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
         "ledger_pool_left_total",
         "Transactions that left the pool, by reason.",
     ));
-    for (reason, count) in &status.left {
-        left.sample(&[("reason", reason)], *count as f64);
+    for (reason, count) in [
+        ("committed", status.committed),
+        ("expired", status.expired),
+        ("evicted", status.evicted),
+        ("replaced", status.replaced),
+        ("rejected", status.rejected),
+    ] {
+        left.sample(&[("reason", reason)], count as f64);
     }
 }
 

@@ -51,7 +51,8 @@ pub(crate) struct BlockLog {
 pub(crate) type Record = Arc<Vec<u8>>;
 
 impl BlockLog {
-    /// A log in `file` whose records of `generation` are not needed, or are none; `sync_timer` counts what it syncs.
+    /// A log in `file` whose records of `generation` are not needed, or are none; `sync_timer`
+    /// counts its syncs.
     ///
     /// # Errors
     /// When the disk does not tell how long the file is.
