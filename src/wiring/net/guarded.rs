@@ -1,9 +1,6 @@
 //! A socket that fails where its peer does not take what is written to it.
 
-use super::{
-    metrics::{ListenerMetrics, count},
-    pace::Patience,
-};
+use super::{ListenerMetrics, pace::Patience};
 use std::{
     io::{self, ErrorKind, IoSlice},
     pin::Pin,
@@ -96,7 +93,7 @@ impl Guarded {
             waiting.timer.as_mut().reset((now + left).into());
             ready!(waiting.timer.as_mut().poll(context));
         }
-        count(&self.metrics.cut_unread);
+        self.metrics.counters.cut_unread.increment();
         // Else the kernel would keep what was not taken, and try for minutes to send it.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(ErrorKind::TimedOut.into()))

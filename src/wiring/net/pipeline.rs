@@ -6,7 +6,6 @@ use super::{
     guarded::Guarded,
     http1,
     http2::{self, Http2Limits},
-    metrics::count,
     transport::{ALPN_HTTP1, ALPN_HTTP2, Transport},
 };
 use actix_http::{Request, body::BoxBody};
@@ -137,7 +136,7 @@ where
             return;
         };
         let Some(_permit) = self.options.addresses.try_acquire(network_of(peer.ip())) else {
-            count(&metrics.refused_of_address);
+            metrics.counters.refused_of_address.increment();
             let _ = tcp.set_zero_linger();
             return;
         };
@@ -156,7 +155,7 @@ where
             Arc::clone(&options.metrics),
         );
         let Some(mut transport) = self.transport(guarded).await else {
-            count(&options.metrics.failed_handshakes);
+            options.metrics.counters.failed_handshakes.increment();
             return;
         };
         if !self.has_request(&mut transport).await {
@@ -182,7 +181,7 @@ where
             received = transport.has_bytes() => matches!(received, Ok(true)),
             () = options.stopping.notified() => false,
             () = sleep(options.connection.keep_alive) => {
-                count(&options.metrics.closed_idle);
+                options.metrics.counters.closed_idle.increment();
                 false
             }
         }

@@ -8,7 +8,7 @@ use super::{
     patience::ConnectionPatience,
     request::{is_too_long, request},
 };
-use crate::wiring::net::{ListenerMetrics, PipelineOptions, metrics::count, transport::Transport};
+use crate::wiring::net::{ListenerMetrics, PipelineOptions, transport::Transport};
 use actix_http::{Request, Response};
 use actix_service::Service;
 use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
@@ -41,7 +41,7 @@ where
             return;
         }
         Err(_) => {
-            count(&options.metrics.cut_slow_heads);
+            options.metrics.counters.cut_slow_heads.increment();
             return;
         }
     };
@@ -99,11 +99,11 @@ async fn run<F>(
                 match outcome {
                     Outcome::Sent => taken_back = taken_back.saturating_sub(1),
                     Outcome::TakenBack => taken_back += 1,
-                    Outcome::Unread => count(&metrics.reset_unread_streams),
+                    Outcome::Unread => metrics.counters.reset_unread_streams.increment(),
                     Outcome::Broken => {}
                 }
                 if taken_back > TAKEN_BACK_MAX {
-                    count(&metrics.cut_misbehaving);
+                    metrics.counters.cut_misbehaving.increment();
                     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     break;
                 }
@@ -116,7 +116,7 @@ async fn run<F>(
                 connection.graceful_shutdown();
             },
             () = &mut idle, if served.is_empty() => {
-                count(&metrics.closed_idle);
+                metrics.counters.closed_idle.increment();
                 connection.graceful_shutdown();
                 break;
             },
@@ -132,7 +132,7 @@ async fn run<F>(
 /// transport.
 fn count_misbehavior(error: &h2::Error, metrics: &ListenerMetrics) {
     if error.is_library() || error.is_go_away() {
-        count(&metrics.cut_misbehaving);
+        metrics.counters.cut_misbehaving.increment();
     }
 }
 
