@@ -1,7 +1,7 @@
 //! Metrics of a node that belong to no mailbox and to no lane of signature checks.
 //!
-//! Each thread updates the metrics of its own work. [`crate::mailbox`] has the metrics of mailboxes,
-//! [`crate::signatures`] those of the lanes.
+//! Each thread updates the metrics of its own work. [`crate::mailbox`] has the metrics of
+//! mailboxes, [`crate::signatures`] those of the lanes.
 
 mod commit;
 mod pool;

@@ -39,7 +39,8 @@ impl WaitMeter {
         }
     }
 
-    /// Acquires the permit of a wait. Returns `None` and counts the request if the limit is reached.
+    /// Acquires the permit of a wait. Returns `None` and counts the request if the limit is
+    /// reached.
     pub(crate) fn try_acquire(&self) -> Option<Permit<&Limit>> {
         let permit = Permit::try_acquire(&self.limit);
         if permit.is_none() {

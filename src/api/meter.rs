@@ -1,7 +1,8 @@
 //! Metrics of the routes: responses by status, and their duration.
 //!
-//! The routes are those of the route table, so a client cannot add any. Requests that match no route
-//! are counted together. A request whose client disconnects before the response is not counted.
+//! The routes are those of the route table, so a client cannot add any. Requests that match no
+//! route are counted together. A request whose client disconnects before the response is not
+//! counted.
 
 use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};

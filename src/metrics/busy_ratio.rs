@@ -1,6 +1,6 @@
 //! Share of recent time that threads spent on work.
 
-use crate::nanos;
+use crate::histogram::nanos;
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},

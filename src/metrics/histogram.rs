@@ -1,9 +1,9 @@
 //! Histograms of durations and sizes.
 //!
-//! The bounds of the buckets are powers of two. One instruction finds the bucket of a value, and the
-//! range suits any machine without a choice of bounds.
+//! The bounds of the buckets are powers of two. One instruction finds the bucket of a value, and
+//! the range suits any machine without a choice of bounds.
 
-use crate::{Metric, nanos};
+use crate::Metric;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -22,7 +22,8 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// Counts a value. `units` is the value in the unit of the bounds, `sum` in the unit of the sum.
+    /// Counts a value. `units` is the value in the unit of the bounds, `sum` in the unit of the
+    /// sum.
     fn record(&self, units: u64, sum: u64) {
         let bits = u64::BITS - units.saturating_sub(1).leading_zeros();
         let bucket = (bits as usize).min(BOUNDED_BUCKETS);
@@ -135,6 +136,11 @@ impl Serialize for Histogram {
         }
         buckets.end()
     }
+}
+
+/// Returns a duration in nanoseconds, or `u64::MAX` if it is longer.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -20,10 +20,3 @@ mod histogram;
 pub use busy_ratio::BusyRatio;
 pub use counters::{Computed, Counter, Gauge, Metric};
 pub use histogram::{DurationRecorder, Histogram, SizeRecorder};
-
-use std::time::Duration;
-
-/// Returns a duration in nanoseconds, or `u64::MAX` if it is longer.
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}

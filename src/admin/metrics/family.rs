@@ -12,7 +12,8 @@ pub type Title = (&'static str, &'static str);
 /// Names of labels and their values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// A family of which each of several things that are alike has a sample: its title, and how the sample is read.
+/// A family with a sample for each item of a kind, such as a mailbox: its title, and the function
+/// that returns the value of an item.
 pub type Row<T> = (Title, fn(&T) -> f64);
 
 /// Unit of the values in a histogram.

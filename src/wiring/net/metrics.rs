@@ -31,13 +31,11 @@ counters! {
         pub failed_handshakes: Counter,
         /// Connections that were closed because the client did not read its responses.
         pub cut_unread: Counter,
-        /// Connections that were closed after
-        /// [`ConnectionOptions::keep_alive`](super::ConnectionOptions::keep_alive) without a
-        /// request, whether it would have been the first or a later one.
+        /// Connections that were closed after the `keep_alive` of their options without a request,
+        /// whether it would have been the first or a later one.
         pub closed_idle: Counter,
-        /// Connections that were closed because the head of a request did not arrive within
-        /// [`ConnectionOptions::client_request_timeout`](super::ConnectionOptions::client_request_timeout)
-        /// of its first byte.
+        /// Connections that were closed because the head of a request did not arrive within the
+        /// `client_request_timeout` of their options after its first byte.
         pub cut_slow_heads: Counter,
         /// HTTP/2 streams that were reset because the client did not read the response.
         pub reset_unread_streams: Counter,
