@@ -27,7 +27,7 @@ use crate::{
         self, Mempool,
         messages::{AskSavedBytes, EstimateGas, InPool, Pause, PendingByHash},
     },
-    meters::{MeterStatus, Meters, Woken},
+    meters::{MeterStatus, Meters},
     pruner::{self, Pruner},
     renderers::Renderers,
     sequencer::{self, Sequencer},
@@ -263,7 +263,7 @@ impl NodeHandle {
         }
         let waits = &self.parts.mailboxes.meters.waits;
         let wait = &self.parts.config.wait;
-        let Some(permit) = waits.park() else {
+        let Some(permit) = waits.try_acquire() else {
             return self.transaction_by_hash(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
@@ -277,17 +277,17 @@ impl NodeHandle {
         drop(permit);
         match ended {
             Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
-                waits.ended(Woken::Committed);
+                waits.counters.committed.increment();
                 Ok((ledger_info, Lookup::Committed(committed)))
             }
             Ok(Ok(WaitEnd::Left(reason))) => {
-                waits.ended(Woken::Left);
+                waits.counters.left.increment();
                 self.not_in_pool(hash, Some(reason)).await
             }
             Ok(Ok(WaitEnd::NotPending(reason))) => self.not_in_pool(hash, reason).await,
             Ok(Err(_)) => self.let_go(hash).await,
             Err(_) => {
-                waits.ended(Woken::TimedOut);
+                waits.counters.timed_out.increment();
                 // The moment of the answer is now, not that of the beginning.
                 self.transaction_by_hash(hash).await
             }

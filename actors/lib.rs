@@ -81,8 +81,6 @@ pub use handle::NodeHandle;
 pub use lookup::{Accepted, Committed, CommittedTransaction, Lookup};
 pub use mailbox::MailboxStatus;
 pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
-pub use meters::{
-    BOUNDS, CommitStatus, Distribution, MeterStatus, PoolStatus, Times, WaitStatus, WorkStatus,
-};
+pub use meters::{CommitStatus, MeterStatus, PoolStatus, WaitStatus, WorkStatus};
 pub use node::Node;
 pub use signatures::{Lane, LaneStatus};

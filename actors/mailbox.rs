@@ -5,13 +5,13 @@
 //! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
-mod gauge;
 mod kinds;
+mod metrics;
 
-pub use gauge::MailboxStatus;
-use gauge::{Gauge, RequestPermit};
 pub(crate) use kinds::Counted;
 use kinds::Kind;
+pub use metrics::MailboxStatus;
+use metrics::{MailboxMetrics, RequestPermit};
 
 use crate::failure::Failure;
 use actix::{Actor, Addr, Context, Handler, Message};
@@ -34,7 +34,7 @@ pub(crate) struct Mail<A: Actor> {
     open: Opener<A>,
     kind: Kind,
     sent: Instant,
-    gauge: Arc<Gauge>,
+    metrics: Arc<MailboxMetrics>,
     permit: Option<RequestPermit>,
 }
 
@@ -48,10 +48,10 @@ impl<A: Actor> Mail<A> {
     pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
         drop(self.permit);
         let begun = Instant::now();
-        let gauge = &self.gauge;
-        let _alarm = gauge.alarm();
+        let metrics = &self.metrics;
+        let _alarm = metrics.alarm();
         (self.open)(actor, context);
-        gauge.handled(self.kind, self.sent, begun);
+        metrics.record_handled(self.kind, self.sent, begun);
     }
 }
 
@@ -125,21 +125,23 @@ impl<A: Actor> From<Addr<A>> for Address<A> {
 /// The way to an actor. Cheap to clone; all clones share the bound and the counts.
 pub(crate) struct Mailbox<A: Actor> {
     address: Address<A>,
-    gauge: Arc<Gauge>,
+    metrics: Arc<MailboxMetrics>,
 }
 
 impl<A: Actor> Clone for Mailbox<A> {
     fn clone(&self) -> Self {
         Self {
             address: self.address.clone(),
-            gauge: Arc::clone(&self.gauge),
+            metrics: Arc::clone(&self.metrics),
         }
     }
 }
 
 impl<A: Actor> fmt::Debug for Mailbox<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mailbox").field(&self.gauge.actor()).finish()
+        f.debug_tuple("Mailbox")
+            .field(&self.metrics.actor())
+            .finish()
     }
 }
 
@@ -152,14 +154,14 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         address: impl Into<Address<A>>,
         failure: &Failure,
     ) -> Self {
-        let gauge = Arc::new(Gauge::new(names, capacity, failure.clone()));
+        let metrics = Arc::new(MailboxMetrics::new(names, capacity, failure.clone()));
         let address = address.into();
-        Self { address, gauge }
+        Self { address, metrics }
     }
 
     /// The actor's name.
     pub(crate) fn actor(&self) -> &'static str {
-        self.gauge.actor()
+        self.metrics.actor()
     }
 
     /// Admits a request from outside, or refuses it at once.
@@ -171,7 +173,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         if !self.address.is_open() {
             return Err(Refused::Closed);
         }
-        let permit = self.gauge.admit().ok_or(Refused::Full)?;
+        let permit = self.metrics.try_acquire().ok_or(Refused::Full)?;
         self.post(message, Some(permit));
         Ok(())
     }
@@ -183,7 +185,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         M: Counted,
         A: Handler<M, Result = ()>,
     {
-        self.gauge.told();
+        self.metrics.count_protocol();
         self.post(message, None);
     }
 
@@ -198,7 +200,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
             }),
             kind: M::KIND,
             sent: Instant::now(),
-            gauge: Arc::clone(&self.gauge),
+            metrics: Arc::clone(&self.metrics),
             permit,
         });
     }
@@ -215,12 +217,12 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
 
     /// The numbers.
     pub(crate) fn status(&self) -> MailboxStatus {
-        self.gauge.status()
+        self.metrics.status()
     }
 
     /// Changes how many requests may wait, for the next request on. Those that wait already stay.
     pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
-        self.gauge.set_capacity(capacity);
+        self.metrics.set_capacity(capacity);
         self.status()
     }
 }

@@ -391,8 +391,8 @@ impl<H: Host> Wiring<'_, H> {
         (writer, reader): (StoreWriter, StoreReader),
         tip: ChainTip,
     ) -> Workers {
-        // A node has one store, whose syncs are told once.
-        let _ = mailboxes.meters.syncs.set(writer.syncs());
+        // A node has one store, so the timer was not set before.
+        let _ = mailboxes.meters.sync_timer.set(writer.sync_timer());
         let reader = queues.reader(reader);
         let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
         let listeners = WriterListeners {

@@ -100,11 +100,11 @@ impl Renderers {
         let jobs = self.jobs.upgrade().ok_or(ReadError::Stopping)?;
         match jobs.try_send(job) {
             Ok(()) => {
-                self.meter.waiting(jobs.len());
+                self.meter.set_depth(jobs.len());
                 Ok(())
             }
             Err(TrySendError::Full(_)) => {
-                self.meter.refused();
+                self.meter.count_refused();
                 Err(ReadError::Overloaded { actor: THREAD })
             }
             Err(TrySendError::Disconnected(_)) => Err(ReadError::Stopping),

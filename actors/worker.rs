@@ -70,12 +70,12 @@ impl<J: Send + 'static> Worker<J> {
         let meter = Arc::clone(meter);
         failure.spawn(self.name, move || {
             while let Ok(job) = self.next() {
-                meter.waiting(self.jobs.len());
+                meter.set_depth(self.jobs.len());
                 let begun = Instant::now();
                 let flow = self.work(job);
                 let ended = Instant::now();
-                meter.done(ended, ended - begun);
-                meter.waiting(self.jobs.len());
+                meter.record_job(ended, ended - begun);
+                meter.set_depth(self.jobs.len());
                 if flow.is_break() {
                     return;
                 }

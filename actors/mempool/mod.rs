@@ -136,10 +136,10 @@ impl Mempool {
             }
             reply_to.tell(Batch(batch));
         }
-        self.pool.show(&self.meter);
+        self.pool.update_gauges(&self.meter);
         let left = self.pool.drain_left();
         for (_, reason) in &left {
-            self.meter.left(reason);
+            self.meter.count_removed(reason);
         }
         if !left.is_empty() {
             self.dropped.tell(Dropped(left));
@@ -252,7 +252,7 @@ impl Handler<BlockCommitted> for Mempool {
 
     fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
         let block = &committed.0;
-        self.meter.committed(self.pool.commit(block));
+        self.meter.committed.add(self.pool.commit(block) as u64);
         let prices = block.transactions.iter().filter_map(|executed| {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)

@@ -95,10 +95,12 @@ impl Pool {
         self.by_hash.len()
     }
 
-    /// Tells a meter what is in it.
-    pub(super) fn show(&self, meter: &PoolMeter) {
-        let pair = |amount: Amount| (amount.count, amount.bytes);
-        meter.holds((self.len(), self.bytes), pair(self.parked));
+    /// Sets the gauges of the pool's content.
+    pub(super) fn update_gauges(&self, meter: &PoolMeter) {
+        meter.transactions.set(self.len());
+        meter.bytes.set(self.bytes);
+        meter.parked.set(self.parked.count);
+        meter.parked_bytes.set(self.parked.bytes);
     }
 
     /// In how many bytes a stop would save it now.

@@ -1,54 +1,41 @@
-//! What became durable, and what was pruned: counted by the thread that writes.
+//! Metrics of what the writer thread makes durable.
 
-use super::{Distribution, Sizes, Times};
+use ledger_metrics::{DurationRecorder, SizeRecorder, counters};
 use ledger_types::ExecutedBlock;
 use std::{sync::Arc, time::Duration};
 
-/// The meter of the writer's work.
-#[derive(Debug, Default)]
-pub(crate) struct CommitMeter {
-    block_transactions: Sizes,
-    group_blocks: Sizes,
-    write: Times,
-    prune: Times,
+counters! {
+    /// Metrics of commits, updated by the writer thread.
+    pub(crate) struct CommitMeter;
+
+    /// Snapshot of the commits since the start of the node.
+    #[derive(Clone, Debug)]
+    pub struct CommitStatus {
+        /// Number of user transactions in each durable block.
+        pub block_transactions: SizeRecorder,
+        /// Number of blocks in each group that became durable in one write.
+        pub group_blocks: SizeRecorder,
+        /// Time until each group was durable.
+        pub write: DurationRecorder,
+        /// Duration of each prune step.
+        pub prune: DurationRecorder,
+    }
 }
 
 impl CommitMeter {
-    /// These blocks became durable together, which took so long.
-    pub(crate) fn committed(&self, blocks: &[Arc<ExecutedBlock>], took: Duration) {
+    /// Records a group of blocks that became durable after `duration`.
+    pub(crate) fn committed(&self, blocks: &[Arc<ExecutedBlock>], duration: Duration) {
         for block in blocks {
             let transactions = block.transactions.iter();
             let users = transactions.filter(|executed| executed.transaction.as_user().is_some());
             self.block_transactions.record(users.count());
         }
         self.group_blocks.record(blocks.len());
-        self.write.record(took);
+        self.write.record(duration);
     }
 
-    /// A step of pruning became durable, which took so long.
-    pub(crate) fn pruned(&self, took: Duration) {
-        self.prune.record(took);
+    /// Records a prune step that became durable after `duration`.
+    pub(crate) fn pruned(&self, duration: Duration) {
+        self.prune.record(duration);
     }
-
-    pub(super) fn status(&self) -> CommitStatus {
-        CommitStatus {
-            block_transactions: self.block_transactions.read(),
-            group_blocks: self.group_blocks.read(),
-            write: self.write.read(),
-            prune: self.prune.read(),
-        }
-    }
-}
-
-/// What is seen of the writer's work. Counts are since the start of the node.
-#[derive(Clone, Debug)]
-pub struct CommitStatus {
-    /// The transactions of users in each durable block.
-    pub block_transactions: Distribution,
-    /// The blocks of each group that became durable together.
-    pub group_blocks: Distribution,
-    /// How long each group took to become durable.
-    pub write: Distribution,
-    /// How long each step of pruning took.
-    pub prune: Distribution,
 }

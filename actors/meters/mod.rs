@@ -1,37 +1,28 @@
-//! What is measured of a running node: always on, and read when somebody asks.
+//! Metrics of a node that belong to no mailbox and to no lane of signature checks.
 //!
-//! Whoever does the work counts it with a few relaxed atomic additions; nothing is locked,
-//! allocated or ordered by it. Clocks here only measure how long something took. What is measured
-//! of a mailbox stands in [`crate::mailbox`], that of the lanes of signatures in
-//! [`crate::signatures`].
+//! Each thread updates the metrics of its own work. [`crate::mailbox`] has the metrics of
+//! mailboxes, [`crate::signatures`] those of the lanes.
 
-mod busy;
 mod commit;
-mod distribution;
 mod pool;
 mod waits;
 mod work;
 
-pub(crate) use busy::Busy;
 pub(crate) use commit::CommitMeter;
 pub use commit::CommitStatus;
-pub(crate) use distribution::Sizes;
-pub use distribution::{BOUNDS, Distribution, Times};
 pub(crate) use pool::PoolMeter;
 pub use pool::PoolStatus;
+pub(crate) use waits::WaitMeter;
 pub use waits::WaitStatus;
-pub(crate) use waits::{WaitMeter, Woken};
 pub(crate) use work::WorkMeter;
 pub use work::WorkStatus;
 
 use crate::renderers;
-use ledger_store::Syncs;
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use ledger_metrics::Metric;
+use ledger_store::{SyncStats, SyncTimer};
+use std::sync::{Arc, OnceLock};
 
-/// The meters of a node that belong to no mailbox.
+/// The metrics of a node that belong to no mailbox.
 #[derive(Debug)]
 pub(crate) struct Meters {
     pub(crate) pool: Arc<PoolMeter>,
@@ -41,12 +32,12 @@ pub(crate) struct Meters {
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) waits: WaitMeter,
-    /// The store's own, once the writer has it.
-    pub(crate) syncs: OnceLock<Syncs>,
+    /// The timer of the store, from the start of its writer on.
+    pub(crate) sync_timer: OnceLock<SyncTimer>,
 }
 
 impl Meters {
-    /// Creates the meters of a node with this many reader threads and at most `wait_capacity`
+    /// Creates the metrics of a node with this many reader threads and at most `wait_capacity`
     /// concurrent waits.
     pub(crate) fn new(readers: usize, wait_capacity: usize) -> Self {
         Self {
@@ -57,42 +48,38 @@ impl Meters {
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             waits: WaitMeter::new(wait_capacity),
-            syncs: OnceLock::new(),
+            sync_timer: OnceLock::new(),
         }
     }
 
-    /// What they show now.
+    /// Returns the current values.
     pub(crate) fn status(&self) -> MeterStatus {
         MeterStatus {
-            pool: self.pool.status(),
+            pool: self.pool.snapshot(),
             work: [&self.executor, &self.writer, &self.readers, &self.renderers]
                 .map(|meter| meter.status()),
-            commit: self.commit.status(),
+            commit: self.commit.snapshot(),
             waits: self.waits.status(),
-            syncs: self.syncs.get().map_or(0, Syncs::count),
-            sync_time: self.syncs.get().map_or(Duration::ZERO, Syncs::time_taken),
+            syncs: self
+                .sync_timer
+                .get()
+                .map(SyncTimer::stats)
+                .unwrap_or_default(),
         }
     }
 }
 
-/// What the meters of a node show. Counts are since its start.
+/// Snapshot of a node's metrics. Counts are since its start.
 #[derive(Clone, Debug)]
 pub struct MeterStatus {
     /// The pool.
     pub pool: PoolStatus,
     /// The threads behind queues: executor, writer, readers, renderers.
     pub work: [WorkStatus; 4],
-    /// What became durable, and what was pruned.
+    /// Commits and prune steps.
     pub commit: CommitStatus,
-    /// The clients that wait for transactions.
+    /// Clients that wait for transactions.
     pub waits: WaitStatus,
-    /// How often the store had its disk make things durable.
-    pub syncs: u64,
-    /// How long that took in sum.
-    pub sync_time: Duration,
-}
-
-/// Nanoseconds, as many as fit.
-pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    /// Syncs of the store.
+    pub syncs: SyncStats,
 }

@@ -1,74 +1,59 @@
-//! The clients that wait for a transaction.
+//! Metrics of the clients that wait for a transaction.
 
 use ledger_limits::{Limit, Permit};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use ledger_metrics::{Computed, Counter, Metric, counters};
 
-/// How a wait ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Woken {
-    /// The transaction became durable.
-    Committed,
-    /// It left the pool unexecuted.
-    Left,
-    /// The time was over.
-    TimedOut,
-}
-
-/// The meter of waits, with their limit. Its counts order no other memory, so they are relaxed.
+/// The limit on concurrent waits, with their counters.
 #[derive(Debug)]
 pub(crate) struct WaitMeter {
-    parked: Limit,
-    ended: [AtomicU64; 3],
-    refused: AtomicU64,
+    limit: Limit,
+    pub(crate) counters: WaitCounters,
+}
+
+counters! {
+    /// Counters of waits.
+    pub(crate) struct WaitCounters;
+
+    /// Snapshot of the waits. Counts are since the start of the node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct WaitStatus {
+        /// Clients that wait now.
+        pub parked: Computed<usize>,
+        /// Waits that ended because the transaction became durable.
+        pub committed: Counter,
+        /// Waits that ended because the transaction left the pool without being executed.
+        pub left: Counter,
+        /// Waits that ended by their timeout.
+        pub timed_out: Counter,
+        /// Requests that were answered without a wait because the limit was reached.
+        pub refused: Counter,
+    }
 }
 
 impl WaitMeter {
     /// Creates the meter of at most `capacity` concurrent waits.
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
-            parked: Limit::new(capacity),
-            ended: Default::default(),
-            refused: AtomicU64::new(0),
+            limit: Limit::new(capacity),
+            counters: WaitCounters::default(),
         }
     }
 
-    /// Acquires the permit of a wait, or returns `None` if as many clients wait as may.
-    pub(crate) fn park(&self) -> Option<Permit<&Limit>> {
-        let permit = Permit::try_acquire(&self.parked);
+    /// Acquires the permit of a wait. Returns `None` and counts the request if the limit is
+    /// reached.
+    pub(crate) fn try_acquire(&self) -> Option<Permit<&Limit>> {
+        let permit = Permit::try_acquire(&self.limit);
         if permit.is_none() {
-            self.refused.fetch_add(1, Relaxed);
+            self.counters.refused.increment();
         }
         permit
     }
 
-    /// A wait has ended.
-    pub(crate) fn ended(&self, woken: Woken) {
-        self.ended[woken as usize].fetch_add(1, Relaxed);
-    }
-
+    /// Returns the current values.
     pub(super) fn status(&self) -> WaitStatus {
-        let [committed, left, timed_out] = self.ended.each_ref().map(|count| count.load(Relaxed));
         WaitStatus {
-            parked: self.parked.held(),
-            committed,
-            left,
-            timed_out,
-            refused: self.refused.load(Relaxed),
+            parked: self.limit.held(),
+            ..self.counters.snapshot()
         }
     }
-}
-
-/// What is seen of those who wait. Counts are since the start of the node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitStatus {
-    /// Clients that wait now.
-    pub parked: usize,
-    /// Waits that ended with the transaction's commitment.
-    pub committed: u64,
-    /// Waits that ended as the transaction left the pool unexecuted.
-    pub left: u64,
-    /// Waits whose time was over.
-    pub timed_out: u64,
-    /// Clients that were answered at once, as all places to wait were taken.
-    pub refused: u64,
 }

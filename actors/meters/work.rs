@@ -1,76 +1,73 @@
-//! The threads behind queues: how long their jobs take, and how many wait.
+//! Metrics of the threads behind a queue.
 
-use super::{Busy, Distribution, Times};
-use std::{
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-    time::{Duration, Instant},
-};
+use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
+use std::time::{Duration, Instant};
 
-/// The meter of the threads of one queue.
+/// Metrics of the threads of one queue.
 #[derive(Debug)]
 pub(crate) struct WorkMeter {
     thread: &'static str,
     threads: usize,
-    depth: AtomicUsize,
-    refused: AtomicU64,
-    took: Times,
-    busy: Busy,
+    busy: BusyRatio,
+    counters: WorkCounters,
+}
+
+counters! {
+    /// Counters of the threads of one queue.
+    struct WorkCounters;
+
+    /// Snapshot of the threads of one queue. Counts are since the start of the node.
+    #[derive(Clone, Debug)]
+    pub struct WorkStatus {
+        /// Name of the threads.
+        pub thread: Computed<&'static str>,
+        /// Number of threads.
+        pub threads: Computed<usize>,
+        /// Number of queued jobs when one was last added or taken.
+        pub depth: Gauge,
+        /// Jobs that were rejected because the queue was full.
+        pub refused: Counter,
+        /// Duration of each job.
+        pub took: DurationRecorder,
+        /// Share of the threads' recent time that jobs took, in thousandths.
+        pub busy_permille: Computed<u64>,
+    }
 }
 
 impl WorkMeter {
-    /// Of so many threads of this name.
+    /// Creates the metrics of a number of threads with this name.
     pub(crate) fn new(thread: &'static str, threads: usize) -> Self {
         Self {
             thread,
             threads,
-            depth: AtomicUsize::new(0),
-            refused: AtomicU64::new(0),
-            took: Times::default(),
-            busy: Busy::new(),
+            busy: BusyRatio::new(),
+            counters: WorkCounters::default(),
         }
     }
 
-    /// So many jobs wait now: told by whoever adds one or takes one away.
-    pub(crate) fn waiting(&self, jobs: usize) {
-        self.depth.store(jobs, Relaxed);
+    /// Sets the number of queued jobs. The thread that adds or takes a job calls this.
+    pub(crate) fn set_depth(&self, jobs: usize) {
+        self.counters.depth.set(jobs);
     }
 
-    /// A job was not taken in, as the queue was full.
-    pub(crate) fn refused(&self) {
-        self.refused.fetch_add(1, Relaxed);
+    /// Counts a job that was rejected because the queue was full.
+    pub(crate) fn count_refused(&self) {
+        self.counters.refused.increment();
     }
 
-    /// A job was done.
-    pub(crate) fn done(&self, ended: Instant, took: Duration) {
-        self.took.record(took);
-        self.busy.record(ended, took);
+    /// Records a job that took `duration` and ended at `ended`.
+    pub(crate) fn record_job(&self, ended: Instant, duration: Duration) {
+        self.counters.took.record(duration);
+        self.busy.record(ended, duration);
     }
 
+    /// Returns the current values.
     pub(crate) fn status(&self) -> WorkStatus {
         WorkStatus {
             thread: self.thread,
             threads: self.threads,
-            depth: self.depth.load(Relaxed),
-            refused: self.refused.load(Relaxed),
-            took: self.took.read(),
             busy_permille: self.busy.permille(Instant::now(), self.threads),
+            ..self.counters.snapshot()
         }
     }
-}
-
-/// What is seen of the threads of one queue. Counts are since the start of the node.
-#[derive(Clone, Debug)]
-pub struct WorkStatus {
-    /// The threads' name.
-    pub thread: &'static str,
-    /// How many there are.
-    pub threads: usize,
-    /// How many jobs waited when one was last added or taken.
-    pub depth: usize,
-    /// Jobs that were not taken in, as the queue was full.
-    pub refused: u64,
-    /// How long each job took.
-    pub took: Distribution,
-    /// What share of the threads' time jobs took lately, in thousandths.
-    pub busy_permille: u64,
 }

@@ -14,16 +14,16 @@
 //! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody
 //! to share a batch with, going through another thread would only cost two hand-overs.
 
-mod counts;
+mod counters;
 mod lanes;
 mod room;
 mod threads;
 
-pub use counts::LaneStatus;
+pub use counters::LaneStatus;
 pub use lanes::Lane;
 
 use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
-use counts::Counts;
+use counters::LaneCounters;
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
@@ -50,12 +50,12 @@ type Entrance = Sender<Box<Job>>;
 /// Where threads take them out.
 type Exit = Receiver<Box<Job>>;
 
-/// One side of a lane's queue with the lane's numbers.
+/// One side of a lane's queue, with the lane's capacity and counters.
 #[derive(Debug)]
 struct Gate<Q> {
     jobs: Q,
     room: Room,
-    counts: Arc<Counts>,
+    counters: Arc<LaneCounters>,
 }
 
 /// One side of both lanes.
@@ -82,7 +82,7 @@ type Work = Lanes<Exit>;
 pub(crate) struct SignatureChecks {
     lanes: Lanes<Entrance>,
     stopped: Arc<AtomicBool>,
-    /// Counts the checks in progress of both lanes. The count may change after it was read: a check
+    /// LaneCounters the checks in progress of both lanes. The count may change after it was read: a check
     /// then runs beside another one, or in the queue without need.
     in_progress: Limit,
 }
@@ -156,9 +156,9 @@ impl SignatureChecks {
         if lane == Lane::Trusted && is_plain && self.in_progress.held() == 1 {
             let verdict =
                 CheckedTransaction::check(transaction, chain.vendor(), chain.parameters());
-            let counts = &self.lanes.trusted.counts;
-            counts.accepted();
-            counts.checked(1, usize::from(verdict.is_err()));
+            let counters = &self.lanes.trusted.counters;
+            counters.accepted.increment();
+            counters.count_batch(1, usize::from(verdict.is_err()));
             return Ok(verdict?);
         }
         self.queue(transaction, lane, permit).await
@@ -172,9 +172,13 @@ impl SignatureChecks {
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
         let (verdict, answer) = oneshot::channel();
-        let Gate { jobs, room, counts } = self.lanes.of(lane);
+        let Gate {
+            jobs,
+            room,
+            counters,
+        } = self.lanes.of(lane);
         let Some(place) = room.take(transaction.authenticator.check_cost()) else {
-            counts.refused();
+            counters.refused.increment();
             return Err(ReadError::Overloaded { actor: NAME }.into());
         };
         let job = Job {
@@ -185,7 +189,7 @@ impl SignatureChecks {
         if jobs.send(Box::new(job)).is_err() {
             return Err(ReadError::Stopping.into());
         }
-        counts.accepted();
+        counters.accepted.increment();
         // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
         if self.stopped.load(SeqCst) {
             return Err(ReadError::Stopping.into());
@@ -199,8 +203,12 @@ impl SignatureChecks {
     /// The numbers of both lanes, the trusted first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
         [Lane::Trusted, Lane::Suspect].map(|lane| {
-            let Gate { jobs, room, counts } = self.lanes.of(lane);
-            counts.status(lane, room, jobs.len())
+            let Gate {
+                jobs,
+                room,
+                counters,
+            } = self.lanes.of(lane);
+            counters.status(lane, room, jobs.len())
         })
     }
 }
@@ -239,7 +247,7 @@ impl Clone for Gate<Exit> {
         Self {
             jobs: self.jobs.clone(),
             room: self.room.clone(),
-            counts: Arc::clone(&self.counts),
+            counters: Arc::clone(&self.counters),
         }
     }
 }
@@ -247,16 +255,16 @@ impl Clone for Gate<Exit> {
 fn lane(capacity: usize) -> (Gate<Entrance>, Gate<Exit>) {
     // Bounded by the room: a job has its place there, and takes at least 1 of it.
     let (sender, receiver) = crossbeam_channel::unbounded();
-    let (room, counts) = (Room::new(capacity), Arc::new(Counts::default()));
+    let (room, counters) = (Room::new(capacity), Arc::new(LaneCounters::default()));
     let entrance = Gate {
         jobs: sender,
         room: room.clone(),
-        counts: Arc::clone(&counts),
+        counters: Arc::clone(&counters),
     };
     let exit = Gate {
         jobs: receiver,
         room,
-        counts,
+        counters,
     };
     (entrance, exit)
 }

@@ -133,7 +133,10 @@ impl Checker {
             &mut self.keys,
         );
         let bad = verdicts.iter().filter(|verdict| verdict.is_err()).count();
-        self.work.of(batch.lane).counts.checked(verdicts.len(), bad);
+        self.work
+            .of(batch.lane)
+            .counters
+            .count_batch(verdicts.len(), bad);
         for (answer, verdict) in answers.into_iter().zip(verdicts) {
             // A client that went away meanwhile does not hear it.
             let _ = answer.send(verdict);

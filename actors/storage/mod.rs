@@ -158,7 +158,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             return;
         }
         if self.reads.is_full() {
-            self.readers.refused();
+            self.readers.count_refused();
             let _ = reply.send(Err(ReadError::Overloaded { actor: NAME }));
             return;
         }
@@ -179,7 +179,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
         // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
         // the client that the node is stopping.
         let _ = self.reads.try_send(job);
-        self.readers.waiting(self.reads.len());
+        self.readers.set_depth(self.reads.len());
     }
 }
 

@@ -5,5 +5,5 @@ use actix_web::{HttpResponse, web::Data};
 
 /// `GET /connections`.
 pub async fn list(listeners: Data<OpenListeners>) -> HttpResponse {
-    HttpResponse::Ok().json(listeners.counts())
+    HttpResponse::Ok().json(listeners.status())
 }

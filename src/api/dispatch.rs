@@ -11,7 +11,7 @@ use crate::{
     error::{ApiError, Problem},
     fallback::no_route,
     format::Format,
-    meter::{RouteMeters, Row},
+    meter::{RouteMeterId, RouteMeters},
     routes::{Handler, Route},
     state::ApiState,
     switches::Switch,
@@ -40,7 +40,7 @@ pub(crate) const ROOT: &str = "/v1";
 /// A route with its counters.
 struct MeteredRoute {
     route: Route,
-    meter: Row,
+    meter: RouteMeterId,
 }
 
 /// The routes of one path.
@@ -77,7 +77,7 @@ impl Path {
 fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Rc<Path>> {
     let mut paths: Vec<Path> = Vec::new();
     for route in table {
-        let meter = meters.row(route.method(), route.path());
+        let meter = meters.id_of(route.method(), route.path());
         let pattern = route.path();
         let metered = Rc::new(MeteredRoute { route, meter });
         match paths.iter_mut().find(|path| path.pattern == pattern) {
@@ -158,9 +158,7 @@ impl Dispatch {
                 vary::add(response.headers_mut(), names);
             }
             let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
-            state
-                .route_meters()
-                .answered(meter, response.status(), took);
+            state.route_meters().record(meter, response.status(), took);
             Ok(response)
         };
         traced.boxed_local()

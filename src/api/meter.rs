@@ -1,91 +1,89 @@
-//! How often each route answered with which status, and how long that took.
+//! Metrics of the routes: responses by status, and their duration.
 //!
-//! Routes are those of the table, so that nobody can make up new ones by asking; what fits none of them is
-//! counted together. A request whose client left before the answer was made is not counted.
+//! The routes are those of the route table, so a client cannot add any. Requests that match no
+//! route are counted together. A request whose client disconnects before the response is not
+//! counted.
 
 use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};
-use ledger_actors::{Distribution, Times};
-use std::{
-    array,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-    time::Duration,
-};
+use ledger_metrics::{Counter, DurationRecorder, Histogram, Metric};
+use std::{array, time::Duration};
 
-/// The lowest status of HTTP.
+/// Lowest HTTP status.
 const STATUS_MIN: u16 = 100;
-/// How many statuses there are: 100 to 599.
+/// Number of statuses: 100 to 599.
 const STATUSES: usize = 500;
 
-/// The method and the path of what fits no route.
+/// Method and path of requests that match no route.
 const NO_ROUTE: (&str, &str) = ("(any)", "(none)");
 
-/// The place of a route's counters.
+/// Identifier of a route's metrics.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row(usize);
+pub(crate) struct RouteMeterId(usize);
 
-/// The counters of all routes, the last of which are of no route.
+/// The metrics of all routes. The last are those of requests that match no route.
 #[derive(Debug)]
 pub(crate) struct RouteMeters(Vec<RouteMeter>);
 
 #[derive(Debug)]
 struct RouteMeter {
-    /// `None` where no route fits.
+    /// `None` for requests that match no route.
     route: Option<(Method, &'static str)>,
-    /// By status, from [`STATUS_MIN`] on.
-    answers: Box<[AtomicU64; STATUSES]>,
-    took: Times,
+    /// Number of responses by status, from [`STATUS_MIN`] on.
+    responses: Box<[Counter; STATUSES]>,
+    took: DurationRecorder,
 }
 
 impl RouteMeters {
-    /// The counters of these.
+    /// Creates the metrics of the routes in `table`.
     pub(crate) fn new(table: &[Route]) -> Self {
         let routes = table
             .iter()
             .map(|route| Some((route.method().clone(), route.path())));
         let meters = routes.chain([None]).map(|route| RouteMeter {
             route,
-            answers: Box::new(array::from_fn(|_| AtomicU64::new(0))),
-            took: Times::default(),
+            responses: Box::new(array::from_fn(|_| Counter::default())),
+            took: DurationRecorder::default(),
         });
         Self(meters.collect())
     }
 
-    /// Where the counters of a route of the table are, by its method and its path below `/v1`.
-    pub(crate) fn row(&self, method: &Method, path: &str) -> Row {
-        let wanted = |meter: &RouteMeter| {
+    /// Returns the identifier of a route of the table, given its method and its path below `/v1`.
+    pub(crate) fn id_of(&self, method: &Method, path: &str) -> RouteMeterId {
+        let is_of_route = |meter: &RouteMeter| {
             let route = meter.route.as_ref();
             route.is_none_or(|(of, at)| of == method && *at == path)
         };
-        Row(self.0.iter().position(wanted).unwrap_or(0))
+        RouteMeterId(self.0.iter().position(is_of_route).unwrap_or(0))
     }
 
-    /// An answer of a route, if any fits, was made in so long a time.
-    pub(crate) fn answered(&self, row: Option<Row>, status: StatusCode, took: Duration) {
-        let meter = match row {
-            Some(Row(row)) => self.0.get(row),
+    /// Records a response of a route, or of no route if `id` is `None`, that took `duration`.
+    pub(crate) fn record(&self, id: Option<RouteMeterId>, status: StatusCode, duration: Duration) {
+        let meter = match id {
+            Some(RouteMeterId(index)) => self.0.get(index),
             None => self.0.last(),
         };
         if let Some(meter) = meter {
-            meter.answered(status, took);
+            meter.record(status, duration);
         }
     }
 
-    /// What was counted until now of those that were asked.
+    /// Returns the current values of the routes that have responded to a request.
     pub(crate) fn status(&self) -> Vec<RouteStatus> {
         self.0.iter().filter_map(RouteMeter::status).collect()
     }
 }
 
 impl RouteMeter {
-    fn answered(&self, status: StatusCode, took: Duration) {
-        let place = usize::from(status.as_u16().saturating_sub(STATUS_MIN));
-        self.answers[place.min(STATUSES - 1)].fetch_add(1, Relaxed);
-        self.took.record(took);
+    fn record(&self, status: StatusCode, duration: Duration) {
+        let index = usize::from(status.as_u16().saturating_sub(STATUS_MIN));
+        self.responses[index.min(STATUSES - 1)].increment();
+        self.took.record(duration);
     }
 
+    /// Returns the current values, or `None` if the route has not responded to any request.
     fn status(&self) -> Option<RouteStatus> {
-        let counts = self.answers.iter().map(|count| count.load(Relaxed));
+        let counts = self.responses.iter().map(Metric::snapshot);
         let statuses: Vec<_> = (STATUS_MIN..)
             .zip(counts)
             .filter(|(_, count)| *count > 0)
@@ -98,20 +96,21 @@ impl RouteMeter {
             method,
             path,
             statuses,
-            took: self.took.read(),
+            took: self.took.snapshot(),
         })
     }
 }
 
-/// What was counted of a route since the start.
+/// Snapshot of the metrics of a route since the start of the node.
 #[derive(Clone, Debug)]
 pub struct RouteStatus {
-    /// The method; `(any)` for what fits no route.
+    /// Method of the route, or `(any)` for requests that match no route.
     pub method: String,
-    /// The path as the table has it, its parameters in braces; `(none)` for what fits no route.
+    /// Path of the route with its parameters in braces, or `(none)` for requests that match no
+    /// route.
     pub path: String,
-    /// How many answers had which status.
+    /// Number of responses by status. Statuses that did not occur are absent.
     pub statuses: Vec<(u16, u64)>,
-    /// How long it took from the head of the request to the head of the answer; with a long poll, its wait.
-    pub took: Distribution,
+    /// Time from the head of a request to the head of its response, including a long poll's wait.
+    pub took: Histogram,
 }

@@ -11,7 +11,7 @@
 //! | the write path: rows, then index entries, then the head | `writer`, `check` |
 //! | what makes a commit durable; what a start makes of it | `log`; `replay` |
 //! | finding rows by hash, key, account or stream | `index`, `digest` |
-//! | a disk that fails; how often it syncs | `shield`, `syncs` |
+//! | a disk that fails; how often it syncs | `shield`, `sync_stats` |
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
 //! | pages: events, an account's transactions and summaries | `stream`, `listings`, `numbered` |
@@ -48,7 +48,7 @@ mod slots;
 mod snapshot;
 mod store;
 mod stream;
-mod syncs;
+mod sync_stats;
 mod usage;
 mod view;
 mod writer;
@@ -70,6 +70,6 @@ pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction};
 pub use store::{Store, StoreOptions};
 pub use stream::{StreamEvent, StreamEvents};
-pub use syncs::Syncs;
+pub use sync_stats::{SyncStats, SyncTimer};
 pub use usage::{FileSize, Usage};
 pub use writer::StoreWriter;

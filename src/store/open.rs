@@ -392,7 +392,7 @@ pub(crate) fn load(
     disk.check().map_err(|error| unusable(directory, error))?;
     let (digests, state) = (identity.digests, identity.log);
     let (file, lock) = place.log(state.is_open)?;
-    let log = BlockLog::new(file, digests.of_log(), state.generation, disk.syncs());
+    let log = BlockLog::new(file, digests.of_log(), state.generation, disk.sync_timer());
     let log = log.map_err(|error| unusable(directory, error))?;
     let published = Published::default();
     let transaction = database.begin_read()?;

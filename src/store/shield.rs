@@ -14,7 +14,7 @@
 //! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
 //! reads no more then, except from memory, until it is opened anew.
 
-use crate::{StoreError, Syncs};
+use crate::{StoreError, SyncTimer};
 use redb::{BackendError, StorageBackend};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -53,7 +53,7 @@ struct State {
     length: AtomicU64,
     /// Pages that are written and not synced, by number.
     unsynced: Mutex<BTreeSet<u64>>,
-    syncs: Syncs,
+    sync_timer: SyncTimer,
     after: RwLock<Option<After>>,
 }
 
@@ -91,9 +91,9 @@ impl Disk {
         }
     }
 
-    /// What is counted of its syncs.
-    pub(crate) fn syncs(&self) -> Syncs {
-        self.0.syncs.clone()
+    /// Returns the timer of the syncs of this disk.
+    pub(crate) fn sync_timer(&self) -> SyncTimer {
+        self.0.sync_timer.clone()
     }
 
     fn has_failed(&self) -> bool {
@@ -336,7 +336,7 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
     fn sync_data(&self) -> io::Result<()> {
         let sync = |disk: &B| {
             let written = std::mem::take(&mut *self.disk.0.unsynced());
-            let synced = self.disk.0.syncs.time(|| disk.sync_data());
+            let synced = self.disk.0.sync_timer.time(|| disk.sync_data());
             if synced.is_err() {
                 self.disk.0.unsynced().extend(written);
             }

@@ -5,7 +5,7 @@
 //! commit of all that the database has, after which the log begins anew.
 
 use crate::{
-    StoreError, Syncs,
+    StoreError, SyncTimer,
     check::{check_consistent, check_follows},
     digest::DigestKey,
     index::{
@@ -90,9 +90,9 @@ impl StoreWriter {
         }
     }
 
-    /// How often the disk syncs, counted from the opening on.
-    pub fn syncs(&self) -> Syncs {
-        self.disk.syncs()
+    /// Returns the timer of all syncs since the store was opened.
+    pub fn sync_timer(&self) -> SyncTimer {
+        self.disk.sync_timer()
     }
 
     /// Commits consecutive blocks together; all of them are durable and visible to new snapshots

@@ -1,6 +1,6 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
-use super::net::{ConnectionOptions, Counts, PipelineOptions, pipeline};
+use super::net::{ConnectionOptions, ListenerMetrics, PipelineOptions, pipeline};
 use crate::{commands::Failure, config::API_WORKERS_MAX};
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
@@ -26,7 +26,7 @@ pub struct ListenerOptions {
     /// Its name in messages: `api`.
     pub name: &'static str,
     /// What it refuses and cuts is counted here.
-    pub counts: Arc<Counts>,
+    pub metrics: Arc<ListenerMetrics>,
     /// Where it listens; port 0 picks a free one.
     pub address: SocketAddr,
     /// Number of worker threads, as [`worker_threads`] reads it.
@@ -78,7 +78,7 @@ impl Listener {
             .disable_signals();
         let pipeline_options = PipelineOptions {
             addresses: Arc::new(KeyedLimit::new(options.max_connections_per_address)),
-            counts: Arc::clone(&options.counts),
+            metrics: Arc::clone(&options.metrics),
             connection: options.connection.clone(),
             stopping: server.graceful_shutdown_signal(),
         };

@@ -44,7 +44,7 @@ pub struct Listeners {
     admin: Listener,
 }
 
-/// The settings and limits of the listeners, and their counters.
+/// The settings and limits of the listeners, and their metrics.
 #[derive(Debug)]
 struct Parts<'a> {
     settings: &'a Settings,
@@ -94,7 +94,7 @@ impl Listeners {
             connections,
             opened: OpenListeners::default(),
         };
-        // Their order is that of the counters that operators see.
+        // Their order is that of the metrics that operators see.
         let api_options = parts.api_options(tls);
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
@@ -237,7 +237,7 @@ impl Parts<'_> {
         let side = self.connections.side;
         ListenerOptions {
             name,
-            counts: self.opened.add(name),
+            metrics: self.opened.add(name),
             address: settings.api.listen,
             workers: settings.api.workers,
             backlog: settings.api.backlog,

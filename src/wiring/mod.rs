@@ -21,7 +21,7 @@ pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
-pub use net::{ConnectionCounts, OpenListeners};
+pub use net::{ConnectionStatus, OpenListeners};
 pub use scheduling::set_scheduling_policy;
 pub use service::{ServeError, Service};
 pub use tls::configured_tls;

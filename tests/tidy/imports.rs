@@ -17,8 +17,9 @@ use syn::{
 /// Number of files in the largest import cycle of each crate, by the root file of the crate.
 ///
 /// A change that makes a cycle smaller lowers the number here.
-const LARGEST_CYCLES: [(&str, usize); 11] = [
+const LARGEST_CYCLES: [(&str, usize); 12] = [
     ("src/limits/lib.rs", 0),
+    ("src/metrics/lib.rs", 0),
     ("src/ledger/crypto/lib.rs", 0),
     ("src/ledger/types/lib.rs", 0),
     ("src/ledger/vm/lib.rs", 0),

@@ -94,14 +94,14 @@ fn mailboxes(all: &[MailboxStatus], families: &mut Families) {
         "How long messages waited before the actor handled them.",
     ));
     for mailbox in all {
-        waited.distribution(&labels(mailbox), Unit::Time, &mailbox.waited);
+        waited.histogram_sample(&labels(mailbox), Unit::Time, &mailbox.waited);
     }
     let mut handling = families.histogram((
         "ledger_mailbox_handled_seconds",
         "How long the actor took to handle a message.",
     ));
     for mailbox in all {
-        handling.distribution(&labels(mailbox), Unit::Time, &mailbox.handling);
+        handling.histogram_sample(&labels(mailbox), Unit::Time, &mailbox.handling);
     }
 }
 
@@ -145,7 +145,7 @@ fn workers(all: &[WorkStatus], families: &mut Families) {
         "How long a job of the threads took.",
     ));
     for worker in all {
-        took.distribution(&labels(worker), Unit::Time, &worker.took);
+        took.histogram_sample(&labels(worker), Unit::Time, &worker.took);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Families of metrics, gathered for one answer.
 
-use ledger_actors::Distribution;
+use ledger_metrics::Histogram;
 use prometheus::{
     TextEncoder,
-    proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
+    proto::{self, Bucket, Counter, Gauge, LabelPair, Metric, MetricFamily, MetricType},
 };
 
 /// The name of a family, and what it says of itself.
@@ -12,15 +12,16 @@ pub type Title = (&'static str, &'static str);
 /// Names of labels and their values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// A family of which each of several things that are alike has a sample: its title, and how the sample is read.
+/// A family with a sample for each item of a kind, such as a mailbox: its title, and the function
+/// that returns the value of an item.
 pub type Row<T> = (Title, fn(&T) -> f64);
 
-/// What a sample of a distribution is counted in.
+/// Unit of the values in a histogram.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// Shown in seconds.
+    /// Durations: bounds in microseconds and the sum in nanoseconds become seconds.
     Time,
-    /// Shown as it is.
+    /// Plain numbers, which stay as they are.
     Count,
 }
 
@@ -61,7 +62,7 @@ impl Families {
         self.add(MetricType::COUNTER, title)
     }
 
-    /// One of distributions.
+    /// Adds a family of histograms.
     pub fn histogram(&mut self, title: Title) -> Family<'_> {
         self.add(MetricType::HISTOGRAM, title)
     }
@@ -127,25 +128,25 @@ impl Family<'_> {
         self
     }
 
-    /// A sample that is a distribution.
-    pub fn distribution(
+    /// Adds a sample of a histogram.
+    pub fn histogram_sample(
         &mut self,
         labels: Labels<'_>,
         unit: Unit,
-        distribution: &Distribution,
+        histogram: &Histogram,
     ) -> &mut Self {
-        let buckets = distribution.up_to().map(|(bound, count)| {
+        let buckets = histogram.cumulative_counts().map(|(bound, count)| {
             let mut bucket = Bucket::default();
             bucket.set_upper_bound(unit.bound(bound));
             bucket.set_cumulative_count(count);
             bucket
         });
-        let mut histogram = Histogram::default();
-        histogram.set_bucket(buckets.collect());
-        histogram.set_sample_count(distribution.count());
-        histogram.set_sample_sum(unit.sum(distribution.sum()));
+        let mut sample = proto::Histogram::default();
+        sample.set_bucket(buckets.collect());
+        sample.set_sample_count(histogram.count());
+        sample.set_sample_sum(unit.sum(histogram.sum()));
         let mut metric = labelled(labels);
-        metric.set_histogram(histogram);
+        metric.set_histogram(sample);
         self.family.mut_metric().push(metric);
         self
     }

@@ -1,14 +1,14 @@
 //! Of HTTP: answers by route and status, and the connections of each listener.
 
 use super::family::{Families, Row, Unit};
-use crate::wiring::{ConnectionCounts, OpenListeners};
+use crate::wiring::{ConnectionStatus, OpenListeners};
 use ledger_api::{ApiState, KeptAnswersStatus};
 
 /// Tells of both.
 pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
     routes(api, families);
     kept_answers(&api.kept_answers(), families);
-    connections(&listeners.counts(), families);
+    connections(&listeners.status(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {
@@ -37,7 +37,7 @@ fn routes(api: &ApiState, families: &mut Families) {
             ("method", route.method.as_str()),
             ("route", route.path.as_str()),
         ];
-        took.distribution(&labels, Unit::Time, &route.took);
+        took.histogram_sample(&labels, Unit::Time, &route.took);
     }
 }
 
@@ -56,7 +56,7 @@ fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
     }
 }
 
-const CONNECTION_GAUGES: [Row<ConnectionCounts>; 1] = [(
+const CONNECTION_GAUGES: [Row<ConnectionStatus>; 1] = [(
     (
         "ledger_connections_open",
         "Connections of the listener that are open.",
@@ -64,7 +64,7 @@ const CONNECTION_GAUGES: [Row<ConnectionCounts>; 1] = [(
     |count| count.open as f64,
 )];
 
-const CONNECTION_COUNTERS: [Row<ConnectionCounts>; 4] = [
+const CONNECTION_COUNTERS: [Row<ConnectionStatus>; 4] = [
     (
         (
             "ledger_connections_closed_idle_total",
@@ -95,8 +95,8 @@ const CONNECTION_COUNTERS: [Row<ConnectionCounts>; 4] = [
     ),
 ];
 
-fn connections(all: &[ConnectionCounts], families: &mut Families) {
-    let labels = |count: &ConnectionCounts| [("listener", count.listener)];
+fn connections(all: &[ConnectionStatus], families: &mut Families) {
+    let labels = |count: &ConnectionStatus| [("listener", count.listener)];
     families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
     let mut cut = families.counter((
         "ledger_connections_cut_total",

@@ -6,7 +6,7 @@ use ledger_actors::{
 };
 use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 /// Tells of all of them; the ledger lies in `data_dir`.
 pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
@@ -14,8 +14,7 @@ pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         pool: pool_status,
         commit: commit_status,
         waits: wait_status,
-        syncs,
-        sync_time,
+        syncs: sync_stats,
         ..
     } = node.meters();
     let config = node.config();
@@ -28,13 +27,13 @@ pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
             "ledger_store_syncs_total",
             "How often the store had the disk make its file durable (fsync).",
         ))
-        .sample(&[], syncs as f64);
+        .sample(&[], sync_stats.count as f64);
     families
         .counter((
             "ledger_store_sync_seconds_total",
             "How long these syncs took in sum.",
         ))
-        .sample(&[], sync_time.as_secs_f64());
+        .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
     store(node, data_dir, families);
     waits(wait_status, config, families);
     pruner(node.head().ledger_info(), &commit_status, config, families);
@@ -78,8 +77,14 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
         "ledger_pool_left_total",
         "Transactions that left the pool, by reason.",
     ));
-    for (reason, count) in &status.left {
-        left.sample(&[("reason", reason)], *count as f64);
+    for (reason, count) in [
+        ("committed", status.committed),
+        ("expired", status.expired),
+        ("evicted", status.evicted),
+        ("replaced", status.replaced),
+        ("rejected", status.rejected),
+    ] {
+        left.sample(&[("reason", reason)], count as f64);
     }
 }
 
@@ -107,7 +112,7 @@ fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
             "ledger_block_transactions",
             "How many transactions of users a durable block had.",
         ))
-        .distribution(&[], Unit::Count, &commit.block_transactions);
+        .histogram_sample(&[], Unit::Count, &commit.block_transactions);
 }
 
 fn clock(status: ClockStatus, families: &mut Families) {
@@ -125,13 +130,13 @@ fn commit(commit: &CommitStatus, families: &mut Families) {
             "ledger_commit_group_blocks",
             "How many blocks became durable in one write.",
         ))
-        .distribution(&[], Unit::Count, &commit.group_blocks);
+        .histogram_sample(&[], Unit::Count, &commit.group_blocks);
     families
         .histogram((
             "ledger_commit_write_seconds",
             "How long it took to make the blocks of one write durable.",
         ))
-        .distribution(&[], Unit::Time, &commit.write);
+        .histogram_sample(&[], Unit::Time, &commit.write);
 }
 
 fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
@@ -215,5 +220,5 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
             "ledger_pruner_step_seconds",
             "How long a step of pruning took to become durable.",
         ))
-        .distribution(&[], Unit::Time, &commit.prune);
+        .histogram_sample(&[], Unit::Time, &commit.prune);
 }

@@ -19,7 +19,7 @@ mod tests;
 pub(crate) use record::LogKey;
 pub(crate) use scan::{Scan, Stop};
 
-use crate::{StoreError, Syncs};
+use crate::{StoreError, SyncTimer};
 use record::{HEADER_BYTES, Header, PAGE_BYTES};
 use redb::{StorageBackend, StorageError};
 use std::{io, sync::Arc};
@@ -44,14 +44,15 @@ pub(crate) struct BlockLog {
     length: u64,
     /// The newest record, of whose memory the next is made where nobody else has it then.
     newest: Record,
-    syncs: Syncs,
+    sync_timer: SyncTimer,
 }
 
 /// The bytes of a record.
 pub(crate) type Record = Arc<Vec<u8>>;
 
 impl BlockLog {
-    /// A log in `file` whose records of `generation` are not needed, or are none; `syncs` counts what it syncs.
+    /// A log in `file` whose records of `generation` are not needed, or are none; `sync_timer`
+    /// counts its syncs.
     ///
     /// # Errors
     /// When the disk does not tell how long the file is.
@@ -59,7 +60,7 @@ impl BlockLog {
         file: Arc<dyn StorageBackend>,
         key: LogKey,
         generation: u64,
-        syncs: Syncs,
+        sync_timer: SyncTimer,
     ) -> Result<Self, StoreError> {
         let length = file.len().map_err(|error| failed("reading", &error))?;
         Ok(Self {
@@ -70,7 +71,7 @@ impl BlockLog {
             end: 0,
             length,
             newest: Record::default(),
-            syncs,
+            sync_timer,
         })
     }
 
@@ -118,7 +119,7 @@ impl BlockLog {
         self.file
             .write(self.end, &buffer)
             .map_err(|error| failed("writing", &error))?;
-        self.syncs
+        self.sync_timer
             .time(|| self.file.sync_data())
             .map_err(|error| failed("syncing", &error))?;
         self.length = self.length.max(self.end + buffer.len() as u64);

@@ -4,7 +4,7 @@ use super::{
     BlockLog, GROWTH_BYTES, LogKey, Stop,
     record::{HEADER_BYTES, PAGE_BYTES},
 };
-use crate::{StoreError, Syncs};
+use crate::{StoreError, SyncTimer};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault};
 use proptest::{prelude::*, test_runner::TestCaseError};
@@ -20,7 +20,7 @@ const ROOM: u64 = 16 * PAGE_BYTES;
 type Records = Vec<(u64, Vec<u8>)>;
 
 fn log(disk: &Disk, key: LogKey, generation: u64) -> BlockLog {
-    BlockLog::new(Arc::new(disk.log()), key, generation, Syncs::default()).unwrap()
+    BlockLog::new(Arc::new(disk.log()), key, generation, SyncTimer::default()).unwrap()
 }
 
 fn append(log: &mut BlockLog, height: u64, content: &[u8]) -> Result<bool, StoreError> {

@@ -1,9 +1,6 @@
 //! A socket that fails where its peer does not take what is written to it.
 
-use super::{
-    counts::{Counts, count},
-    pace::Patience,
-};
+use super::{ListenerMetrics, pace::Patience};
 use std::{
     io::{self, ErrorKind, IoSlice},
     pin::Pin,
@@ -25,7 +22,7 @@ pub struct Guarded {
     send_timeout: Duration,
     /// There is one as soon as the peer was waited for.
     waiting: Option<Box<Waiting>>,
-    counts: Arc<Counts>,
+    metrics: Arc<ListenerMetrics>,
 }
 
 #[derive(Debug)]
@@ -38,12 +35,12 @@ struct Waiting {
 
 impl Guarded {
     /// Guards `tcp`, whose peer may take nothing for `send_timeout` at most.
-    pub fn new(tcp: TcpStream, send_timeout: Duration, counts: Arc<Counts>) -> Self {
+    pub fn new(tcp: TcpStream, send_timeout: Duration, metrics: Arc<ListenerMetrics>) -> Self {
         Self {
             tcp,
             send_timeout,
             waiting: None,
-            counts,
+            metrics,
         }
     }
 
@@ -96,7 +93,7 @@ impl Guarded {
             waiting.timer.as_mut().reset((now + left).into());
             ready!(waiting.timer.as_mut().poll(context));
         }
-        count(&self.counts.cut_unread);
+        self.metrics.counters.cut_unread.increment();
         // Else the kernel would keep what was not taken, and try for minutes to send it.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(ErrorKind::TimedOut.into()))

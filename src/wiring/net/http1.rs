@@ -7,7 +7,6 @@
 
 use super::{
     PipelineOptions,
-    counts::count,
     idle::Idle,
     pipeline::DISCONNECT_TIMEOUT,
     slices::Slices,
@@ -180,10 +179,10 @@ impl<'a> Watch<'a> {
             if self.activity.is_closed() {
                 // The response was sent, and only the client keeps the connection open.
             } else if self.poll_head(context).is_ready() {
-                count(&self.options.counts.cut_slow_heads);
+                self.options.metrics.counters.cut_slow_heads.increment();
                 self.activity.end_late_head();
             } else if self.idle.poll(&self.activity, context).is_ready() {
-                count(&self.options.counts.closed_idle);
+                self.options.metrics.counters.closed_idle.increment();
                 self.activity.end_idle();
             } else {
                 return Poll::Pending;

@@ -8,20 +8,20 @@
 //! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs`, `idle.rs` |
 //! | HTTP/2 | `http2/` |
 //! | answers in pieces | `slices.rs` |
-//! | what was refused, closed or cut | `counts.rs` |
+//! | what was refused, closed or cut | `metrics.rs` |
 
-mod counts;
 mod date;
 mod guarded;
 mod http1;
 mod http2;
 mod idle;
+mod metrics;
 mod pace;
 mod pipeline;
 mod slices;
 mod transport;
 mod watched;
 
-pub use counts::{ConnectionCounts, Counts, OpenListeners};
 pub use http2::Http2Limits;
+pub use metrics::{ConnectionStatus, ListenerMetrics, OpenListeners};
 pub use pipeline::{ConnectionOptions, PipelineOptions, pipeline};

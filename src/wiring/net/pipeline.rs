@@ -2,8 +2,7 @@
 //! served with the HTTP that its client chose.
 
 use super::{
-    Counts,
-    counts::count,
+    ListenerMetrics,
     guarded::Guarded,
     http1,
     http2::{self, Http2Limits},
@@ -59,7 +58,7 @@ pub struct PipelineOptions {
     /// The connections of each address.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
     /// What is refused and cut.
-    pub counts: Arc<Counts>,
+    pub metrics: Arc<ListenerMetrics>,
     /// How each is served.
     pub connection: ConnectionOptions,
     /// Resolves when the listener begins to stop.
@@ -131,18 +130,18 @@ where
     H: http1::Http1,
 {
     async fn serve(&self, tcp: TcpStream) {
-        let counts = &self.options.counts;
+        let metrics = &self.options.metrics;
         // Without an address, the client has gone already.
         let Ok(peer) = tcp.peer_addr() else {
             return;
         };
         let Some(_permit) = self.options.addresses.try_acquire(network_of(peer.ip())) else {
-            count(&counts.refused_of_address);
+            metrics.counters.refused_of_address.increment();
             let _ = tcp.set_zero_linger();
             return;
         };
         // A task that is dropped releases the permit too.
-        let _open = Permit::acquire(&counts.open);
+        let _open = Permit::acquire(&metrics.open);
         self.serve_admitted(tcp, peer).await;
     }
 
@@ -153,10 +152,10 @@ where
         let guarded = Guarded::new(
             tcp,
             options.connection.client_send_timeout,
-            Arc::clone(&options.counts),
+            Arc::clone(&options.metrics),
         );
         let Some(mut transport) = self.transport(guarded).await else {
-            count(&options.counts.failed_handshakes);
+            options.metrics.counters.failed_handshakes.increment();
             return;
         };
         if !self.has_request(&mut transport).await {
@@ -182,7 +181,7 @@ where
             received = transport.has_bytes() => matches!(received, Ok(true)),
             () = options.stopping.notified() => false,
             () = sleep(options.connection.keep_alive) => {
-                count(&options.counts.closed_idle);
+                options.metrics.counters.closed_idle.increment();
                 false
             }
         }

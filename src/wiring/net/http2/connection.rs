@@ -8,7 +8,7 @@ use super::{
     patience::ConnectionPatience,
     request::{is_too_long, request},
 };
-use crate::wiring::net::{Counts, PipelineOptions, counts::count, transport::Transport};
+use crate::wiring::net::{ListenerMetrics, PipelineOptions, transport::Transport};
 use actix_http::{Request, Response};
 use actix_service::Service;
 use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
@@ -37,11 +37,11 @@ where
     let connection = match timeout(options.connection.client_request_timeout, handshake).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            count_misbehavior(&error, &options.counts);
+            count_misbehavior(&error, &options.metrics);
             return;
         }
         Err(_) => {
-            count(&options.counts.cut_slow_heads);
+            options.metrics.counters.cut_slow_heads.increment();
             return;
         }
     };
@@ -79,7 +79,7 @@ async fn run<F>(
 ) where
     F: Future<Output = Outcome>,
 {
-    let counts = &options.counts;
+    let metrics = &options.metrics;
     let mut served = FuturesUnordered::new();
     let mut stopping = pin!(options.stopping.notified());
     let mut is_stopping = false;
@@ -90,7 +90,7 @@ async fn run<F>(
             accepted = poll_fn(|context| connection.poll_accept(context)) => match accepted {
                 Some(Ok(stream)) => served.push(serve_stream(stream)),
                 Some(Err(error)) => {
-                    count_misbehavior(&error, counts);
+                    count_misbehavior(&error, metrics);
                     return;
                 }
                 None => return,
@@ -99,11 +99,11 @@ async fn run<F>(
                 match outcome {
                     Outcome::Sent => taken_back = taken_back.saturating_sub(1),
                     Outcome::TakenBack => taken_back += 1,
-                    Outcome::Unread => count(&counts.reset_unread_streams),
+                    Outcome::Unread => metrics.counters.reset_unread_streams.increment(),
                     Outcome::Broken => {}
                 }
                 if taken_back > TAKEN_BACK_MAX {
-                    count(&counts.cut_misbehaving);
+                    metrics.counters.cut_misbehaving.increment();
                     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     break;
                 }
@@ -116,7 +116,7 @@ async fn run<F>(
                 connection.graceful_shutdown();
             },
             () = &mut idle, if served.is_empty() => {
-                count(&counts.closed_idle);
+                metrics.counters.closed_idle.increment();
                 connection.graceful_shutdown();
                 break;
             },
@@ -130,9 +130,9 @@ async fn run<F>(
 
 /// Counts a connection that ends because its client broke the protocol. Other errors are of the
 /// transport.
-fn count_misbehavior(error: &h2::Error, counts: &Counts) {
+fn count_misbehavior(error: &h2::Error, metrics: &ListenerMetrics) {
     if error.is_library() || error.is_go_away() {
-        count(&counts.cut_misbehaving);
+        metrics.counters.cut_misbehaving.increment();
     }
 }
 
