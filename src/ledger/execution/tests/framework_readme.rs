@@ -30,7 +30,7 @@ fn excerpts(readme: &str) -> Vec<Excerpt<'_>> {
 
 #[test]
 fn every_excerpt_stands_in_its_file() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("framework");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../framework");
     let readme = fs::read_to_string(directory.join("README.md")).unwrap();
     let excerpts = excerpts(&readme);
     assert!(excerpts.len() >= 6, "there are only {}", excerpts.len());
