@@ -17,15 +17,13 @@
 )]
 #[path = "../src/ledger/tests/functions/mod.rs"]
 mod functions;
-#[allow(dead_code, reason = "the bench uses a part of what the tests do")]
-#[path = "../src/ledger/tests/kit/mod.rs"]
-mod kit;
 #[path = "functions_worst.rs"]
 mod worst;
 
 pub(crate) use functions::*;
 
 use ledger::{Chain, OrderedBlock, execute::execute_block};
+use ledger_test_support::next_block;
 use std::{
     collections::BTreeSet,
     sync::Arc,
@@ -115,7 +113,7 @@ fn median(
         .map(|_| {
             let block = OrderedBlock {
                 transactions: transactions.to_vec(),
-                ..kit::next_block(&newest.tip)
+                ..next_block(&newest.tip)
             };
             let begin = Instant::now();
             let executed = execute_block(chain, &newest.tip, &state, block).expect("it ran before");

@@ -1,12 +1,12 @@
 //! How much one block holds: the work and the output at which it ends, and what becomes of the rest.
 
-use crate::kit::{MemoryChain, next_block};
 use ledger::{
     AccountAddress, Chain, CheckedTransaction, DiscardedTransaction, ExecutedBlock,
     ExecutedTransaction, Genesis, OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,
     execute::execute_block,
     transaction::{BlockEndInfo, BlockEpilogue},
 };
+use ledger_test_support::{MemoryChain, next_block};
 use std::sync::Arc;
 
 /// How many transactions a block of the node's configuration takes at most.

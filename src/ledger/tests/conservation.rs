@@ -4,12 +4,12 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::kit::{MemoryChain, START_SECS};
 use fastrand::Rng;
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedBlock, Genesis, StateKey, StateKeyParts,
     Transaction, WriteOp, execute::execute_block,
 };
+use ledger_test_support::{MemoryChain, START_SECS};
 use std::collections::HashMap;
 
 /// Sums all coin stores and reads the recorded supply, from the state alone.

@@ -1,11 +1,11 @@
 //! Execution through its door: signed transactions in, committed transactions and state out.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, AssetType, CheckedTransaction, ExecutedTransaction, Genesis, ValidationStatus,
     crypto::Ed25519PrivateKey, execute::validate_for_admission, framework::balance,
     transaction::TransactionPayload,
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 
 fn key(number: usize) -> Ed25519PrivateKey {
     Genesis::development_accounts()[number].private_key.clone()

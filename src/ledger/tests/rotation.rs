@@ -2,7 +2,6 @@
 //! more with the old one. The refusals of proofs, and what the table of originating addresses refuses, have
 //! their cases in `functions/account/rotations.rs`.
 
-use crate::kit::MemoryChain;
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
 use ledger::{
@@ -15,6 +14,7 @@ use ledger::{
         MultiEd25519Signature, MultiKey, TransactionAuthenticator,
     },
 };
+use ledger_test_support::MemoryChain;
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 /// The first two of the keys sign.

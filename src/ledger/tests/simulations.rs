@@ -1,7 +1,6 @@
 //! Simulations through the door of execution: what an unchecked transaction may cost, when its block is,
 //! and who need not sign.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, Genesis, LedgerInfo, RawTransaction,
     SignedTransaction, StateError, StateKey, StateView, ValidationStatus as Status,
@@ -11,6 +10,7 @@ use ledger::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
     },
 };
+use ledger_test_support::{MemoryChain, START_SECS};
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;

@@ -1,6 +1,5 @@
 //! Transactions of several signers, and those that another account pays for.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, Genesis, LedgerInfo, RawTransaction,
     SignedTransaction, StateKey, ValidationStatus as Status,
@@ -9,6 +8,7 @@ use ledger::{
     framework::modules::account::Account,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS, TransactionSigner as _};
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const COIN: &str = "0x1::node_coin::NodeCoin";
@@ -247,11 +247,7 @@ fn every_key_must_be_its_accounts() {
         } = signed.transaction().clone();
         let message =
             raw.fee_payer_signing_message(&[address(1)], address(2), chain.chain.vendor());
-        let by = AccountAuthenticator::Ed25519 {
-            public_key: key(3).public_key(),
-            signature: key(3).sign(&message),
-        };
-        change(&mut authenticator, by);
+        change(&mut authenticator, key(3).authenticate(&message));
         let forged = SignedTransaction { raw, authenticator };
         let forged = CheckedTransaction::check(forged, &chain.chain).unwrap();
         assert_eq!(refusal(&mut chain, forged), Status::InvalidAuthKey);

@@ -1,12 +1,12 @@
 //! Room on the ledger: what it costs, what is given back, and where it is free.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use fastrand::Rng;
 use ledger::{
     ExecutedTransaction, Genesis, Parameters, StateKey, ValidationStatus, Vendor,
     crypto::Ed25519PrivateKey,
     execute::{intrinsic_units, validate_for_admission},
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 
 fn key() -> Ed25519PrivateKey {
     Genesis::development_accounts().remove(0).private_key

@@ -1,10 +1,10 @@
 //! What the ledger says of itself: chain id, time, height, status, and the prices that its meter charges.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, Genesis, Parameters, StateKey, StructTag, Vendor,
     execute::{cost, view},
 };
+use ledger_test_support::{MemoryChain, START_SECS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! What an account once gave away its creator does not get back: the address of a resource account or a
 //! multisig account is used for good, whatever those who hold it now have undone of its creation.
 
-use crate::kit::MemoryChain;
 use ledger::{
     AccountAddress, EntryFunction, Genesis, HashValue,
     crypto::Ed25519PrivateKey,
     framework::modules::account::resource_address,
     transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
+use ledger_test_support::MemoryChain;
 
 const SUCCESS: &str = "Executed successfully";
 const EXISTS: &str = "Move abort in 0x1::account: ERESOURCE_ACCCOUNT_EXISTS(0x8000f): there is a resource account of this creator and seed";

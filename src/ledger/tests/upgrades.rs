@@ -1,7 +1,6 @@
 //! A module that comes with a later version of the framework: absent below the height at which the
 //! chain switches that version on, there from it on, and the same in every replay.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger::{
     AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis,
     HashValue, ModuleId, Parameters, Vendor,
@@ -9,6 +8,7 @@ use ledger::{
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
 };
+use ledger_test_support::{MemoryChain, START_SECS};
 
 const ESCROW: &str = "0x1::escrow";
 const COIN: &str = "0x1::node_coin::NodeCoin";

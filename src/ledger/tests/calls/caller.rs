@@ -1,9 +1,6 @@
 //! Who makes the calls, and what every failed call has in common.
 
-use crate::{
-    calls::functions::{Callable, put_object},
-    kit::{GAS_UNIT_PRICE, MemoryChain},
-};
+use crate::calls::functions::{Callable, put_object};
 use ledger::{
     AccountAddress, AccountFacts, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Genesis,
     Parameters, StateKey, StructTag, Vendor,
@@ -11,6 +8,7 @@ use ledger::{
     execute::{ViewError, view},
     framework::FRAMEWORK_VERSION,
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 
 /// A chain and an account that makes calls that fail.
 pub struct Caller {

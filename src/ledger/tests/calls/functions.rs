@@ -1,9 +1,9 @@
 //! The functions that clients can call, found through the ABI, with arguments that decode.
 
-use crate::kit::MemoryChain;
 use ledger::{
     AccountAddress, Framework, ModuleId, StateKey, StructTag, TypeTag, framework::FRAMEWORK_VERSION,
 };
+use ledger_test_support::MemoryChain;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

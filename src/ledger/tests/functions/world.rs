@@ -1,11 +1,11 @@
 //! The chain that a case runs on: development accounts that sign calls, and views to look with.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Chain, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction,
     Genesis, RawTransaction, StateKey, crypto::Ed25519PrivateKey, execute::view,
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use serde_json::Value;
 use std::collections::HashMap;
 

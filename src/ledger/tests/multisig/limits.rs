@@ -1,10 +1,8 @@
 //! Payloads that pass a limit of the transaction that carries them.
 
-use crate::{
-    kit::GAS_UNIT_PRICE,
-    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form},
-};
+use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form};
 use ledger::{Genesis, Parameters, Vendor};
+use ledger_test_support::GAS_UNIT_PRICE;
 use serde_json::json;
 
 /// More transfers, of two events each, than a transaction may emit events for: it may emit 8192.

@@ -1,6 +1,5 @@
 //! A multisig account with money on a chain of its own, and what its owners do with it.
 
-use crate::kit::MemoryChain;
 use ledger::{
     AccountAddress, EntryFunction, ExecutedTransaction, Genesis, HashValue, ValidationStatus,
     crypto::Ed25519PrivateKey,
@@ -10,6 +9,7 @@ use ledger::{
         TransactionPayload,
     },
 };
+use ledger_test_support::MemoryChain;
 use serde_json::Value;
 
 pub fn key(number: usize) -> Ed25519PrivateKey {

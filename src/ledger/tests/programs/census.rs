@@ -1,12 +1,12 @@
 //! Counts all that is worth something, from the state alone: every coin and every unit of a fungible
 //! asset, wherever a value of such a type lies, found by walking each stored value along its type.
 
-use crate::kit::MemoryChain;
 use bytes::Bytes;
 use ledger::{
     AccountAddress, Framework, StateKey, StateKeyParts, StructTag, TypeTag,
     framework::modules::table::TableInfo,
 };
+use ledger_test_support::MemoryChain;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

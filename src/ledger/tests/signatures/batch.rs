@@ -1,6 +1,6 @@
 //! One verdict for a signature, whether it is checked alone or with others, and whatever it stands in.
 
-use super::kit::{chain, message, sign_with_torsion, signed_by, single_key};
+use super::kit::{message, sign_with_torsion, signed_by, single_key};
 use bytes::Bytes;
 use curve25519_dalek::{
     edwards::{CompressedEdwardsY, EdwardsPoint},
@@ -14,6 +14,7 @@ use ledger::{
         MultiEd25519Signature, MultiKey,
     },
 };
+use ledger_test_support::development_chain;
 use proptest::prelude::*;
 
 /// A point of order 8.
@@ -114,7 +115,7 @@ proptest! {
 
     #[test]
     fn many_together_have_the_verdicts_of_each_alone(makings in prop::collection::vec((making(), 0u8..4), 0..24)) {
-        let chain = chain();
+        let chain = development_chain();
         let mut transactions = Vec::new();
         let mut expected = Vec::new();
         for (number, (making, signer)) in (0..).zip(&makings) {

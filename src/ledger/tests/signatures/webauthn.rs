@@ -1,13 +1,14 @@
 //! Passkeys: assertions that the test makes as an authenticator and a browser would, and every way in
 //! which one is none.
 
-use super::kit::{chain, message, signed_by, single_key};
+use super::kit::{message, signed_by, single_key};
 use bytes::Bytes;
 use ledger::{
     CheckedTransaction, Discard, ValidationStatus,
     crypto::webauthn::{self, Assertion, AssertionSignature},
     transaction::{AnyPublicKey, AnySignature},
 };
+use ledger_test_support::development_chain;
 use p256::ecdsa::{Signature, SigningKey, signature::hazmat::PrehashSigner};
 
 /// The number of the transaction that is signed: one whose challenge has a letter in which base64url
@@ -56,7 +57,7 @@ fn check(assertion: Assertion) -> Result<(), Discard> {
     let point = key().verifying_key().to_sec1_point(false);
     let key = AnyPublicKey::Secp256r1Ecdsa(Bytes::copy_from_slice(point.as_bytes()));
     let transaction = signed_by(NUMBER, single_key(key, AnySignature::WebAuthn(assertion)));
-    CheckedTransaction::check(transaction, &chain()).map(|_| ())
+    CheckedTransaction::check(transaction, &development_chain()).map(|_| ())
 }
 
 #[track_caller]
