@@ -1,8 +1,8 @@
 //! Who gets a place in a full pool, and at whose cost.
 
 use super::*;
-use crate::testing::chain;
 use ledger::transaction::{MultiEd25519PublicKey, MultiEd25519Signature, TransactionAuthenticator};
+use ledger_test_support::development_chain;
 
 #[test]
 fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
@@ -72,7 +72,10 @@ fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
         signature: MultiEd25519Signature(vec![1; 68].into()),
     };
     let larger = Pending {
-        transaction: Arc::new(CheckedTransaction::trusted(signed, chain().vendor())),
+        transaction: Arc::new(CheckedTransaction::trusted(
+            signed,
+            development_chain().vendor(),
+        )),
         inserted_at_secs: NOW,
     };
     let before = draft(1, 0).checked().size_bytes();
