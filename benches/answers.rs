@@ -1,9 +1,6 @@
 //! What an answer costs without the network: routing, middleware, the look-up, JSON or BCS.
 //! `cargo bench -p ledger-api --bench answers`.
 
-#[path = "kit.rs"]
-mod kit;
-
 use actix_http::Request;
 use actix_web::{
     App, Error,
@@ -23,9 +20,9 @@ use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_crypto::HashValue;
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{TestAccount, funded_genesis};
 use ledger_vm::Chain;
 use serde_json::Value;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 const JSON: &str = "application/json";
@@ -52,7 +49,7 @@ impl Fixture {
     fn new() -> Self {
         let system = System::new();
         let directory = tempfile::tempdir().expect("a directory");
-        let genesis = kit::genesis(2);
+        let genesis = funded_genesis(2);
         let chain = build_chain(&genesis).expect("a valid genesis");
         let options = StoreOptions {
             cache_bytes: 64 << 20,
@@ -98,14 +95,11 @@ trait Door<B>: Service<Request, Response = ServiceResponse<B>, Error = Error> {}
 
 impl<B, S: Service<Request, Response = ServiceResponse<B>, Error = Error>> Door<B> for S {}
 
-/// Has the transfers committed; gives the hash of one of the block.
+/// Commits the transfers and returns the hash of one of the block.
 async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValue {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .expect("after 1970");
-    let expires_secs = now.as_secs() + 600;
-    let submit = async |accounts, number| {
-        let transfer = kit::transfer(accounts, number, expires_secs);
+    let submit = async |sender: u64, number| {
+        let recipient = TestAccount::from_seed(1 - sender).address;
+        let transfer = TestAccount::from_seed(sender).transfer(chain, number, recipient, 1);
         let request = TestRequest::post()
             .uri("/v1/transactions")
             .insert_header((CONTENT_TYPE, "application/x.node.signed_transaction+bcs"))
@@ -119,12 +113,12 @@ async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValu
     };
     // The first comes last, so that all of them go into one block.
     for number in (1..BLOCK_TRANSFERS).rev() {
-        submit((0, 1), number).await;
+        submit(0, number).await;
     }
-    let hash = submit((0, 1), 0).await;
+    let hash = submit(0, 0).await;
     wait(hash).await;
     for number in 0..BLOCKS_AFTER {
-        wait(submit((1, 0), number).await).await;
+        wait(submit(1, number).await).await;
     }
     hash
 }

@@ -1,7 +1,7 @@
 //! Each entry function of the framework: how many a core executes per second, and its gas, so that gas
-//! follows cost. `cargo bench -p ledger-execution --bench functions`.
+//! follows cost. `cargo bench -p ledger --bench functions`.
 //!
-//! The calls are those of the tests (`src/ledger/execution/tests/functions`), each the first that succeeds, and
+//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds, and
 //! some with the worst arguments (`functions_worst.rs`); a call is run again and again on the state
 //! before it. Gas is without the fee for storage, which pays for
 //! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
@@ -17,15 +17,13 @@
 )]
 #[path = "../src/ledger/execution/tests/functions/mod.rs"]
 mod functions;
-#[allow(dead_code, reason = "the bench uses a part of what the tests do")]
-#[path = "../src/ledger/execution/tests/kit/mod.rs"]
-mod kit;
 #[path = "functions_worst.rs"]
 mod worst;
 
 pub(crate) use functions::*;
 
 use ledger_execution::execute_block;
+use ledger_test_support::next_block;
 use ledger_types::OrderedBlock;
 use ledger_vm::Chain;
 use std::{
@@ -117,7 +115,7 @@ fn median(
         .map(|_| {
             let block = OrderedBlock {
                 transactions: transactions.to_vec(),
-                ..kit::next_block(&newest.tip)
+                ..next_block(&newest.tip)
             };
             let begin = Instant::now();
             let executed = execute_block(chain, &newest.tip, &state, block).expect("it ran before");

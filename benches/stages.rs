@@ -1,23 +1,16 @@
 //! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
 //! validation, execution in blocks of several sizes and on several threads; and of a hash alone and among others.
-//! `cargo bench -p ledger-execution --bench stages`.
+//! `cargo bench -p ledger --bench stages`.
 
-#[path = "kit.rs"]
-mod kit;
-
-use bytes::Bytes;
 use divan::{Bencher, counter::ItemsCount};
 use ledger_crypto::HashValue;
-use ledger_execution::{
-    ValidationInputs, build_chain, execute_block, execute_genesis, validate_for_admission,
-};
+use ledger_execution::{ValidationInputs, execute_block, validate_for_admission};
+use ledger_test_support::{MemoryChain, START_SECS, TestAccount, funded_genesis, next_block};
 use ledger_types::{
-    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, OrderedBlock, SignedTransaction,
-    StateKey, StateView, Vendor, accumulator::root_of, decode_signed_transaction,
+    CheckedTransaction, OrderedBlock, SignedTransaction, Vendor, accumulator::root_of,
+    decode_signed_transaction,
 };
-use ledger_vm::Chain;
 use std::{
-    collections::HashMap,
     ops::Range,
     sync::{
         Arc,
@@ -26,80 +19,48 @@ use std::{
     thread,
 };
 
-const NOW_SECS: u64 = 1_700_000_000;
 const ACCOUNTS: u64 = 10_000;
 
 fn main() {
     divan::main();
 }
 
-/// A chain at genesis with many funded accounts, its state in memory.
-struct Fixture {
-    chain: Chain,
-    tip: ChainTip,
-    state: HashMap<StateKey, Bytes>,
+/// Creates a chain at genesis with many funded accounts, its state in memory.
+fn rich_chain() -> MemoryChain {
+    MemoryChain::new(&funded_genesis(ACCOUNTS))
 }
 
-impl Fixture {
-    fn new() -> Self {
-        let genesis = kit::genesis(ACCOUNTS);
-        let chain = build_chain(&genesis).expect("a valid genesis");
-        let block: ExecutedBlock = execute_genesis(&genesis, &chain);
-        let writes = block.transactions[0].writes.iter();
-        let state = writes
-            .filter_map(|(key, op)| Some((key.clone(), op.value()?.clone())))
-            .collect();
-        Self {
-            chain,
-            tip: block.tip,
-            state,
-        }
-    }
-
-    fn transfer(&self, number: u64) -> SignedTransaction {
-        kit::transfer((number, (number + 1) % ACCOUNTS), 0, NOW_SECS + 600)
-    }
-
-    fn block(&self, size: u64) -> OrderedBlock {
-        self.block_of(0..size)
-    }
-
-    /// A block of the transfers with these numbers.
-    fn block_of(&self, numbers: Range<u64>) -> OrderedBlock {
-        let trusted = |number| {
-            Arc::new(CheckedTransaction::trusted(
-                self.transfer(number),
-                self.chain.vendor(),
-            ))
-        };
-        OrderedBlock {
-            height: 1,
-            epoch: 1,
-            round: 1,
-            proposer: AccountAddress::ZERO,
-            timestamp_usecs: NOW_SECS * 1_000_000,
-            transactions: numbers.map(trusted).collect(),
-            certificate: Bytes::new(),
-        }
-    }
+/// Signs the transfer of 1 from an account to the next one.
+fn transfer(fixture: &MemoryChain, number: u64) -> SignedTransaction {
+    let to = TestAccount::from_seed((number + 1) % ACCOUNTS).address;
+    TestAccount::from_seed(number).transfer(&fixture.chain, 0, to, 1)
 }
 
-impl StateView for Fixture {
-    fn get(&self, key: &StateKey) -> Result<Option<Bytes>, ledger_types::StateError> {
-        Ok(self.state.get(key).cloned())
+/// Returns block 1 with the transfers of these numbers.
+fn block(fixture: &MemoryChain, numbers: Range<u64>) -> OrderedBlock {
+    let vendor = fixture.chain.vendor();
+    let trusted = |number| {
+        Arc::new(CheckedTransaction::trusted(
+            transfer(fixture, number),
+            vendor,
+        ))
+    };
+    OrderedBlock {
+        transactions: numbers.map(trusted).collect(),
+        ..next_block(&fixture.tip)
     }
 }
 
 #[divan::bench]
 fn decode(bencher: Bencher) {
-    let bytes = bcs::to_bytes(&Fixture::new().transfer(1)).expect("BCS");
+    let bytes = bcs::to_bytes(&transfer(&rich_chain(), 1)).expect("BCS");
     bencher.bench(|| decode_signed_transaction(&bytes).expect("a transaction"));
 }
 
 #[divan::bench]
 fn hash_and_size(bencher: Bencher) {
-    let fixture = Fixture::new();
-    let transaction = fixture.transfer(1);
+    let fixture = rich_chain();
+    let transaction = transfer(&fixture, 1);
     bencher
         .with_inputs(|| transaction.clone())
         .bench_values(|transaction| {
@@ -131,8 +92,8 @@ fn node_among_others(bencher: Bencher) {
 
 #[divan::bench]
 fn check_signature(bencher: Bencher) {
-    let fixture = Fixture::new();
-    let transaction = fixture.transfer(1);
+    let fixture = rich_chain();
+    let transaction = transfer(&fixture, 1);
     bencher.bench(|| {
         transaction
             .check(fixture.chain.vendor(), fixture.chain.parameters())
@@ -142,19 +103,19 @@ fn check_signature(bencher: Bencher) {
 
 #[divan::bench]
 fn validate(bencher: Bencher) {
-    let fixture = Fixture::new();
-    let transaction = CheckedTransaction::trusted(fixture.transfer(1), fixture.chain.vendor());
+    let fixture = rich_chain();
+    let transaction = CheckedTransaction::trusted(transfer(&fixture, 1), fixture.chain.vendor());
     let facts = ValidationInputs::read(&fixture.chain, &fixture, transaction.transaction());
     let facts = facts.expect("state in memory");
     bencher.bench(|| {
-        validate_for_admission(&fixture.chain, &facts, &transaction, NOW_SECS).expect("valid");
+        validate_for_admission(&fixture.chain, &facts, &transaction, START_SECS).expect("valid");
     });
 }
 
 #[divan::bench(args = [1, 10, 100, 1_000])]
 fn execute(bencher: Bencher, size: u64) {
-    let fixture = Fixture::new();
-    let block = fixture.block(size);
+    let fixture = rich_chain();
+    let block = block(&fixture, 0..size);
     bencher
         .counter(ItemsCount::new(size))
         .with_inputs(|| block.clone())
@@ -169,14 +130,14 @@ fn execute(bencher: Bencher, size: u64) {
 #[divan::bench(args = [(1, 0), (2, 0), (1, 2), (2, 2)])]
 fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
     const SIZE: u64 = 1_000;
-    let fixture = Fixture::new();
-    let of_part = |part| fixture.block_of(part * SIZE / parts..(part + 1) * SIZE / parts);
+    let fixture = rich_chain();
+    let of_part = |part| block(&fixture, part * SIZE / parts..(part + 1) * SIZE / parts);
     let blocks: Vec<_> = (0..parts).map(of_part).collect();
     let execute = |block| {
         execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes");
     };
     let is_over = AtomicBool::new(false);
-    let transaction = fixture.transfer(1);
+    let transaction = transfer(&fixture, 1);
     thread::scope(|scope| {
         for _ in 0..busy {
             scope.spawn(|| {

@@ -11,14 +11,11 @@
 use bytes::Bytes;
 use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_test_support::{TransactionBuilder, development_chain, function_call};
 use ledger_types::{
-    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, EntryFunction,
-    ExecutedBlock, ExecutedTransaction, ExecutionStatus, Identifier, RawTransaction,
-    SignedTransaction, Transaction, TransactionInfo, Vendor, WriteSet,
-    transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
-        TransactionInfoV0, TransactionPayload,
-    },
+    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, ExecutedBlock,
+    ExecutedTransaction, ExecutionStatus, Transaction, TransactionInfo, WriteSet,
+    transaction::TransactionInfoV0,
 };
 use std::{
     env, fs,
@@ -126,42 +123,23 @@ fn resident_bytes() -> usize {
     pages.expect("the second number") * PAGE_BYTES
 }
 
-/// The transfer with this index, of the account with so many.
+/// Returns the transfer with this index, of an account that sends `per_account` of them.
 fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransaction> {
-    let call = EntryFunction {
-        module: "0x1::coin".parse().expect("a module"),
-        function: Identifier::new("transfer").expect("a name"),
-        type_args: Vec::new(),
-        args: vec![Bytes::from(vec![1; 32]), Bytes::from(vec![2; 8])],
-    };
+    let chain = development_chain();
     let number = index % per_account;
-    let payload = if name == "orderless" {
-        TransactionPayload::Payload(InnerPayload::V1 {
-            executable: TransactionExecutable::EntryFunction(call),
-            extra_config: ExtraConfig::V1 {
-                multisig_address: None,
-                // Nonces are random.
-                replay_protection_nonce: Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            },
-        })
-    } else {
-        TransactionPayload::EntryFunction(call)
-    };
-    let raw = RawTransaction {
-        sender: AccountAddress::from_low_u64(index / per_account),
-        sequence_number: number,
-        payload,
-        max_gas_amount: 1_000,
-        gas_unit_price: 100 + index / 97 % 10,
-        expiration_timestamp_secs: NOW_SECS + 60 + index / 1_000 % 60,
-        chain_id: 4,
-    };
-    let authenticator = TransactionAuthenticator::Ed25519 {
-        public_key: Ed25519PublicKey([1; 32]),
-        signature: Ed25519Signature([1; 64]),
-    };
-    let signed = SignedTransaction { raw, authenticator };
-    Arc::new(CheckedTransaction::trusted(signed, &Vendor::default()))
+    let call = function_call("0x1::coin::transfer", &[], vec![vec![1; 32], vec![2; 8]]);
+    let sender = AccountAddress::from_low_u64(index / per_account);
+    let mut builder = TransactionBuilder::call(&chain, sender, call)
+        .gas_unit_price(100 + index / 97 % 10)
+        .expiration_secs(NOW_SECS + 60 + index / 1_000 % 60);
+    if name == "orderless" {
+        // Nonces are random.
+        builder = builder.nonce(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    }
+    let signed = builder
+        .sequence_number(number)
+        .with_signature(Ed25519PublicKey([1; 32]), Ed25519Signature([1; 64]));
+    Arc::new(CheckedTransaction::trusted(signed, chain.vendor()))
 }
 
 /// A block that has executed these.

@@ -57,7 +57,8 @@ fn tell(directory: &Path, pending: &[Pending], error: &io::Error, tries_left: u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{chain, draft};
+    use crate::testing::draft;
+    use ledger_test_support::development_chain;
 
     fn pending() -> Vec<Pending> {
         vec![Pending {
@@ -70,7 +71,7 @@ mod tests {
     async fn what_room_does_not_help_is_told_at_once() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
-        let error = save_patiently(&missing, &chain(), &pending())
+        let error = save_patiently(&missing, &development_chain(), &pending())
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);

@@ -198,7 +198,8 @@ pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{chain, draft};
+    use crate::testing::draft;
+    use ledger_test_support::development_chain;
 
     fn pending() -> Vec<Pending> {
         let pending = (0..3u64).map(|number| Pending {
@@ -209,14 +210,14 @@ mod tests {
     }
 
     fn load_all(directory: &Path) -> Result<Option<Vec<Pending>>, SavedPoolError> {
-        load(directory, &chain())
+        load(directory, &development_chain())
     }
 
     #[test]
     fn what_was_saved_is_loaded_until_it_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         assert!(load_all(directory.path()).unwrap().is_none());
-        save(directory.path(), &chain(), &pending()).unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap();
         let loaded = load_all(directory.path()).unwrap().unwrap();
         let facts = |all: &[Pending]| -> Vec<_> {
             all.iter()
@@ -236,8 +237,8 @@ mod tests {
     #[test]
     fn an_empty_pool_leaves_no_file() {
         let directory = tempfile::tempdir().unwrap();
-        save(directory.path(), &chain(), &pending()).unwrap();
-        save(directory.path(), &chain(), &[]).unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap();
+        save(directory.path(), &development_chain(), &[]).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
@@ -246,7 +247,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         // A directory in the place of the file, which no rename replaces.
         fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
-        save(directory.path(), &chain(), &pending()).unwrap_err();
+        save(directory.path(), &development_chain(), &pending()).unwrap_err();
         assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
     }
 
@@ -258,7 +259,7 @@ mod tests {
                 .iter()
                 .map(|pending| pending.transaction.size_bytes());
             let foretold = file_bytes(count, bytes.sum());
-            let actual = encode(&chain(), pending).unwrap().len() as u64;
+            let actual = encode(&development_chain(), pending).unwrap().len() as u64;
             assert!(
                 (actual..actual + 16).contains(&foretold),
                 "{foretold} for {actual}"
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn every_damaged_byte_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
-        save(directory.path(), &chain(), &pending()).unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap();
         let path = directory.path().join(FILE_NAME);
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {

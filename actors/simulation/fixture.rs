@@ -2,20 +2,15 @@
 
 use bytes::Bytes;
 use fastrand::Rng;
-use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, HashValue};
-use ledger_execution::{
-    development_accounts, development_genesis, execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT,
-};
+use ledger_crypto::{Ed25519Signature, HashValue};
+use ledger_execution::{execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT};
 use ledger_framework::new_chain;
 use ledger_store::{Store, StoreOptions};
-use ledger_test_support::{Disk, Image};
+use ledger_test_support::{
+    Disk, Image, TestAccount, TransactionBuilder, test_genesis, transfer_call,
+};
 use ledger_types::{
-    AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Identifier,
-    Parameters, RawTransaction, SignedTransaction, StateKey, Vendor,
-    transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
-        TransactionPayload,
-    },
+    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, Parameters, StateKey,
 };
 use ledger_vm::Chain;
 use std::sync::{Arc, OnceLock};
@@ -64,7 +59,7 @@ impl Fixture {
     }
 
     fn new(parameters: Parameters) -> Self {
-        let genesis = development_genesis(4, Vendor::default(), parameters);
+        let genesis = test_genesis(parameters);
         // Not the genesis' own: that refuses blocks as small as these.
         let chain = new_chain(
             genesis.chain_id,
@@ -93,26 +88,12 @@ impl Fixture {
     }
 }
 
-/// An account that takes part.
-pub(super) struct Wallet {
-    pub(super) address: AccountAddress,
-    public_key: Ed25519PublicKey,
-}
-
-/// All of them, the funded ones first.
-pub(super) fn wallets() -> &'static [Wallet] {
-    static ALL: OnceLock<Vec<Wallet>> = OnceLock::new();
+/// Returns the accounts that take part, the funded ones first.
+pub(super) fn wallets() -> &'static [TestAccount] {
+    static ALL: OnceLock<Vec<TestAccount>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let funded = development_accounts()
-            .into_iter()
-            .map(|account| account.private_key);
-        let poor =
-            (FUNDED..WALLETS).map(|number| Ed25519PrivateKey::from_seed(&[number as u8; 32]));
-        let wallets = funded.chain(poor).map(|key| Wallet {
-            address: AccountAddress::from_public_key(&key.public_key()),
-            public_key: key.public_key(),
-        });
-        wallets.collect()
+        let poor = (FUNDED..WALLETS).map(|number| TestAccount::from_seed(number as u64));
+        TestAccount::development().into_iter().chain(poor).collect()
     })
 }
 
@@ -145,63 +126,32 @@ pub(super) struct Draft {
     pub(super) price: u64,
     pub(super) max_gas: u64,
     pub(super) expiration_secs: u64,
-    /// Makes hashes differ where the content is the same. Nobody checks signatures here.
+    /// Makes the hashes of equal transactions differ. The simulation checks no signatures.
     pub(super) signature: u8,
 }
 
 impl Draft {
     pub(super) fn checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
         let vendor = chain.vendor();
-        let (to, amount, padding) = match self.call {
-            Call::Transfer { to, amount } => (wallets()[to].address, amount, None),
-            Call::Nonsense { bytes } => (AccountAddress::ONE, 0, Some(Bytes::from(vec![7; bytes]))),
+        let mut call = match self.call {
+            Call::Transfer { to, amount } => transfer_call(vendor, wallets()[to].address, amount),
+            Call::Nonsense { .. } => transfer_call(vendor, AccountAddress::ONE, 0),
         };
-        let argument =
-            |bytes: Result<Vec<u8>, bcs::Error>| Bytes::from(bytes.expect("a small value"));
-        let mut args = vec![
-            argument(bcs::to_bytes(&to)),
-            argument(bcs::to_bytes(&amount)),
-        ];
-        args.extend(padding);
-        let call = EntryFunction {
-            module: format!("0x1::{}_account", vendor.lower())
-                .parse()
-                .expect("a module"),
-            function: Identifier::new("transfer").expect("a name"),
-            type_args: Vec::new(),
-            args,
-        };
-        let (sequence_number, payload) = match self.once {
-            Once::Number(number) => (number, TransactionPayload::EntryFunction(call)),
-            Once::Nonce(nonce) => {
-                let payload = InnerPayload::V1 {
-                    executable: TransactionExecutable::EntryFunction(call),
-                    extra_config: ExtraConfig::V1 {
-                        multisig_address: None,
-                        replay_protection_nonce: Some(nonce),
-                    },
-                };
-                (u64::MAX, TransactionPayload::Payload(payload))
-            }
-        };
+        if let Call::Nonsense { bytes } = self.call {
+            call.args.push(Bytes::from(vec![7; bytes]));
+        }
         let wallet = &wallets()[self.sender];
-        let raw = RawTransaction {
-            sender: wallet.address,
-            sequence_number,
-            payload,
-            max_gas_amount: self.max_gas,
-            gas_unit_price: self.price,
-            expiration_timestamp_secs: self.expiration_secs,
-            chain_id: chain.id(),
+        let builder = TransactionBuilder::call(chain, wallet.address, call)
+            .max_gas_amount(self.max_gas)
+            .gas_unit_price(self.price)
+            .expiration_secs(self.expiration_secs);
+        let builder = match self.once {
+            Once::Number(number) => builder.sequence_number(number),
+            Once::Nonce(nonce) => builder.nonce(nonce),
         };
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: wallet.public_key.clone(),
-            signature: Ed25519Signature([self.signature; 64]),
-        };
-        Arc::new(CheckedTransaction::trusted(
-            SignedTransaction { raw, authenticator },
-            vendor,
-        ))
+        let signature = Ed25519Signature([self.signature; 64]);
+        let signed = builder.with_signature(wallet.key.public_key(), signature);
+        Arc::new(CheckedTransaction::trusted(signed, vendor))
     }
 }
 

@@ -12,29 +12,21 @@ use crate::{
 };
 pub(crate) use hand_clock::HandClock;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
-use ledger_framework::new_chain;
+pub(crate) use ledger_test_support::FAR_FUTURE_SECS;
+use ledger_test_support::{TransactionBuilder, development_chain, function_call};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction,
-    EntryFunction, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Identifier, LedgerInfo,
-    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo,
-    ValidationStatus, Vendor, WriteOp, WriteSet,
-    transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
-        TransactionInfoV0, TransactionPayload,
-    },
+    ExecutedBlock, ExecutedTransaction, ExecutionStatus, LedgerInfo, StateKey, Transaction,
+    TransactionInfo, ValidationStatus, Vendor, WriteOp, WriteSet, transaction::TransactionInfoV0,
 };
-use ledger_vm::Chain;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Far beyond every clock of the tests.
-pub(crate) const FAR_FUTURE_SECS: u64 = 4_000_000_000;
-
-/// A transaction to be changed to taste; [`Draft::checked`] makes it one that the pool takes.
+/// A transaction without a valid signature; [`Draft::checked`] makes it one that the pool accepts.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) sender: u64,
     pub(crate) number: u64,
-    /// Makes it orderless.
+    /// Makes the transaction orderless.
     pub(crate) nonce: Option<u64>,
     pub(crate) price: u64,
     pub(crate) expiration_secs: u64,
@@ -58,7 +50,7 @@ pub(crate) fn draft(sender: u64, number: u64) -> Draft {
     }
 }
 
-/// One with a nonce in the place of a sequence number.
+/// Returns a draft with a nonce instead of a sequence number.
 pub(crate) fn orderless(sender: u64, nonce: u64) -> Draft {
     Draft {
         nonce: Some(nonce),
@@ -90,36 +82,22 @@ impl Draft {
     }
 
     pub(crate) fn checked(self) -> Arc<CheckedTransaction> {
-        let call = EntryFunction {
-            module: "0x1::coin".parse().expect("a module"),
-            function: Identifier::new("transfer").expect("a name"),
-            type_args: Vec::new(),
-            args: vec![self.argument.into()],
-        };
-        let payload = match self.nonce {
-            None => TransactionPayload::EntryFunction(call),
-            Some(nonce) => TransactionPayload::Payload(InnerPayload::V1 {
-                executable: TransactionExecutable::EntryFunction(call),
-                extra_config: ExtraConfig::V1 {
-                    multisig_address: None,
-                    replay_protection_nonce: Some(nonce),
-                },
-            }),
-        };
-        let raw = RawTransaction {
-            sender: AccountAddress::from_low_u64(self.sender),
-            sequence_number: self.number,
-            payload,
-            max_gas_amount: self.max_gas,
-            gas_unit_price: self.price,
-            expiration_timestamp_secs: self.expiration_secs,
-            chain_id: 4,
-        };
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: Ed25519PublicKey([1; 32]),
-            signature: Ed25519Signature([self.signature; 64]),
-        };
-        let signed = SignedTransaction { raw, authenticator };
+        let call = function_call("0x1::coin::transfer", &[], vec![self.argument]);
+        let mut builder = TransactionBuilder::call(
+            &development_chain(),
+            AccountAddress::from_low_u64(self.sender),
+            call,
+        )
+        .max_gas_amount(self.max_gas)
+        .gas_unit_price(self.price)
+        .expiration_secs(self.expiration_secs);
+        if let Some(nonce) = self.nonce {
+            builder = builder.nonce(nonce);
+        }
+        let signed = builder.sequence_number(self.number).with_signature(
+            Ed25519PublicKey([1; 32]),
+            Ed25519Signature([self.signature; 64]),
+        );
         Arc::new(CheckedTransaction::trusted(signed, &Vendor::default()))
     }
 }
@@ -219,11 +197,6 @@ pub(crate) fn block_writing(
         .collect();
     block.transactions[0].writes = WriteSet::from_ascending(writes.into_iter().collect());
     block
-}
-
-/// The chain of the drafts.
-pub(crate) fn chain() -> Chain {
-    new_chain(4, Vendor::default(), Parameters::default())
 }
 
 /// A ledger of one version.

@@ -1,48 +1,53 @@
-//! Clients of a development chain with real keys, and the store of such a chain.
+//! Clients that count their own sequence numbers, and stores of development chains.
 
-use ledger_crypto::Ed25519PrivateKey;
-use ledger_execution::{build_chain, development_accounts, development_genesis, execute_genesis};
+use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
-use ledger_types::{
-    AccountAddress, CheckedTransaction, EntryFunction, Identifier, Parameters, RawTransaction,
-    SignedTransaction, Vendor,
-    transaction::{TransactionAuthenticator, TransactionPayload},
-};
+use ledger_test_support::{FAR_FUTURE_SECS, TestAccount, TransactionBuilder, test_genesis};
+use ledger_types::{AccountAddress, CheckedTransaction, Parameters};
 use ledger_vm::Chain;
-use std::path::Path;
+use std::{ops::Deref, path::Path};
 
-/// An account with its key and its next sequence number.
+/// An account and the sequence number of its next transaction.
 #[derive(Clone, Debug)]
 pub struct Wallet {
-    pub address: AccountAddress,
-    pub key: Ed25519PrivateKey,
+    pub account: TestAccount,
     pub sequence_number: u64,
 }
 
-impl Wallet {
-    /// An account that does not exist yet.
-    pub fn new(number: u64) -> Self {
-        let mut seed = [7; 32];
-        seed[..8].copy_from_slice(&number.to_le_bytes());
-        let key = Ed25519PrivateKey::from_seed(&seed);
+impl From<TestAccount> for Wallet {
+    fn from(account: TestAccount) -> Self {
         Self {
-            address: AccountAddress::from_public_key(&key.public_key()),
-            key,
+            account,
             sequence_number: 0,
         }
     }
+}
 
-    /// A transfer that expires far in the future; takes the next sequence number.
+impl Deref for Wallet {
+    type Target = TestAccount;
+
+    fn deref(&self) -> &TestAccount {
+        &self.account
+    }
+}
+
+impl Wallet {
+    /// Returns the wallet of the account with this seed, which is not on the ledger.
+    pub fn new(seed: u64) -> Self {
+        TestAccount::from_seed(seed).into()
+    }
+
+    /// Signs a transfer that expires far in the future, with the next sequence number.
     pub fn transfer(
         &mut self,
         chain: &Chain,
         to: AccountAddress,
         amount: u64,
     ) -> CheckedTransaction {
-        self.transfer_until(chain, to, amount, 4_000_000_000)
+        self.transfer_until(chain, to, amount, FAR_FUTURE_SECS)
     }
 
-    /// A transfer that expires at `expiration_secs`; takes the next sequence number.
+    /// Signs a transfer that expires at `expiration_secs`, with the next sequence number.
     pub fn transfer_until(
         &mut self,
         chain: &Chain,
@@ -50,66 +55,31 @@ impl Wallet {
         amount: u64,
         expiration_secs: u64,
     ) -> CheckedTransaction {
-        let argument = |bytes: Vec<u8>| bytes.into();
-        let module = format!("0x1::{}_account", chain.vendor().lower());
-        let payload = TransactionPayload::EntryFunction(EntryFunction {
-            module: module.parse().expect("a module"),
-            function: Identifier::new("transfer").expect("a name"),
-            type_args: Vec::new(),
-            args: vec![
-                argument(bcs::to_bytes(&to).expect("an address")),
-                argument(bcs::to_bytes(&amount).expect("an amount")),
-            ],
-        });
-        self.sign(chain, payload, expiration_secs)
+        let transfer = TransactionBuilder::transfer(chain, self.address, to, amount);
+        self.sign(chain, transfer.expiration_secs(expiration_secs))
     }
 
-    /// A transaction that expires at `expiration_secs`; takes the next sequence number.
-    pub fn sign(
-        &mut self,
-        chain: &Chain,
-        payload: TransactionPayload,
-        expiration_secs: u64,
-    ) -> CheckedTransaction {
-        let raw = RawTransaction {
-            sender: self.address,
-            sequence_number: self.sequence_number,
-            payload,
-            max_gas_amount: 20_000,
-            gas_unit_price: 100,
-            expiration_timestamp_secs: expiration_secs,
-            chain_id: chain.id(),
-        };
+    /// Signs the transaction with the next sequence number.
+    pub fn sign(&mut self, chain: &Chain, builder: TransactionBuilder) -> CheckedTransaction {
+        let builder = builder.sequence_number(self.sequence_number);
         self.sequence_number += 1;
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: self.key.public_key(),
-            signature: self.key.sign(&raw.signing_message(chain.vendor())),
-        };
-        CheckedTransaction::check(
-            SignedTransaction { raw, authenticator },
-            chain.vendor(),
-            chain.parameters(),
-        )
-        .expect("a good signature")
+        builder.sign_checked(chain, &self.account)
     }
 }
 
-/// The funded accounts of a development chain.
+/// Returns the wallets of the funded accounts of a development chain.
 pub fn funded() -> Vec<Wallet> {
-    let accounts = development_accounts().into_iter().map(|account| Wallet {
-        address: account.address,
-        key: account.private_key,
-        sequence_number: 0,
-    });
-    accounts.collect()
+    let accounts = TestAccount::development().into_iter();
+    accounts.map(Wallet::from).collect()
 }
 
-/// A development chain and its store in `directory`, made when there is none.
+/// Opens the store in `directory`, and creates a development chain in it if it is empty.
 pub fn development(directory: &Path) -> (Chain, Store) {
     development_with(directory, Parameters::default())
 }
 
-/// The same with other bounds than a chain's usual ones.
+/// Opens the store in `directory`, and creates a development chain with these parameters in it if it
+/// is empty.
 pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Store) {
     let options = StoreOptions {
         cache_bytes: 8 << 20,
@@ -118,14 +88,14 @@ pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Sto
     initialized_with(store, parameters)
 }
 
-/// A development chain in this store.
+/// Creates a development chain in a store, unless there is one.
 pub fn initialized(store: Store) -> (Chain, Store) {
     initialized_with(store, Parameters::default())
 }
 
 fn initialized_with(mut store: Store, parameters: Parameters) -> (Chain, Store) {
-    let genesis = development_genesis(4, Vendor::default(), parameters);
-    let chain = build_chain(&genesis).expect("a good genesis");
+    let genesis = test_genesis(parameters);
+    let chain = build_chain(&genesis).expect("a valid genesis");
     if store.genesis().expect("a readable store").is_none() {
         store
             .initialize(&genesis, &execute_genesis(&genesis, &chain))

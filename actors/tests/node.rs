@@ -8,6 +8,7 @@ use ledger_actors::{
     Clock, LeaveReason, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, TuneError,
 };
 use ledger_store::{Snapshot, StoreError};
+use ledger_test_support::TransactionBuilder;
 use ledger_types::{
     AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
     transaction::{Multisig, TransactionPayload},
@@ -340,18 +341,9 @@ async fn a_wait_ends_when_its_transaction_leaves() {
     handle.submit(parked.clone()).await.unwrap();
     let waiting = handle.wait_for_commit(parked.hash());
     let replacing = async {
-        let mut raw = parked.raw().clone();
-        raw.gas_unit_price += 1;
-        let authenticator = ledger_types::transaction::TransactionAuthenticator::Ed25519 {
-            public_key: wallet.key.public_key(),
-            signature: wallet
-                .key
-                .sign(&raw.signing_message(handle.chain().vendor())),
-        };
-        let signed = ledger_types::SignedTransaction { raw, authenticator };
-        let newer =
-            CheckedTransaction::check(signed, handle.chain().vendor(), handle.chain().parameters())
-                .unwrap();
+        let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
+            .gas_unit_price(parked.raw().gas_unit_price + 1)
+            .sign_checked(handle.chain(), &wallet.account);
         handle.submit(newer.clone()).await.unwrap();
         newer.hash()
     };
@@ -370,7 +362,8 @@ async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
         multisig_address: wallets[1].address,
         payload: None,
     });
-    let transaction = wallets[0].sign(handle.chain(), payload, 4_000_000_000);
+    let builder = TransactionBuilder::new(handle.chain(), wallets[0].address, payload);
+    let transaction = wallets[0].sign(handle.chain(), builder);
     let hash = transaction.hash();
     match handle.submit(transaction).await {
         Err(SubmitError::Invalid(discard)) => {

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     SubmitError,
-    testing::{Draft, block, chain, draft, leaving_out, orderless},
+    testing::{Draft, block, draft, leaving_out, orderless},
 };
 use fastrand::Rng;
+use ledger_test_support::development_chain;
 use ledger_types::{ReplayProtector::SequenceNumber, ValidationStatus};
 use std::collections::{HashSet, VecDeque};
 
@@ -291,7 +292,7 @@ impl<'a> History<'a> {
     /// The pool is saved; blocks that were under way become durable or are lost; a new pool takes in what
     /// was saved.
     fn restart(&mut self) {
-        let saved = saved::encode(&chain(), &self.pool.contents()).unwrap();
+        let saved = saved::encode(&development_chain(), &self.pool.contents()).unwrap();
         while let Some(batch) = self.blocks.pop_front().filter(|_| self.random.u8(..3) > 0) {
             for transaction in batch {
                 let _ = self.execute(&transaction);
@@ -304,7 +305,7 @@ impl<'a> History<'a> {
         let numbers = std::mem::take(&mut self.model.numbers);
         self.model = Model::new(limits);
         self.model.numbers = numbers;
-        let pending = saved::decode(&saved, &chain()).unwrap();
+        let pending = saved::decode(&saved, &development_chain()).unwrap();
         assert_eq!(pending.len(), items.len());
         for (pending, item) in pending.into_iter().zip(items) {
             assert_eq!(pending.inserted_at_secs, item.inserted_at_secs);

@@ -1,7 +1,7 @@
 //! Who gets a place in a full pool, and at whose cost.
 
 use super::*;
-use crate::testing::chain;
+use ledger_test_support::development_chain;
 use ledger_types::transaction::{
     MultiEd25519PublicKey, MultiEd25519Signature, TransactionAuthenticator,
 };
@@ -74,7 +74,10 @@ fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
         signature: MultiEd25519Signature(vec![1; 68].into()),
     };
     let larger = Pending {
-        transaction: Arc::new(CheckedTransaction::trusted(signed, chain().vendor())),
+        transaction: Arc::new(CheckedTransaction::trusted(
+            signed,
+            development_chain().vendor(),
+        )),
         inserted_at_secs: NOW,
     };
     let before = draft(1, 0).checked().size_bytes();

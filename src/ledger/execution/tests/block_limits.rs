@@ -1,8 +1,8 @@
 //! How much one block holds: the work and the output at which it ends, and what becomes of the rest.
 
-use crate::kit::{MemoryChain, next_block};
 use ledger_execution::{development_accounts, development_genesis, execute_block};
 use ledger_framework::new_chain;
+use ledger_test_support::{MemoryChain, next_block};
 use ledger_types::{
     AccountAddress, CheckedTransaction, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
     OrderedBlock, Parameters, Transaction, ValidationStatus, Vendor,

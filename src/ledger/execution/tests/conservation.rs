@@ -4,9 +4,9 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::kit::{MemoryChain, START_SECS};
 use fastrand::Rng;
 use ledger_execution::{development_accounts, execute_block, genesis::DEVELOPMENT_BALANCE};
+use ledger_test_support::{MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedBlock, StateKey, StateKeyParts, Transaction,
     WriteOp,

@@ -1,11 +1,11 @@
 //! Execution through its door: signed transactions in, committed transactions and state out.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     development_accounts, genesis::DEVELOPMENT_BALANCE, validate_for_admission,
 };
 use ledger_framework::{AssetType, balance};
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, ValidationStatus,
     transaction::TransactionPayload,

@@ -9,7 +9,6 @@ mod functions;
 mod golden;
 mod golden_resources;
 mod interface;
-mod kit;
 mod multisig;
 mod orderless;
 mod programs;

@@ -1,7 +1,6 @@
 //! Orderless transactions: a nonce keeps each from running twice, for as long as a block could take it,
 //! in a table that the ledger's state alone decides and that does not grow for ever.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     development_accounts, development_genesis, execute_block, genesis::DEVELOPMENT_BALANCE,
@@ -10,6 +9,7 @@ use ledger_execution::{
 use ledger_framework::modules::nonce_validation::{
     BUCKET_NONCES_MAX, Bucket, NonceSlot, RememberedNonce,
 };
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutedTransaction,
     FrameworkUpgrade, OrderedBlock, Parameters, StateKey, ValidationStatus as Status, Vendor,
@@ -344,7 +344,7 @@ fn what_is_remembered_is_in_the_state_alone() {
         let ordered = OrderedBlock {
             timestamp_usecs: (START_SECS + number * 7) * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),
-            ..crate::kit::next_block(&replay.tip)
+            ..ledger_test_support::next_block(&replay.tip)
         };
         let executed = execute_block(&replay.chain, &replay.tip, &replay, ordered).unwrap();
         assert_eq!(&executed, block);

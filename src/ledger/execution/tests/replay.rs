@@ -1,15 +1,12 @@
 //! A transaction can have several hashes: a set with more signatures than it needs, or a longer bitmap of
 //! the same bits, signs the same as well. Whichever comes first runs, and no other form of it.
 
-use crate::kit::MemoryChain;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::development_accounts;
+use ledger_test_support::{MemoryChain, TransactionBuilder};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, RawTransaction, SignedTransaction,
-    ValidationStatus as Status,
-    transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
-    },
+    AccountAddress, CheckedTransaction, RawTransaction, ValidationStatus as Status,
+    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey},
 };
 use std::collections::HashSet;
 
@@ -28,28 +25,19 @@ fn set() -> MultiKey {
     }
 }
 
-/// The transaction with the signatures of the keys that this bitmap names.
+/// Returns the transaction with the signatures of the keys that the bitmap selects.
 fn signed(chain: &MemoryChain, raw: &RawTransaction, bitmap: &[u8]) -> CheckedTransaction {
-    let message = raw.signing_message(chain.chain.vendor());
     let keys = keys().into_iter().enumerate();
     let signers = keys.filter(|(number, _)| bitmap[0] & (0x80 >> number) != 0);
-    let sender = AccountAuthenticator::MultiKey {
+    let builder = TransactionBuilder::from_raw(&chain.chain, raw.clone());
+    let signed = builder.sign_with(|message| AccountAuthenticator::MultiKey {
         public_keys: set(),
         signatures: signers
-            .map(|(_, key)| AnySignature::Ed25519(key.sign(&message)))
+            .map(|(_, key)| AnySignature::Ed25519(key.sign(message)))
             .collect(),
         signatures_bitmap: bitmap.to_vec().into(),
-    };
-    let authenticator = TransactionAuthenticator::SingleSender {
-        sender: Box::new(sender),
-    };
-    let raw = raw.clone();
-    CheckedTransaction::check(
-        SignedTransaction { raw, authenticator },
-        chain.chain.vendor(),
-        chain.chain.parameters(),
-    )
-    .unwrap()
+    });
+    CheckedTransaction::check(signed, chain.chain.vendor(), chain.chain.parameters()).unwrap()
 }
 
 #[test]

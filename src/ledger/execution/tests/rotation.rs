@@ -2,11 +2,11 @@
 //! more with the old one. The refusals of proofs, and what the table of originating addresses refuses, have
 //! their cases in `functions/account/rotations.rs`.
 
-use crate::kit::MemoryChain;
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{development_accounts, validate_for_admission, view};
+use ledger_test_support::MemoryChain;
 use ledger_types::{
     AccountAddress, CheckedTransaction, EntryFunction, RawTransaction, SignedTransaction,
     ValidationStatus, Vendor,

@@ -4,92 +4,48 @@
 //! signatures and addresses in every way between the sender, up to three secondary signers, and the
 //! fee payer.
 
-use crate::kit::MemoryChain;
-use bytes::Bytes;
-use k256::ecdsa::signature::hazmat::PrehashSigner;
-use ledger_crypto::{DecodedKeys, Ed25519PrivateKey, HashValue, Scheme, authentication_key};
-use ledger_execution::{development_accounts, validate_for_admission};
+use ledger_crypto::DecodedKeys;
+use ledger_execution::validate_for_admission;
+use ledger_test_support::{MemoryChain, TestAccount, TestKey, TransactionSigner};
 use ledger_types::{
     AccountAddress, CheckedTransaction, RawTransaction, SignedTransaction,
     ValidationStatus as Status,
-    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, TransactionAuthenticator},
+    transaction::{AccountAuthenticator, AnySignature, TransactionAuthenticator},
 };
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const SECONDARY_SIGNERS_MAX: usize = 3;
 
-/// The key of one account. The kinds are checked in two ways: ed25519 in a batch, secp256k1 alone.
-#[derive(Clone)]
-enum Key {
-    Ed25519(Ed25519PrivateKey),
-    Secp256k1(k256::ecdsa::SigningKey),
+/// Returns the key of a development account.
+fn development_key(number: usize) -> TestKey {
+    TestKey::Ed25519(TestAccount::development().swap_remove(number).key)
 }
 
-impl Key {
-    fn development(number: usize) -> Self {
-        Self::Ed25519(development_accounts()[number].private_key.clone())
-    }
+/// Returns keys of secondary signers: two of the same kind, and one of the other kind.
+///
+/// The kinds are checked in two ways: ed25519 in a batch, secp256k1 alone.
+fn secondary_keys(count: usize) -> Vec<TestKey> {
+    let keys = [
+        development_key(1),
+        TestKey::ed25519(8),
+        TestKey::secp256k1(9),
+    ];
+    keys[..count].to_vec()
+}
 
-    /// Returns keys of secondary signers: two of the same kind, and one of the other kind.
-    fn secondary(count: usize) -> Vec<Self> {
-        let secp256k1 = k256::ecdsa::SigningKey::from_slice(&[9; 32]).unwrap();
-        let keys = [
-            Self::development(1),
-            Self::Ed25519(Ed25519PrivateKey::from_seed(&[8; 32])),
-            Self::Secp256k1(secp256k1),
-        ];
-        keys[..count].to_vec()
-    }
-
-    fn any_public_key(&self) -> AnyPublicKey {
-        match self {
-            Self::Ed25519(key) => AnyPublicKey::Ed25519(key.public_key()),
-            Self::Secp256k1(key) => {
-                let point = key.verifying_key().to_sec1_point(false);
-                AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes()))
-            }
-        }
-    }
-
-    /// Returns the address of the account that was created with this key.
-    fn address(&self) -> AccountAddress {
-        match self {
-            Self::Ed25519(key) => AccountAddress::from_public_key(&key.public_key()),
-            Self::Secp256k1(_) => {
-                let key = bcs::to_bytes(&self.any_public_key()).unwrap();
-                AccountAddress::new(*authentication_key(&key, Scheme::SingleKey).as_bytes())
-            }
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> AnySignature {
-        match self {
-            Self::Ed25519(key) => AnySignature::Ed25519(key.sign(message)),
-            Self::Secp256k1(key) => {
-                let digest = HashValue::sha3_of(&[message]);
-                let signature: k256::ecdsa::Signature =
-                    key.sign_prehash(digest.as_bytes()).unwrap();
-                AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(
-                    &signature.normalize_s().to_bytes(),
-                ))
-            }
-        }
-    }
-
-    /// Returns an authenticator with this key and the signature of `signer`.
-    fn authenticator(&self, signer: &Self, message: &[u8]) -> AccountAuthenticator {
-        match (self, signer.sign(message)) {
-            (Self::Ed25519(key), AnySignature::Ed25519(signature)) => {
-                AccountAuthenticator::Ed25519 {
-                    public_key: key.public_key(),
-                    signature,
-                }
-            }
-            (_, signature) => AccountAuthenticator::SingleKey {
-                public_key: self.any_public_key(),
+/// Returns an authenticator with this key and the signature of `signer`.
+fn authenticator(key: &TestKey, signer: &TestKey, message: &[u8]) -> AccountAuthenticator {
+    match (key, signer.sign(message)) {
+        (TestKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
+            AccountAuthenticator::Ed25519 {
+                public_key: key.public_key(),
                 signature,
-            },
+            }
         }
+        (key, signature) => AccountAuthenticator::SingleKey {
+            public_key: key.public_key(),
+            signature,
+        },
     }
 }
 
@@ -97,26 +53,23 @@ impl Key {
 #[derive(Clone)]
 struct Signers {
     raw: RawTransaction,
-    sender: Key,
-    secondary: Vec<Key>,
-    fee_payer: Option<Key>,
+    sender: TestKey,
+    secondary: Vec<TestKey>,
+    fee_payer: Option<TestKey>,
 }
 
 impl Signers {
     /// Returns both forms with one to three secondary signers.
     fn all(chain: &MemoryChain) -> Vec<Self> {
-        let sender = Key::development(0);
-        let raw = chain.raw(
-            &development_accounts()[0].private_key,
-            chain.transfer(NOBODY, 7),
-        );
-        let forms = [None, Some(Key::development(2))];
-        let of_form = |fee_payer: Option<Key>| {
+        let sender = development_key(0);
+        let raw = chain.raw(&sender, chain.transfer(NOBODY, 7));
+        let forms = [None, Some(development_key(2))];
+        let of_form = |fee_payer: Option<TestKey>| {
             let (raw, sender) = (raw.clone(), sender.clone());
             (1..=SECONDARY_SIGNERS_MAX).map(move |count| Self {
                 raw: raw.clone(),
                 sender: sender.clone(),
-                secondary: Key::secondary(count),
+                secondary: secondary_keys(count),
                 fee_payer: fee_payer.clone(),
             })
         };
@@ -124,7 +77,7 @@ impl Signers {
     }
 
     /// Returns the keys in the order of the wire: the sender's, those of the secondary signers, the payer's.
-    fn keys(&self) -> Vec<&Key> {
+    fn keys(&self) -> Vec<&TestKey> {
         std::iter::once(&self.sender)
             .chain(&self.secondary)
             .chain(&self.fee_payer)
@@ -132,7 +85,10 @@ impl Signers {
     }
 
     fn addresses(&self) -> Vec<AccountAddress> {
-        self.secondary.iter().map(Key::address).collect()
+        self.secondary
+            .iter()
+            .map(TransactionSigner::address)
+            .collect()
     }
 
     /// Returns the message that all of them sign, for secondary signers with these addresses.
@@ -190,7 +146,7 @@ impl Signers {
         let authenticators = keys
             .iter()
             .zip(signatures)
-            .map(|(key, signer)| all[*key].authenticator(all[*signer], &message))
+            .map(|(key, signer)| authenticator(all[*key], all[*signer], &message))
             .collect();
         self.with(addresses, authenticators)
     }
@@ -376,7 +332,7 @@ fn rejects_exchanged_addresses() {
         let authenticators: Vec<_> = signers
             .keys()
             .iter()
-            .map(|key| key.authenticator(key, &message))
+            .map(|key| authenticator(key, key, &message))
             .collect();
         for order in permutations(signed.len()) {
             let what = format!("{}, in the order {order:?}", signers.description());
@@ -407,7 +363,7 @@ fn rejects_exchanged_addresses() {
 #[test]
 fn rejects_a_single_signature_of_a_stranger_at_every_place() {
     let chain = MemoryChain::development();
-    let stranger = Key::Ed25519(Ed25519PrivateKey::from_seed(&[10; 32]));
+    let stranger = TestKey::ed25519(10);
     for signers in Signers::all(&chain) {
         let addresses = signers.addresses();
         let message = signers.message(&chain, &addresses);
@@ -415,7 +371,7 @@ fn rejects_a_single_signature_of_a_stranger_at_every_place() {
         for place in 0..keys.len() {
             let authenticators = keys.iter().enumerate().map(|(number, key)| {
                 let signer = if number == place { &stranger } else { key };
-                key.authenticator(signer, &message)
+                authenticator(key, signer, &message)
             });
             let transaction = signers.with(addresses.clone(), authenticators.collect());
             let what = format!("{}, place {place}", signers.description());

@@ -1,9 +1,9 @@
 //! Simulations through the door of execution: what an unchecked transaction may cost, when its block is,
 //! and who need not sign.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, simulate, validate_for_admission};
+use ledger_test_support::{MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, LedgerInfo, RawTransaction,
     SignedTransaction, StateError, StateKey, StateView, ValidationStatus as Status,

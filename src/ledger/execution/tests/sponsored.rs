@@ -1,11 +1,11 @@
 //! Transactions of several signers, and those that another account pays for.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     development_accounts, genesis::DEVELOPMENT_BALANCE, simulate, validate_for_admission,
 };
 use ledger_framework::modules::account::Account;
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS, TransactionSigner as _};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, LedgerInfo, RawTransaction,
     SignedTransaction, StateKey, ValidationStatus as Status,
@@ -244,11 +244,7 @@ fn every_key_must_be_its_accounts() {
         } = signed.transaction().clone();
         let message =
             raw.fee_payer_signing_message(&[address(1)], address(2), chain.chain.vendor());
-        let by = AccountAuthenticator::Ed25519 {
-            public_key: key(3).public_key(),
-            signature: key(3).sign(&message),
-        };
-        change(&mut authenticator, by);
+        change(&mut authenticator, key(3).authenticate(&message));
         let forged = SignedTransaction { raw, authenticator };
         let forged =
             CheckedTransaction::check(forged, chain.chain.vendor(), chain.chain.parameters())

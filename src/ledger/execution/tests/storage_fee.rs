@@ -1,9 +1,9 @@
 //! Room on the ledger: what it costs, what is given back, and where it is free.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use fastrand::Rng;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, development_genesis, validate_for_admission};
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, Parameters, StateKey, ValidationStatus, Vendor,
 };

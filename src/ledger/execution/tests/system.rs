@@ -1,7 +1,7 @@
 //! What the ledger says of itself: chain id, time, height, status, and the prices that its meter charges.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger_execution::{development_genesis, view};
+use ledger_test_support::{MemoryChain, START_SECS};
 use ledger_types::{AccountAddress, Parameters, StateKey, StructTag, Vendor};
 use ledger_vm::cost;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! What an account once gave away its creator does not get back: the address of a resource account or a
 //! multisig account is used for good, whatever those who hold it now have undone of its creation.
 
-use crate::kit::MemoryChain;
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::development_accounts;
 use ledger_framework::modules::account::resource_address;
+use ledger_test_support::MemoryChain;
 use ledger_types::{
     AccountAddress, EntryFunction,
     transaction::{Multisig, MultisigPayload, TransactionPayload},

@@ -1,10 +1,10 @@
 //! A module that comes with a later version of the framework: absent below the height at which the
 //! chain switches that version on, there from it on, and the same in every replay.
 
-use crate::kit::{MemoryChain, START_SECS};
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{ViewError, development_accounts, development_genesis, view};
 use ledger_framework::FRAMEWORK_VERSION;
+use ledger_test_support::{MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, FrameworkUpgrade, Genesis,
     ModuleId, Parameters, Vendor,

@@ -339,7 +339,7 @@ fn the_abi_names_what_sdks_look_for() {
 
 #[test]
 fn genesis_state_decodes_by_the_declarations() {
-    let chain = crate::kit::MemoryChain::development();
+    let chain = ledger_test_support::MemoryChain::development();
     let round_trip = |tag: StructTag, bytes: &[u8]| {
         let tag = TypeTag::from(tag);
         let json = chain.chain.registry().value_to_json(&tag, bytes).unwrap();

@@ -1,14 +1,12 @@
 //! Who makes the calls, and what every failed call has in common.
 
-use crate::{
-    calls::functions::{Callable, put_object},
-    kit::{GAS_UNIT_PRICE, MemoryChain},
-};
+use crate::calls::functions::{Callable, put_object};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     AccountSnapshot, ViewError, development_accounts, development_genesis, view,
 };
 use ledger_framework::FRAMEWORK_VERSION;
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Parameters, StateKey,
     StructTag, Vendor,

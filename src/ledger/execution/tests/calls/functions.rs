@@ -1,7 +1,7 @@
 //! The functions that clients can call, found through the ABI, with arguments that decode.
 
-use crate::kit::MemoryChain;
 use ledger_framework::FRAMEWORK_VERSION;
+use ledger_test_support::MemoryChain;
 use ledger_types::{AccountAddress, ModuleId, StateKey, StructTag, TypeTag};
 use ledger_vm::ModuleRegistry;
 use serde_json::Value;

@@ -20,7 +20,7 @@ const NOT_OPEN: &str =
 
 /// The time of the next block, in seconds.
 fn next_secs(world: &World) -> u64 {
-    crate::kit::START_SECS + world.chain.tip.height
+    ledger_test_support::START_SECS + world.chain.tip.height
 }
 
 /// Opens an escrow for account 1, with a deadline two blocks later.

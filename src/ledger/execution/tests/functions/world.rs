@@ -1,9 +1,9 @@
 //! The chain that a case runs on: development accounts that sign calls, and views to look with.
 
-use crate::kit::{GAS_UNIT_PRICE, MemoryChain};
 use bytes::Bytes;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, view};
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction,
     RawTransaction, StateKey,

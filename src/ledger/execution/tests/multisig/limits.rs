@@ -1,10 +1,8 @@
 //! Payloads that pass a limit of the transaction that carries them.
 
-use crate::{
-    kit::GAS_UNIT_PRICE,
-    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form},
-};
+use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form};
 use ledger_execution::{build_chain, development_genesis};
+use ledger_test_support::GAS_UNIT_PRICE;
 use ledger_types::{Parameters, Vendor};
 use serde_json::json;
 

@@ -56,7 +56,7 @@ fn two_of_three_pay_out_by_a_stored_payload() {
         .parse()
         .unwrap();
     assert!(refund > 400_000, "{refund}");
-    let fee = executed.info.v0().gas_used * crate::kit::GAS_UNIT_PRICE;
+    let fee = executed.info.v0().gas_used * ledger_test_support::GAS_UNIT_PRICE;
     let balance = vault.chain.facts(&address(1)).balance;
     assert_eq!(balance, DEVELOPMENT_BALANCE - fee + refund);
     assert_eq!(vault.last_resolved(), json!("1"));

@@ -1,11 +1,9 @@
 //! Payloads that are in no block: whom the prologue refuses, and what admission does.
 
-use crate::{
-    kit,
-    multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, key, stored_form},
-};
+use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, key, stored_form};
 use bytes::Bytes;
 use ledger_execution::{genesis::DEVELOPMENT_BALANCE, validate_for_admission};
+use ledger_test_support::START_SECS;
 use ledger_types::{
     ValidationStatus,
     transaction::{
@@ -101,7 +99,7 @@ fn admission_takes_calls_and_refuses_scripts() {
         raw.payload = payload;
         let signed = vault.chain.sign(&key(3), raw);
         let facts = vault.chain.transaction_facts(&signed);
-        let verdict = validate_for_admission(&vault.chain.chain, &facts, &signed, kit::START_SECS);
+        let verdict = validate_for_admission(&vault.chain.chain, &facts, &signed, START_SECS);
         let detail = verdict.err().map(|discard| {
             assert_eq!(discard.status, ValidationStatus::FeatureUnderGating);
             discard.detail.unwrap()

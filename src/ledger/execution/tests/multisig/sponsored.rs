@@ -1,8 +1,8 @@
 //! A multisig payload that another account pays for, who is neither an owner nor the multisig account.
 
 use super::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, key, stored_form};
-use crate::kit::GAS_UNIT_PRICE;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_test_support::GAS_UNIT_PRICE;
 use ledger_types::{ExecutedTransaction, RawTransaction};
 
 /// Account 4 made the vault's first deposit; 3 has neither sent nor paid anything.

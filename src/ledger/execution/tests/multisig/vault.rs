@@ -1,8 +1,8 @@
 //! A multisig account with money on a chain of its own, and what its owners do with it.
 
-use crate::kit::MemoryChain;
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{development_accounts, view};
+use ledger_test_support::MemoryChain;
 use ledger_types::{
     AccountAddress, EntryFunction, ExecutedTransaction, ValidationStatus,
     transaction::{

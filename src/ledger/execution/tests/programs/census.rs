@@ -1,9 +1,9 @@
 //! Counts all that is worth something, from the state alone: every coin and every unit of a fungible
 //! asset, wherever a value of such a type lies, found by walking each stored value along its type.
 
-use crate::kit::MemoryChain;
 use bytes::Bytes;
 use ledger_framework::modules::table::TableInfo;
+use ledger_test_support::MemoryChain;
 use ledger_types::{AccountAddress, StateKey, StateKeyParts, StructTag, TypeTag};
 use ledger_vm::ModuleRegistry;
 use serde_json::Value;

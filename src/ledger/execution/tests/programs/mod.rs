@@ -92,7 +92,7 @@ const NEEDS_PROOF: &str = "its arguments are signed proofs of one transaction";
 const NEEDS_OFFER: &str = "it takes an offer back that only a signed proof makes";
 
 fn entry_functions() -> Vec<String> {
-    let chain = crate::kit::MemoryChain::development().chain;
+    let chain = ledger_test_support::MemoryChain::development().chain;
     let registry = chain.registry();
     let modules = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let of_module = |name| {

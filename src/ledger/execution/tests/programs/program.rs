@@ -1,9 +1,6 @@
 //! A chain on which random calls run: who there is, what they may call, and what is kept of it.
 
-use crate::{
-    kit::{MemoryChain, next_block},
-    programs::census::Census,
-};
+use crate::programs::census::Census;
 use fastrand::Rng;
 use ledger_execution::{development_accounts, execute_block, view};
 use ledger_framework::modules::{
@@ -11,6 +8,7 @@ use ledger_framework::modules::{
     multisig_account::TransactionExecutionSucceeded,
     object::{named_address, user_derived_address},
 };
+use ledger_test_support::{MemoryChain, TransactionBuilder, next_block};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction,
     OrderedBlock,
@@ -255,16 +253,12 @@ impl Program {
     /// Runs a call like [`Self::run`], sent in this form.
     pub fn run_as(&mut self, sent: Sent, form: Form) -> Option<ExecutedTransaction> {
         let sequence_number = self.chain.facts(&sent.sender).sequence_number;
-        let mut raw = ledger_types::RawTransaction {
-            sender: sent.sender,
-            sequence_number,
-            payload: sent.payload,
-            max_gas_amount: 200_000,
-            // What was paid for room at one price is given back at the other.
-            gas_unit_price: self.random.choice(GAS_UNIT_PRICES).unwrap(),
-            expiration_timestamp_secs: u64::MAX,
-            chain_id: self.chain.chain.id(),
-        };
+        let builder = TransactionBuilder::new(&self.chain.chain, sent.sender, sent.payload)
+            .sequence_number(sequence_number)
+            .max_gas_amount(200_000)
+            // A storage deposit that was paid at one price is refunded at the other one.
+            .gas_unit_price(self.random.choice(GAS_UNIT_PRICES).unwrap());
+        let mut raw = builder.build();
         if let Some(nonce) = form.nonce {
             raw = self.chain.orderless(raw, nonce);
         }

@@ -1,6 +1,6 @@
 //! One verdict for a signature, whether it is checked alone or with others, and whatever it stands in.
 
-use super::kit::{chain, message, sign_with_torsion, signed_by, single_key};
+use super::kit::{message, sign_with_torsion, signed_by, single_key};
 use bytes::Bytes;
 use curve25519_dalek::{
     edwards::{CompressedEdwardsY, EdwardsPoint},
@@ -9,6 +9,7 @@ use curve25519_dalek::{
 use ledger_crypto::{
     DecodedKeys, Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, ed25519::batch,
 };
+use ledger_test_support::development_chain;
 use ledger_types::{
     CheckedTransaction,
     transaction::{
@@ -116,7 +117,7 @@ proptest! {
 
     #[test]
     fn many_together_have_the_verdicts_of_each_alone(makings in prop::collection::vec((making(), 0u8..4), 0..24)) {
-        let chain = chain();
+        let chain = development_chain();
         let mut transactions = Vec::new();
         let mut expected = Vec::new();
         for (number, (making, signer)) in (0..).zip(&makings) {

@@ -1,10 +1,10 @@
 //! Keys of every kind, in sets and among several signers: which signatures are enough, and what a refusal
 //! says.
 
-use super::kit::{chain, message, raw, signed_by, single_key};
+use super::kit::{message, raw, signed_by, single_key};
 use bytes::Bytes;
-use k256::ecdsa::signature::hazmat::PrehashSigner;
-use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_test_support::{TestKey, TransactionSigner as _, development_chain};
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, SignedTransaction,
     ValidationStatus,
@@ -19,26 +19,14 @@ fn ed25519(number: u8) -> Ed25519PrivateKey {
     Ed25519PrivateKey::from_seed(&[number; 32])
 }
 
-/// A key and its signature: ed25519 where `number` is even, secp256k1 where it is odd.
+/// Returns a key and its signature: ed25519 if `number` is even, secp256k1 if it is odd.
 fn any(number: u8, message: &[u8]) -> (AnyPublicKey, AnySignature) {
-    if number.is_multiple_of(2) {
-        let key = ed25519(number);
-        let signature = key.sign(message);
-        return (
-            AnyPublicKey::Ed25519(key.public_key()),
-            AnySignature::Ed25519(signature),
-        );
-    }
-    let key = k256::ecdsa::SigningKey::from_slice(&[number; 32]).expect("a scalar");
-    let point = key.verifying_key().to_sec1_point(false);
-    let digest = HashValue::sha3_of(&[message]);
-    let signature: k256::ecdsa::Signature = key
-        .sign_prehash(digest.as_bytes())
-        .expect("a hash of 32 bytes");
-    (
-        AnyPublicKey::Secp256k1Ecdsa(Bytes::copy_from_slice(point.as_bytes())),
-        AnySignature::Secp256k1Ecdsa(Bytes::copy_from_slice(&signature.to_bytes())),
-    )
+    let key = if number.is_multiple_of(2) {
+        TestKey::ed25519(number)
+    } else {
+        TestKey::secp256k1(number)
+    };
+    (key.public_key(), key.sign(message))
 }
 
 /// A set of the keys 0, 1, 2 ... of which these sign.
@@ -63,7 +51,12 @@ fn set(
 }
 
 fn check(transaction: SignedTransaction) -> Result<(), Discard> {
-    CheckedTransaction::check(transaction, chain().vendor(), chain().parameters()).map(|_| ())
+    CheckedTransaction::check(
+        transaction,
+        development_chain().vendor(),
+        development_chain().parameters(),
+    )
+    .map(|_| ())
 }
 
 #[track_caller]
@@ -218,7 +211,9 @@ fn sponsored(
     payer: AccountAddress,
 ) -> SignedTransaction {
     let raw = raw(1);
-    let message = |fee_payer| raw.fee_payer_signing_message(&[SECOND], fee_payer, chain().vendor());
+    let message = |fee_payer| {
+        raw.fee_payer_signing_message(&[SECOND], fee_payer, development_chain().vendor())
+    };
     let two = message(second);
     let authenticator = TransactionAuthenticator::FeePayer {
         sender: Box::new(of_ed25519(20, &message(sender))),
@@ -232,10 +227,7 @@ fn sponsored(
 }
 
 fn of_ed25519(number: u8, message: &[u8]) -> AccountAuthenticator {
-    AccountAuthenticator::Ed25519 {
-        public_key: ed25519(number).public_key(),
-        signature: ed25519(number).sign(message),
-    }
+    ed25519(number).authenticate(message)
 }
 
 #[test]
@@ -266,8 +258,11 @@ fn who_does_not_pay_may_sign_before_the_payer_is_known() {
 #[test]
 fn one_account_signs_one_message_with_all_its_keys() {
     let mut transaction = sponsored(PAYER, PAYER, PAYER);
-    let unknown =
-        raw(1).fee_payer_signing_message(&[SECOND], AccountAddress::ZERO, chain().vendor());
+    let unknown = raw(1).fee_payer_signing_message(
+        &[SECOND],
+        AccountAddress::ZERO,
+        development_chain().vendor(),
+    );
     let TransactionAuthenticator::FeePayer {
         secondary_signers, ..
     } = &mut transaction.authenticator
@@ -298,7 +293,7 @@ fn all_sign_with_payer(message: &[u8]) -> TransactionAuthenticator {
 
 #[test]
 fn what_is_signed_in_one_form_serves_in_no_other() {
-    let (raw, chain) = (raw(1), chain());
+    let (raw, chain) = (raw(1), development_chain());
     let messages = [
         raw.signing_message(chain.vendor()),
         raw.multi_agent_signing_message(&[SECOND], chain.vendor()),
@@ -353,7 +348,7 @@ fn multi_agent(secondary: usize) -> SignedTransaction {
     let addresses: Vec<_> = (0..secondary as u64)
         .map(|number| AccountAddress::from_low_u64(0x1000 + number))
         .collect();
-    let message = raw.multi_agent_signing_message(&addresses, chain().vendor());
+    let message = raw.multi_agent_signing_message(&addresses, development_chain().vendor());
     let authenticator = TransactionAuthenticator::MultiAgent {
         sender: Box::new(of_ed25519(0, &message)),
         secondary_signers: vec![of_ed25519(1, &message); secondary],
@@ -432,7 +427,7 @@ fn a_transaction_has_at_most_32_signatures() {
 fn who_pays_signs_too() {
     let raw = raw(1);
     let second = vec![SECOND; SIGNATURES_MAX - 1];
-    let message = raw.fee_payer_signing_message(&second, PAYER, chain().vendor());
+    let message = raw.fee_payer_signing_message(&second, PAYER, development_chain().vendor());
     let mut authenticator = all_sign_with_payer(&message);
     if let TransactionAuthenticator::FeePayer {
         secondary_signer_addresses,

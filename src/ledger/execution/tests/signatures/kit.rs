@@ -2,51 +2,36 @@
 
 use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, edwards::EdwardsPoint, scalar::Scalar};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
-use ledger_framework::new_chain;
+use ledger_test_support::{TransactionBuilder, development_chain, function_call};
 use ledger_types::{
-    AccountAddress, EntryFunction, Parameters, RawTransaction, SignedTransaction, Vendor,
-    transaction::{
-        AccountAuthenticator, AnyPublicKey, AnySignature, TransactionAuthenticator,
-        TransactionPayload,
-    },
+    AccountAddress, RawTransaction, SignedTransaction,
+    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature},
 };
-use ledger_vm::Chain;
 use sha2::{Digest, Sha512};
 
-pub fn chain() -> Chain {
-    new_chain(4, Vendor::default(), Parameters::default())
+fn builder(number: u64) -> TransactionBuilder {
+    let call = function_call("0x1::coin::transfer", &[], vec![]);
+    TransactionBuilder::call(
+        &development_chain(),
+        AccountAddress::from_low_u64(0xcafe),
+        call,
+    )
+    .sequence_number(number)
 }
 
-/// A transaction that is like no other one of another number.
+/// Returns a transaction that differs from that of every other number.
 pub fn raw(number: u64) -> RawTransaction {
-    RawTransaction {
-        sender: AccountAddress::from_low_u64(0xcafe),
-        sequence_number: number,
-        payload: TransactionPayload::EntryFunction(EntryFunction {
-            module: "0x1::coin".parse().expect("a module"),
-            function: "transfer".parse().expect("a name"),
-            type_args: vec![],
-            args: vec![],
-        }),
-        max_gas_amount: 1_000,
-        gas_unit_price: 100,
-        expiration_timestamp_secs: 1_700_000_000,
-        chain_id: 4,
-    }
+    builder(number).build()
 }
 
-/// The message that the only signer of [`raw`] signs.
+/// Returns the message that the only signer of [`raw`] signs.
 pub fn message(number: u64) -> Vec<u8> {
-    raw(number).signing_message(chain().vendor())
+    raw(number).signing_message(development_chain().vendor())
 }
 
+/// Returns [`raw`] with the authenticator of its only signer.
 pub fn signed_by(number: u64, sender: AccountAuthenticator) -> SignedTransaction {
-    SignedTransaction {
-        raw: raw(number),
-        authenticator: TransactionAuthenticator::SingleSender {
-            sender: Box::new(sender),
-        },
-    }
+    builder(number).sign_with(|_| sender)
 }
 
 pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountAuthenticator {

@@ -1,6 +1,7 @@
 //! Kinds of signatures that the ledger reads in their real layout and refuses by name.
 
-use super::kit::{chain, message, raw};
+use super::kit::{message, raw};
+use ledger_test_support::development_chain;
 use ledger_types::{
     AccountAddress, CheckedTransaction, ValidationStatus, decode_signed_transaction,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
@@ -129,9 +130,12 @@ fn they_are_read_and_refused_by_name() {
             decode_signed_transaction(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(bcs::to_bytes(&transaction), Ok(bytes), "{name}");
         let form = transaction.authenticator.check_form().expect_err(name);
-        let discard =
-            CheckedTransaction::check(transaction, chain().vendor(), chain().parameters())
-                .expect_err(name);
+        let discard = CheckedTransaction::check(
+            transaction,
+            development_chain().vendor(),
+            development_chain().parameters(),
+        )
+        .expect_err(name);
         assert_eq!(form, discard, "{name}: a simulation is told the same");
         assert_eq!(
             discard.status,
@@ -186,8 +190,12 @@ fn one_key_of_a_set_is_enough_to_refuse_it() {
     ]
     .concat();
     let transaction = decode_signed_transaction(&signed(&set)).expect("a set of keys");
-    let discard = CheckedTransaction::check(transaction, chain().vendor(), chain().parameters())
-        .expect_err("a key of the set is keyless");
+    let discard = CheckedTransaction::check(
+        transaction,
+        development_chain().vendor(),
+        development_chain().parameters(),
+    )
+    .expect_err("a key of the set is keyless");
     assert_eq!(
         discard.detail.as_deref(),
         Some("a keyless signature is not supported")
@@ -235,7 +243,7 @@ proptest! {
             authenticator[at] = byte;
         }
         if let Ok(transaction) = decode_signed_transaction(&signed(&authenticator)) {
-            prop_assert!(CheckedTransaction::check(transaction, chain().vendor(), chain().parameters()).is_err());
+            prop_assert!(CheckedTransaction::check(transaction, development_chain().vendor(), development_chain().parameters()).is_err());
         }
     }
 }

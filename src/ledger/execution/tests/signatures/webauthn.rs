@@ -1,9 +1,10 @@
 //! Passkeys: assertions that the test makes as an authenticator and a browser would, and every way in
 //! which one is none.
 
-use super::kit::{chain, message, signed_by, single_key};
+use super::kit::{message, signed_by, single_key};
 use bytes::Bytes;
 use ledger_crypto::webauthn::{self, Assertion, AssertionSignature};
+use ledger_test_support::development_chain;
 use ledger_types::{
     CheckedTransaction, Discard, ValidationStatus,
     transaction::{AnyPublicKey, AnySignature},
@@ -56,7 +57,12 @@ fn check(assertion: Assertion) -> Result<(), Discard> {
     let point = key().verifying_key().to_sec1_point(false);
     let key = AnyPublicKey::Secp256r1Ecdsa(Bytes::copy_from_slice(point.as_bytes()));
     let transaction = signed_by(NUMBER, single_key(key, AnySignature::WebAuthn(assertion)));
-    CheckedTransaction::check(transaction, chain().vendor(), chain().parameters()).map(|_| ())
+    CheckedTransaction::check(
+        transaction,
+        development_chain().vendor(),
+        development_chain().parameters(),
+    )
+    .map(|_| ())
 }
 
 #[track_caller]
