@@ -5,9 +5,9 @@
 //!
 //! A hash of sender and nonce selects one of [`BUCKETS`] buckets in a table, so that unrelated
 //! transactions rarely change the same slot. Each insertion into a bucket drops the nonces that can
-//! no longer reject a transaction, and a bucket holds at most [`BUCKET_NONCES_MAX`]. The table
-//! therefore needs no sweep and never holds more than 65,536 x 512 x 24 bytes = 805 MB. Reaching
-//! this size takes 33 million paid transactions within [`REMEMBERED_SECS_MAX`].
+//! no longer reject a transaction, and a bucket holds at most [`BUCKET_NONCES_MAX`] nonces. The
+//! table therefore needs no sweep and never holds more than 65,536 x 512 x 24 bytes = 805 MB.
+//! Reaching this size takes 33 million paid transactions within [`REMEMBERED_SECS_MAX`].
 //!
 //! A sender can search for nonces of one bucket and fill it with 512 transactions. For 200 seconds,
 //! this rejects one in 65,536 of the random nonces of other senders, with a status that asks for
@@ -164,8 +164,9 @@ impl Bucket {
     /// Checks whether a transaction that expires at `expiration_secs` may use the nonce of `slot`
     /// in a block at `now_secs`.
     ///
-    /// The caller must have checked that it expires at most [`OVERLAP_SECS`] after the block. It
-    /// therefore expires within the overlap of every remembered transaction that has not expired.
+    /// The caller must have checked that the transaction expires at most [`OVERLAP_SECS`] after the
+    /// block. If a remembered transaction with the same nonce has not expired, the new one
+    /// therefore expires within its overlap and is rejected.
     ///
     /// # Errors
     ///
@@ -208,8 +209,8 @@ impl RememberedNonce {
 
     /// Returns whether the nonce can reject a transaction in a block at `now_secs`.
     ///
-    /// A transaction in a later block than [`Self::forgotten_secs`] also expires later, so the
-    /// nonce cannot reject it.
+    /// A transaction in a block after [`Self::forgotten_secs`] also expires after it, so the nonce
+    /// cannot reject the transaction.
     fn matters(&self, now_secs: u64) -> bool {
         now_secs <= self.forgotten_secs()
     }

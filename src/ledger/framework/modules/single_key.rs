@@ -29,8 +29,9 @@ pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> 
     }
 }
 
-/// Checks that the kind of a key can sign on this ledger, and the length of a key whose BCS form
-/// has no fixed length.
+/// Checks that a key is of a kind that can sign on this ledger and has the length of its kind.
+///
+/// The BCS form fixes the length of an ed25519 key, but not of a secp256k1 or secp256r1 key.
 ///
 /// # Errors
 ///

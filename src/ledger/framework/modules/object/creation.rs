@@ -100,8 +100,8 @@ pub fn create_user_derived_object(
 
 /// Creates an object at `address`.
 ///
-/// The caller must derive `address` in a way that only `owner` or the framework can use. Genesis
-/// creates the paired asset of the chain's coin with this function.
+/// The caller must derive `address` such that only `owner` or the framework can create an object
+/// there. Genesis creates the paired asset of the chain's coin with this function.
 ///
 /// # Errors
 ///

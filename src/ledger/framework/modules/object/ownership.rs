@@ -8,7 +8,7 @@ use super::{
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError, cost};
 
-/// Exclusive limit on the number of objects between an object and an owner.
+/// Exclusive limit on the number of objects between an object and one of its owners.
 ///
 /// Corresponds to `MAXIMUM_OBJECT_NESTING` of the reference node.
 const NESTING_MAX: u8 = 8;
