@@ -4,20 +4,24 @@ use super::modules::{coin, primary_fungible_store};
 use ledger_types::{AccountAddress, StateError, StateView, StructTag};
 use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
 
-/// Which asset a balance is asked of.
+/// The asset of a balance query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AssetType {
-    /// A fungible asset, by the address of its metadata.
+    /// A fungible asset, named by the address of its metadata.
     FungibleAsset(AccountAddress),
-    /// A coin, by its type.
+    /// A coin, named by its type.
     Coin(StructTag),
 }
 
-/// Returns the balance of `asset` that `owner` holds in its primary store, or 0 for an unknown account
-/// or asset. A coin and its paired asset are one balance (docs/interface.md#rule-11).
+/// Returns the balance of `asset` that `owner` holds, in the asset's smallest unit.
+///
+/// An unknown account or asset has the balance 0. The balance includes only the primary store. A
+/// coin and its paired asset are one balance (docs/interface.md#rule-11).
 ///
 /// # Errors
-/// When the state cannot be read, or holds a store that does not decode.
+///
+/// Returns [`StateError`] if the state cannot be read, if a stored resource does not decode, or if
+/// a paired coin type does not parse.
 pub fn balance(
     chain: &Chain,
     view: &dyn StateView,
@@ -25,7 +29,7 @@ pub fn balance(
     asset: &AssetType,
 ) -> Result<u64, StateError> {
     let state = BlockState::new(view);
-    // A balance depends on neither block nor time.
+    // A balance depends on neither the block nor its time.
     let mut context = Context::unmetered(chain, &state, Environment::NONE);
     let held = match asset {
         AssetType::FungibleAsset(metadata) => {
@@ -64,7 +68,7 @@ mod tests {
         AssetType::Coin(chain.registry().native_coin().to_string().parse().unwrap())
     }
 
-    /// A state in which only `key` has a value.
+    /// Returns a state in which only `key` has a value.
     fn state_with(key: StateKey, value: Vec<u8>) -> impl StateView {
         let value = Bytes::from(value);
         move |asked: &StateKey| Ok((*asked == key).then(|| value.clone()))

@@ -1,5 +1,5 @@
-//! The registry of a chain: every module of the framework, and the structs that most transactions
-//! touch.
+//! The registry of a chain: all modules of the framework, and a cache of the structs that most
+//! transactions access.
 
 use crate::modules::{
     self,
@@ -15,10 +15,10 @@ use crate::modules::{
 use ledger_types::{ChainIdentity, Parameters, Vendor};
 use ledger_vm::{Chain, ModuleRegistry};
 
-/// Newest version of the framework that this program has, with which a new development chain starts.
+/// Newest framework version of this program. A new development chain starts with it.
 ///
-/// A module that is added later is listed with the next version, so that every chain switches it on at
-/// a height of its own (`Parameters::framework_upgrades`).
+/// A module added later is listed with the next version, so that each chain enables it at a height
+/// of its own (`Parameters::framework_upgrades`).
 pub const FRAMEWORK_VERSION: u64 = 3;
 
 /// Creates a chain that runs the framework.
@@ -59,7 +59,7 @@ mod tests {
         module_registry(&Vendor::default())
     }
 
-    /// Returns the type of a map element whose key and value are such elements, `levels` deep.
+    /// Returns a map element type whose key and value are again such types, nested `levels` deep.
     fn nested(levels: usize) -> TypeTag {
         (0..levels).fold(TypeTag::U8, |inner, _| {
             StructTag::framework("simple_map", "Element", vec![inner.clone(), inner]).into()

@@ -1,16 +1,18 @@
-//! `0x1::aggregator_v2`: a number with a bound, laid out in place. It holds the supply of a fungible
-//! asset.
+//! `0x1::aggregator_v2`: a number with a maximum, stored in place. It holds the supply of a
+//! fungible asset.
 
 use ledger_vm::{ModuleDeclaration, MoveType, StructDeclaration, TypeSignature};
 use serde::{Deserialize, Serialize};
 
-/// A number of the type `I` with a bound. The reference lets transactions of one block change it side
-/// by side; here they run one after the other, and the layout is all that is left of that.
+/// A number of type `I` with a maximum.
+///
+/// On the reference node, transactions of one block can update an aggregator in parallel. Here
+/// transactions run sequentially, and only the layout is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Aggregator<I> {
-    /// The number.
+    /// Current value.
     pub value: I,
-    /// The most that it may be.
+    /// Maximum value.
     pub max_value: I,
 }
 

@@ -1,4 +1,4 @@
-//! `0x1::block`: the newest block, as the state shows it to functions and readers.
+//! `0x1::block`: the newest block, as functions and clients read it from the state.
 
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{
@@ -7,57 +7,57 @@ use ledger_vm::{
 
 const USECS_PER_SEC: u64 = 1_000_000;
 
-/// The creation number of the stream of new blocks at `0x1`.
+/// Creation number of the stream of new blocks at `0x1`.
 pub const NEW_BLOCK_STREAM: u64 = 3;
-/// The creation number of the stream of changes of the epoch interval at `0x1`.
+/// Creation number of the stream of epoch interval changes at `0x1`.
 pub const EPOCH_INTERVAL_STREAM: u64 = 4;
 
 move_structs! {
     module "block";
 
-    /// A block began.
+    /// Event at the start of a block.
     NewBlockEvent as "NewBlockEvent" has ["copy", "drop", "store"] {
-        /// The block hash.
+        /// Hash of the block.
         hash: AccountAddress,
-        /// The epoch.
+        /// Epoch of the block.
         epoch: u64,
-        /// The round within the epoch.
+        /// Round within the epoch.
         round: u64,
-        /// The height.
+        /// Height of the block.
         height: u64,
-        /// Which validators voted for the parent.
+        /// Bit vector of the validators that voted for the parent block.
         previous_block_votes_bitvec: Vec<u8>,
-        /// Who proposed the block.
+        /// Validator that proposed the block.
         proposer: AccountAddress,
-        /// Which validators failed to propose since the parent.
+        /// Indices of the validators that failed to propose since the parent block.
         failed_proposer_indices: Vec<u64>,
-        /// Block time.
+        /// Time of the block, in microseconds since 1970.
         time_microseconds: u64,
     }
 
-    /// The epoch interval changed.
+    /// Event of a change of the epoch interval.
     UpdateEpochIntervalEvent as "UpdateEpochIntervalEvent" has ["drop", "store"] {
-        /// Until then, in microseconds.
+        /// Interval before the change, in microseconds.
         old_epoch_interval: u64,
-        /// From then on, in microseconds.
+        /// Interval after the change, in microseconds.
         new_epoch_interval: u64,
     }
 
-    /// The newest block.
+    /// The newest block and its event streams.
     BlockResource as "BlockResource" has ["key"] {
-        /// Its height.
+        /// Height of the newest block.
         height: u64,
-        /// How long an epoch lasts, in microseconds.
+        /// Duration of an epoch, in microseconds.
         epoch_interval: u64,
-        /// The stream of new blocks.
+        /// Stream of new blocks.
         new_block_events: EventHandle<NewBlockEvent>,
-        /// The stream of changes of the interval.
+        /// Stream of epoch interval changes.
         update_epoch_interval_events: EventHandle<UpdateEpochIntervalEvent>,
     }
 }
 
 impl NewBlockEvent {
-    /// The event of block 0.
+    /// Returns the event of block 0.
     pub fn genesis() -> Self {
         Self {
             hash: AccountAddress::ZERO,

@@ -1,4 +1,4 @@
-//! `0x1::chain_id`: the chain's number, which every transaction names so that none is valid elsewhere.
+//! `0x1::chain_id`: the chain id. Every transaction names it and is invalid on other chains.
 
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_structs};
@@ -8,12 +8,16 @@ move_structs! {
 
     /// The chain id.
     ChainId as "ChainId" has ["key"] {
-        /// The number.
+        /// Number of the chain.
         id: u8,
     }
 }
 
-/// Writes what the module has at genesis.
+/// Writes the chain id.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let id = context.chain().id();
     context.write_resource(AccountAddress::ONE, &[], &ChainId { id })

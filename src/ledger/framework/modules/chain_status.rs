@@ -1,4 +1,4 @@
-//! `0x1::chain_status`: whether genesis is over.
+//! `0x1::chain_status`: the marker for the end of genesis.
 
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_structs};
@@ -6,14 +6,18 @@ use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_
 move_structs! {
     module "chain_status";
 
-    /// The last that genesis writes: where it stands, the chain operates.
+    /// The last resource that genesis writes. A chain that has it is operating.
     GenesisEndMarker as "GenesisEndMarker" has ["key"] {
-        /// What a struct without fields has in its BCS form.
+        /// Placeholder: a struct without fields encodes as one byte.
         dummy_field: bool,
     }
 }
 
-/// Writes what the module has at genesis: its end.
+/// Writes the marker. Genesis calls this last.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let marker = GenesisEndMarker { dummy_field: false };
     context.write_resource(AccountAddress::ONE, &[], &marker)

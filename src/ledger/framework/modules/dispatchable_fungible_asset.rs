@@ -1,5 +1,7 @@
-//! `0x1::dispatchable_fungible_asset`: the way to assets that bring functions of their own. There are
-//! none here, so all goes the way of `fungible_asset`; clients may call either.
+//! `0x1::dispatchable_fungible_asset`: the interface to assets with custom transfer functions.
+//!
+//! This ledger has none of these assets, so all functions have the semantics of `fungible_asset`.
+//! Clients may call either module.
 
 use super::{
     fungible_asset::{self, store_at},
@@ -15,10 +17,11 @@ abort_codes! {
 
 type AnyObject = Object<TypeParameter<0>>;
 
-/// Makes sure that of the `amount` that arrived at least `expected` was expected.
+/// Checks that the deposited `amount` is at least `expected`.
 ///
 /// # Errors
-/// `EAMOUNT_MISMATCH`.
+///
+/// Aborts with `EAMOUNT_MISMATCH` if it is less.
 pub(super) fn check_deposit(
     context: &Context<'_>,
     amount: u64,

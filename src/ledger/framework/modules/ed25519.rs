@@ -1,4 +1,4 @@
-//! `0x1::ed25519`: keys and signatures that come as arguments, and the form in which a struct is signed.
+//! `0x1::ed25519`: public keys and signatures as arguments, and the signed form of a struct.
 
 use super::type_info::TypeInfo;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
@@ -14,15 +14,17 @@ abort_codes! {
     pub E_WRONG_SIGNATURE_SIZE = InvalidArgument 2 "an ed25519 signature has 64 bytes";
 }
 
-/// What is signed of a struct: its type's name before its fields, so that a signature over one type
-/// says nothing of another.
+/// The signed form of a struct.
+///
+/// The name of the type precedes the fields, so that a signature for one type is invalid for
+/// another.
 #[derive(Serialize)]
 struct SignedMessage<'a, T> {
     type_info: TypeInfo,
     inner: &'a T,
 }
 
-/// The bytes that are signed for `message`, whose type has no type arguments.
+/// Returns the bytes to sign for `message`, whose type must have no type arguments.
 pub(crate) fn signed_bytes<T: MoveStruct>(registry: &ModuleRegistry, message: &T) -> Vec<u8> {
     let tag = registry.tag_of::<T>(&[]);
     let signed = SignedMessage {
@@ -36,10 +38,11 @@ pub(crate) fn signed_bytes<T: MoveStruct>(registry: &ModuleRegistry, message: &T
     bcs::to_bytes(&signed).expect("declared types have a BCS form")
 }
 
-/// The public key that an argument is.
+/// Converts an argument to a public key.
 ///
 /// # Errors
-/// `E_WRONG_PUBKEY_SIZE`.
+///
+/// Aborts with `E_WRONG_PUBKEY_SIZE` if `bytes` does not have 32 bytes.
 pub(super) fn public_key(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519PublicKey, VmError> {
     match bytes.try_into() {
         Ok(bytes) => Ok(Ed25519PublicKey(bytes)),
@@ -47,10 +50,11 @@ pub(super) fn public_key(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519P
     }
 }
 
-/// The signature that an argument is.
+/// Converts an argument to a signature.
 ///
 /// # Errors
-/// `E_WRONG_SIGNATURE_SIZE`.
+///
+/// Aborts with `E_WRONG_SIGNATURE_SIZE` if `bytes` does not have 64 bytes.
 pub(super) fn signature(context: &Context<'_>, bytes: &[u8]) -> Result<Ed25519Signature, VmError> {
     match bytes.try_into() {
         Ok(bytes) => Ok(Ed25519Signature(bytes)),

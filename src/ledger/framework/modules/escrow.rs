@@ -1,5 +1,8 @@
-//! `0x1::escrow`: coins locked for a recipient, who may take them until the payer takes them back after
-//! a deadline. Came with version 2 of the framework; the worked example of its README.
+//! `0x1::escrow`: coins locked for a recipient.
+//!
+//! The recipient can take the coins until the payer cancels, which is possible once a deadline has
+//! passed. Version 2 of the framework introduced this module. It is the worked example of
+//! `README.md`.
 
 use super::{
     coin::{self, Coin},
@@ -10,8 +13,9 @@ use ledger_vm::{
     Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
-/// The farthest deadline, in seconds from the block that opens the escrow: a year. A deadline that never
-/// comes would lock coins for ever where the recipient cannot take them.
+/// Maximum time from the block that opens the escrow to its deadline, in seconds: 365 days.
+///
+/// A deadline that never passes would lock the coins forever if the recipient cannot take them.
 pub const DURATION_SECS_MAX: u64 = 365 * 24 * 60 * 60;
 
 abort_codes! {
@@ -28,47 +32,47 @@ abort_codes! {
 move_structs! {
     module "escrow";
 
-    /// Coins that wait for their recipient.
+    /// An amount of coins reserved for a recipient.
     Escrow as "Escrow" has ["copy", "drop", "store"] {
-        /// Who may take them.
+        /// Account that can release the escrow.
         recipient: AccountAddress,
-        /// How many, in the coin's smallest unit.
+        /// Amount in the coin's smallest unit.
         amount: u64,
-        /// From when on the payer may take them back, in seconds since 1970.
+        /// Block time from which the payer can cancel, in seconds since 1970.
         deadline_secs: u64,
     }
 
-    /// The escrows of one coin that a payer opened.
+    /// The open escrows of one payer and one coin.
     EscrowStore as "EscrowStore" has ["key"] phantom 1 {
-        /// The coins of all that are open.
+        /// Coins of all open escrows.
         locked: Coin,
-        /// Those that are open, by number.
+        /// Open escrows by number.
         open: Table<u64, Escrow>,
-        /// The number of the next one.
+        /// Number of the next escrow.
         next_number: u64,
     }
 
-    /// An escrow was opened.
+    /// Event of the opening of an escrow.
     Opened as "Opened" has ["drop", "store"] event true {
-        /// Who paid.
+        /// Account that paid the coins.
         payer: AccountAddress,
-        /// The coin's type.
+        /// Type of the coin.
         coin_type: String,
-        /// Its number among the payer's escrows of this coin.
+        /// Number among the payer's escrows of this coin.
         number: u64,
-        /// What was agreed.
+        /// Terms of the escrow.
         escrow: Escrow,
     }
 
-    /// An escrow was closed: its coins went to the recipient or back to the payer.
+    /// Event of the closing of an escrow: the recipient or the payer received the coins.
     Closed as "Closed" has ["drop", "store"] event true {
-        /// Who had paid.
+        /// Account that paid the coins.
         payer: AccountAddress,
-        /// The coin's type.
+        /// Type of the coin.
         coin_type: String,
-        /// Its number among the payer's escrows of this coin.
+        /// Number among the payer's escrows of this coin.
         number: u64,
-        /// Who has the coins now.
+        /// Account that received the coins.
         paid_to: AccountAddress,
     }
 }
@@ -126,12 +130,14 @@ fn check(context: &Context<'_>, escrow: &Escrow) -> Result<(), VmError> {
     }
 }
 
-/// The block's time: the same on every node, unlike a clock.
+/// Returns the block's time in seconds since 1970.
+///
+/// Unlike a clock, it is the same on every node.
 fn now_secs(context: &Context<'_>) -> u64 {
     context.timestamp_usecs() / 1_000_000
 }
 
-/// Gives the coins to the recipient, who asks for them; also after the deadline, while they are there.
+/// Transfers the coins of an open escrow to its recipient, before or after the deadline.
 fn release(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -146,7 +152,7 @@ fn release(
     close(context, type_args, payer, number, recipient.0)
 }
 
-/// Gives the coins back to the payer, who asks for them after the deadline.
+/// Returns the coins of an open escrow to the payer, once the deadline has passed.
 fn cancel(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -172,7 +178,7 @@ fn find(
     }
 }
 
-/// Takes an open escrow out of its store and its coins to `paid_to`.
+/// Removes an open escrow from its store and transfers its coins to `paid_to`.
 fn close(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -197,7 +203,7 @@ fn close(
     })
 }
 
-/// The open escrow `number` of `payer`.
+/// Returns the open escrow `number` of `payer`.
 fn get(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -210,7 +216,7 @@ fn get(
     }
 }
 
-/// What all open escrows of `payer` hold, in the coin's smallest unit.
+/// Returns the total amount in all open escrows of `payer`, in the coin's smallest unit.
 fn locked(
     context: &mut Context<'_>,
     type_args: &[TypeTag],

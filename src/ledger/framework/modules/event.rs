@@ -1,4 +1,4 @@
-//! `0x1::event` and `0x1::guid`: handles of event streams, whose events have numbers.
+//! `0x1::event` and `0x1::guid`: handles of event streams with numbered events.
 
 use ledger_vm::{Guid, GuidId, ModuleDeclaration, MoveStruct, MoveType, StructDeclaration};
 

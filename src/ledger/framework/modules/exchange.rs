@@ -1,6 +1,7 @@
-//! `0x1::exchange`: two accounts give one another coins or assets in one transaction that both sign, or
-//! neither gives anything. Came with version 3 of the framework; what multi-agent transactions are for on
-//! a chain without user bytecode.
+//! `0x1::exchange`: atomic exchanges of coins or assets between two accounts that both sign.
+//!
+//! Version 3 of the framework introduced this module. On a chain without user bytecode, exchanges
+//! are the use case of multi-agent transactions.
 
 use super::{
     coin,
@@ -20,35 +21,35 @@ abort_codes! {
 move_structs! {
     module "exchange";
 
-    /// Coins were exchanged.
+    /// Event of an exchange of coins.
     CoinsExchanged as "CoinsExchanged" has ["drop", "store"] event true {
-        /// Who signed first.
+        /// First signer.
         first: AccountAddress,
-        /// Who signed second.
+        /// Second signer.
         second: AccountAddress,
-        /// The type of the coin that the first gave.
+        /// Type of the coin that the first signer paid.
         first_coin_type: String,
-        /// The type of the coin that the second gave.
+        /// Type of the coin that the second signer paid.
         second_coin_type: String,
-        /// What the first gave, in that coin's smallest unit.
+        /// Amount that the first signer paid, in the smallest unit of its coin.
         first_amount: u64,
-        /// What the second gave, in that coin's smallest unit.
+        /// Amount that the second signer paid, in the smallest unit of its coin.
         second_amount: u64,
     }
 
-    /// Assets were exchanged.
+    /// Event of an exchange of assets.
     AssetsExchanged as "AssetsExchanged" has ["drop", "store"] event true {
-        /// Who signed first.
+        /// First signer.
         first: AccountAddress,
-        /// Who signed second.
+        /// Second signer.
         second: AccountAddress,
-        /// The metadata of the asset that the first gave.
+        /// Metadata address of the asset that the first signer paid.
         first_asset: AccountAddress,
-        /// The metadata of the asset that the second gave.
+        /// Metadata address of the asset that the second signer paid.
         second_asset: AccountAddress,
-        /// What the first gave, in that asset's smallest unit.
+        /// Amount that the first signer paid, in the smallest unit of its asset.
         first_amount: u64,
-        /// What the second gave, in that asset's smallest unit.
+        /// Amount that the second signer paid, in the smallest unit of its asset.
         second_amount: u64,
     }
 }
@@ -61,7 +62,7 @@ fn check_amounts(context: &Context<'_>, first: u64, second: u64) -> Result<(), V
     }
 }
 
-/// The first gives `first_amount` of the first coin for `second_amount` of the second one.
+/// Exchanges `first_amount` of the first signer's coin for `second_amount` of the second signer's.
 fn exchange_coins(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -84,8 +85,10 @@ fn exchange_coins(
     })
 }
 
-/// The first gives `first_amount` of the first asset for `second_amount` of the second one, between
-/// their primary stores; what is paired with a coin moves between their coin stores.
+/// Exchanges `first_amount` of `first_asset` for `second_amount` of `second_asset`.
+///
+/// The assets move between the primary stores of the signers. An asset that is paired with a coin
+/// moves between their coin stores.
 #[expect(
     clippy::too_many_arguments,
     reason = "they are the parameters of the entry function"

@@ -1,12 +1,16 @@
-//! `0x1::gas_schedule`: what things cost, as the meter charges them, written where clients of the
-//! reference look for it. Written once, at genesis: a ledger that an earlier version began shows that
-//! version's prices.
+//! `0x1::gas_schedule`: the prices and limits of the gas meter, in the resource that clients of the
+//! reference node read.
+//!
+//! Genesis writes the resource once. A ledger that an earlier version of this program started
+//! therefore shows the prices of that version.
 
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, gas_schedule, move_structs};
 
-/// The version of the entries' names and meanings. It is this ledger's own count: the entries are those
-/// that its meter uses, a part of the reference's.
+/// Version of the names and meanings of the entries.
+///
+/// The numbering is this ledger's own, because its meter uses only some of the reference node's
+/// entries.
 pub const GAS_FEATURE_VERSION: u64 = 1;
 
 move_structs! {
@@ -14,22 +18,26 @@ move_structs! {
 
     /// One price or limit.
     GasEntry as "GasEntry" has ["store", "copy", "drop"] {
-        /// Its name.
+        /// Name of the entry.
         key: String,
-        /// Its value, in what the name says; prices in internal gas units.
+        /// Value in the unit of the entry's name. Prices are in internal gas units.
         val: u64,
     }
 
-    /// All of them.
+    /// All prices and limits.
     GasScheduleV2 as "GasScheduleV2" has ["key", "copy", "drop", "store"] {
-        /// The version of the names.
+        /// Version of the entries' names and meanings.
         feature_version: u64,
-        /// The prices and limits.
+        /// Prices and limits.
         entries: Vec<GasEntry>,
     }
 }
 
-/// Writes what the module has at genesis.
+/// Writes the gas schedule of the chain.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let chain = context.chain();
     let entry = |(name, val): (&str, u64)| GasEntry {

@@ -1,8 +1,7 @@
-//! `0x1::managed_coin`: coins whose capabilities the account that initialised them keeps, to mint, burn
-//! and freeze by transactions.
+//! `0x1::managed_coin`: coins whose creator holds the capabilities to mint, burn, and freeze them.
 //!
-//! `freeze_coin_store` and `unfreeze_coin_store` are this ledger's own: in the reference the freeze
-//! capability is only of use to programs.
+//! The creator uses the capabilities by transactions. The reference node has no `freeze_coin_store`
+//! and `unfreeze_coin_store`: there, only programs can use the freeze capability.
 
 use super::coin::{
     self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register,
@@ -23,13 +22,13 @@ abort_codes! {
 move_structs! {
     module "managed_coin";
 
-    /// The rights over a coin.
+    /// The capabilities over a coin, stored at its creator.
     Capabilities as "Capabilities" has ["key"] phantom 1 {
-        /// To burn.
+        /// Capability to burn coins.
         burn_cap: BurnCapability,
-        /// To freeze.
+        /// Capability to freeze coin stores.
         freeze_cap: FreezeCapability,
-        /// To mint.
+        /// Capability to mint coins.
         mint_cap: MintCapability,
     }
 }
@@ -84,7 +83,7 @@ fn mint(
     coin::mint(context, &type_args[0], to, amount)
 }
 
-/// Burns coins of the holder of the capabilities itself.
+/// Burns coins of the account that holds the capabilities.
 fn burn(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -95,7 +94,7 @@ fn burn(
     coin::burn(context, &type_args[0], account.0, amount)
 }
 
-/// Gives the capabilities up for good: from then on nobody mints, burns or freezes.
+/// Destroys the capabilities. Afterwards, no account can mint, burn, or freeze the coin.
 fn destroy_caps(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -105,8 +104,10 @@ fn destroy_caps(
     context.remove_resource::<Capabilities>(account.0, type_args)
 }
 
-/// Freezes a store or lets it go, and tells so by the store's name as a primary store of the paired
-/// asset, as the reference does.
+/// Freezes or unfreezes a coin store and emits [`Frozen`].
+///
+/// The event names the store by its address as a primary store of the paired asset, as on the
+/// reference node.
 fn set_frozen(
     context: &mut Context<'_>,
     coin: &TypeTag,

@@ -1,8 +1,8 @@
-//! `0x1::managed_object`: how users make objects, and what an owner does with one. The reference leaves
-//! this to modules of users.
+//! `0x1::managed_object`: objects that users create and manage by transactions.
 //!
-//! An object that users make holds no more than who owns it; it is a thing to own, to give away, and to
-//! own other things with: assets and objects that are sent to its address are in its owner's hands.
+//! The reference node leaves this to user modules. A managed object has no content besides its
+//! owner. It can be owned, be transferred, and own other objects. Its owner controls the assets and
+//! objects that are sent to its address.
 
 use super::{
     coin,
@@ -26,27 +26,27 @@ abort_codes! {
 move_structs! {
     module "managed_object";
 
-    /// At an object of this module: the powers over it, which its owner uses.
+    /// The references of a managed object, stored at its address. The object's owner uses them.
     ObjectRefs as "ObjectRefs" has ["key"] member true {
-        /// To delete it; a named or sticky object has none.
+        /// Permission to delete the object. Named and sticky objects have none.
         delete_ref: Option<DeleteRef>,
-        /// To say whether owners may give it away.
+        /// Permission to enable and disable transfers by owners.
         transfer_ref: TransferRef,
     }
 
-    /// An object was made; its address is known from here.
+    /// Event of the creation of an object. Clients read the object's address from it.
     ObjectCreation as "ObjectCreation" has ["drop", "store"] event true {
-        /// The object.
+        /// Address of the object.
         object: AccountAddress,
-        /// Whose it is.
+        /// Owner of the object.
         owner: AccountAddress,
     }
 
-    /// An object was deleted.
+    /// Event of the deletion of an object.
     ObjectDeletion as "ObjectDeletion" has ["drop", "store"] event true {
-        /// The object.
+        /// Address of the object.
         object: AccountAddress,
-        /// Who deleted it.
+        /// Owner that deleted the object.
         owner: AccountAddress,
     }
 }
@@ -90,7 +90,7 @@ fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> R
     keep_refs(context, creator.0, &made)
 }
 
-/// The powers over an object, for its owner.
+/// Returns the references of an object after checking that `owner` owns it.
 fn refs(
     context: &mut Context<'_>,
     owner: Signer,
@@ -100,8 +100,10 @@ fn refs(
     context.require_resource(object, &[])
 }
 
-/// Assets that are not coins, and objects that this one owns, cannot be found from here: who deletes an
-/// object that owns them loses them.
+/// Deletes an object.
+///
+/// Aborts with `EHOLDS_COINS` if the object's address holds the chain's coin. Other coins, assets,
+/// and objects at this address cannot be enumerated, so the owner loses access to them.
 fn delete(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -134,7 +136,7 @@ fn set_ungated_transfer(
     object::set_ungated_transfer(context, &transfer_ref, allowed)
 }
 
-/// Binds the object to its owner for ever.
+/// Binds the object to its owner permanently.
 fn set_untransferable(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -145,8 +147,9 @@ fn set_untransferable(
     object::set_untransferable(context, &transfer_ref)
 }
 
-/// Sends on what lies at the address of any object, so that nothing that is sent to an object is
-/// locked there.
+/// Transfers assets held at the address of any object that `owner` owns.
+///
+/// Without this function, assets sent to an object would be locked.
 fn transfer_fungible_assets(
     context: &mut Context<'_>,
     _: &[TypeTag],

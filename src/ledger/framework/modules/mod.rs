@@ -1,6 +1,11 @@
-//! The modules of the framework, one declaration each. To add one: its file, its line in
-//! `later_versions` with the next version of the framework, and `FRAMEWORK_VERSION` one up
-//! (`../README.md` walks through it).
+//! The modules of the framework, one declaration each.
+//!
+//! To add a module, create its file, add its line to `later_versions` with the next framework
+//! version, and increment `FRAMEWORK_VERSION`. `../README.md` is a step-by-step guide.
+//!
+//! Functions that access the state return `VmError::State` if the state cannot be read or decoded,
+//! and `VmError::OutOfGas` if gas runs out. An `# Errors` section that lists abort codes omits
+//! these two.
 
 pub mod account;
 pub mod aggregator_v2;
@@ -39,7 +44,7 @@ pub mod vendor_coin;
 
 use ledger_vm::{ModuleDeclaration, RegisteredModule};
 
-/// Every module, with the version of the framework that it came with.
+/// Returns every module with the framework version that introduced it.
 pub(super) fn all() -> Vec<RegisteredModule> {
     let first = first_version().into_iter().map(|module| (1, module));
     let listed = |(since_version, declaration)| RegisteredModule {
@@ -49,7 +54,9 @@ pub(super) fn all() -> Vec<RegisteredModule> {
     first.chain(later_versions()).map(listed).collect()
 }
 
-/// The modules that a chain switches on at a height of its own, each with the version it came with.
+/// Returns the modules added after version 1, each with the framework version that introduced it.
+///
+/// A chain enables each version at a height of its own.
 fn later_versions() -> Vec<(u64, ModuleDeclaration)> {
     vec![
         (2, escrow::module()),
@@ -58,7 +65,7 @@ fn later_versions() -> Vec<(u64, ModuleDeclaration)> {
     ]
 }
 
-/// The modules that every chain has from its genesis on.
+/// Returns the modules of version 1, which every chain has from genesis.
 fn first_version() -> Vec<ModuleDeclaration> {
     vec![
         account::module(),

@@ -1,5 +1,6 @@
-//! `0x1::multi_ed25519`: the sizes of keys and signatures that come as arguments. What they must be
-//! beyond that, the check of a signature decides (`crypto/multi_ed25519.rs`).
+//! `0x1::multi_ed25519`: the sizes of keys and signatures that are arguments.
+//!
+//! Signature verification ([`ledger_crypto::multi_ed25519`]) checks all other properties.
 
 use ledger_crypto::multi_ed25519::{BITMAP_BYTES, KEYS_MAX};
 use ledger_vm::{Context, ModuleDeclaration, VmError, abort_codes};
@@ -15,7 +16,9 @@ abort_codes! {
 /// Checks the size of a public key.
 ///
 /// # Errors
-/// `E_WRONG_PUBKEY_SIZE`.
+///
+/// Aborts with `E_WRONG_PUBKEY_SIZE` if `bytes` is not a sequence of at most [`KEYS_MAX`] keys of
+/// 32 bytes, followed by the threshold byte.
 pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     if bytes.len() % 32 == 1 && bytes.len() / 32 <= KEYS_MAX {
         Ok(())
@@ -27,7 +30,9 @@ pub(super) fn check_public_key_size(context: &Context<'_>, bytes: &[u8]) -> Resu
 /// Checks the size of a signature.
 ///
 /// # Errors
-/// `E_WRONG_SIGNATURE_SIZE`.
+///
+/// Aborts with `E_WRONG_SIGNATURE_SIZE` if `bytes` is not a sequence of signatures of 64 bytes,
+/// followed by a bitmap of [`BITMAP_BYTES`].
 pub(super) fn check_signature_size(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     if bytes.len() % 64 == BITMAP_BYTES {
         Ok(())

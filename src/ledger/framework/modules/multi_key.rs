@@ -1,4 +1,4 @@
-//! `0x1::multi_key`: sets of public keys of any kind, of which some must sign.
+//! `0x1::multi_key`: sets of public keys of any kind, with the number of signatures required.
 
 use super::single_key;
 use ledger_types::transaction::MultiKey;
@@ -13,14 +13,22 @@ abort_codes! {
     pub E_INVALID_MULTI_KEY_EXTRA_BYTES = InvalidArgument 4 "bytes follow the set of keys";
 }
 
-/// The most keys of a set.
+/// Maximum number of keys in a set.
 const KEYS_MAX: usize = 32;
 
-/// Checks that `bytes` are a set of keys in its BCS form.
+/// Checks that `bytes` are the BCS form of a set of keys.
 ///
 /// # Errors
-/// The rule that is broken; what is no set at all has no key that could be read
-/// (`0x1::single_key`'s `E_INVALID_PUBLIC_KEY_TYPE`).
+///
+/// Aborts with one of these codes:
+///
+/// * `E_INVALID_PUBLIC_KEY_TYPE` of `single_key` if `bytes` are not a set of keys, or if a key
+///   cannot sign on this ledger or has a wrong length.
+/// * `E_INVALID_MULTI_KEY_EXTRA_BYTES` if bytes follow the set.
+/// * `E_INVALID_MULTI_KEY_NO_KEYS` if the set is empty.
+/// * `E_INVALID_MULTI_KEY_TOO_MANY_KEYS` if the set has more than [`KEYS_MAX`] keys.
+/// * `E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED` if the number of signatures required is 0 or exceeds
+///   the number of keys.
 pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     let set: MultiKey = match bcs::from_bytes(bytes) {
         Ok(set) => set,

@@ -1,15 +1,17 @@
-//! `0x1::nonce_validation`: the nonces of orderless transactions that must not run again. Came with
-//! version 3 of the framework; before that, no transaction is orderless.
+//! `0x1::nonce_validation`: the nonces of recent orderless transactions, which must not run again.
 //!
-//! A nonce lies in one of [`BUCKETS`] buckets of a table, which a hash of sender and nonce chooses, so
-//! that unrelated transactions rarely change the same slot. Whoever puts one into a bucket drops from it
-//! what no longer matters, and a bucket holds [`BUCKET_NONCES_MAX`] at most: the table never needs a
-//! sweep and never holds more than 65,536 x 512 x 24 bytes = 805 MB, however long it is used. To get
-//! there takes 33 million paid transactions within [`REMEMBERED_SECS_MAX`].
+//! Version 3 of the framework introduced this module. Before that version, a chain accepts no
+//! orderless transactions.
 //!
-//! A sender can search for nonces that fall into one bucket, and fill it with 512 transactions. That
-//! refuses one in 65,536 of the nonces that others choose at random, for 200 seconds, with a status that
-//! says to take another. The bytes of a fuller bucket are charged to who uses it (`GasMeter::charge_nonces`).
+//! A hash of sender and nonce selects one of [`BUCKETS`] buckets in a table, so that unrelated
+//! transactions rarely change the same slot. Each insertion into a bucket drops the nonces that can
+//! no longer reject a transaction, and a bucket holds at most [`BUCKET_NONCES_MAX`] nonces. The
+//! table therefore needs no sweep and never holds more than 65,536 x 512 x 24 bytes = 805 MB.
+//! Reaching this size takes 33 million paid transactions within [`REMEMBERED_SECS_MAX`].
+//!
+//! A sender can search for nonces of one bucket and fill it with 512 transactions. For 200 seconds,
+//! this rejects one in 65,536 of the random nonces of other senders, with a status that asks for
+//! another nonce. Transactions that use the bucket pay for its bytes (`GasMeter::charge_nonces`).
 
 use super::table::Table;
 use ledger_crypto::HashValue;
@@ -17,24 +19,35 @@ use ledger_types::{AccountAddress, StateError, StateKey, StateView};
 use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, move_structs};
 use std::sync::LazyLock;
 
-/// The version of the framework from which on transactions may be orderless.
+/// Framework version that introduced orderless transactions.
 pub const SINCE_FRAMEWORK_VERSION: u64 = 3;
-/// How far ahead of the block an orderless transaction may expire, and how long after that its nonce
-/// still refuses another one (the reference's overlap interval), in seconds.
+
+/// Maximum time from the block to the expiration of an orderless transaction, in seconds.
+///
+/// For the same time after the expiration, the nonce still rejects other transactions. This is the
+/// overlap interval of the reference node.
 pub const OVERLAP_SECS: u64 = 100;
-/// The longest that a nonce is remembered, in seconds: until it expires, and the overlap.
+
+/// Maximum time that a nonce is remembered, in seconds: until its expiration, plus the overlap.
 pub const REMEMBERED_SECS_MAX: u64 = 2 * OVERLAP_SECS;
-/// How many buckets there are. At 5,000 orderless transactions a second a million nonces are remembered,
-/// 15 to a bucket: some 370 bytes to write for each, while two transactions of one block of 500 meet in
+
+/// Number of buckets.
+///
+/// At 5,000 orderless transactions per second, a million nonces are remembered, 15 per bucket. Each
+/// transaction then writes about 370 bytes. In a block of 500 transactions, two transactions share
 /// a slot about twice.
 pub const BUCKETS: u64 = 65_536;
-/// The most nonces of a bucket. At 100,000 orderless transactions a second a bucket holds 305 on average,
-/// with a deviation of 17: only who searches for nonces fills one.
+
+/// Maximum number of nonces in a bucket.
+///
+/// At 100,000 orderless transactions per second, a bucket holds 305 on average, with a standard
+/// deviation of 17. Only a sender that searches for nonces of one bucket can fill it.
 pub const BUCKET_NONCES_MAX: usize = 512;
-/// The BCS length of a [`RememberedNonce`].
+
+/// Length of the BCS form of a [`RememberedNonce`], in bytes.
 const NONCE_BYTES: usize = 24;
 
-/// The table of buckets. It follows from its name, so that genesis need not make it.
+/// Handle of the table of buckets. It is derived from a name, so genesis does not create the table.
 static NONCE_TABLE: LazyLock<AccountAddress> = LazyLock::new(|| {
     let name = HashValue::sha3_of(&[
         AccountAddress::ONE.as_bytes(),
@@ -46,33 +59,33 @@ static NONCE_TABLE: LazyLock<AccountAddress> = LazyLock::new(|| {
 move_structs! {
     module "nonce_validation";
 
-    /// A nonce that was used.
+    /// A used nonce.
     RememberedNonce as "RememberedNonce" has ["copy", "drop", "store"] {
-        /// The first 16 bytes of a hash of sender and nonce, as a little-endian number. To choose a nonce
-        /// that stands for another sender's takes 2^128 tries.
+        /// First 16 bytes of a hash of sender and nonce, as a little-endian number. Finding a nonce
+        /// whose digest equals that of another sender's nonce takes 2^128 tries.
         digest: u128,
-        /// When the transaction expires, in seconds since 1970.
+        /// Expiration time of the transaction, in seconds since 1970.
         txn_expiration_time: u64,
     }
 
-    /// The nonces of a bucket, in the order in which they were used.
+    /// The nonces of a bucket, in order of use.
     Bucket as "Bucket" has ["store"] {
-        /// At most 512.
+        /// Remembered nonces, at most [`BUCKET_NONCES_MAX`].
         nonces: Vec<RememberedNonce>,
     }
 }
 
-/// Where a nonce of a sender is remembered, and as what.
+/// The bucket and the digest of a sender's nonce.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NonceSlot {
-    /// The number of its bucket.
+    /// Number of the bucket.
     bucket: u64,
-    /// Its digest.
+    /// Digest of sender and nonce.
     digest: u128,
 }
 
 impl NonceSlot {
-    /// The place of `nonce` of `sender`.
+    /// Computes the slot of `nonce` of `sender`.
     pub fn of(sender: &AccountAddress, nonce: u64) -> Self {
         let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
         let (digest, rest) = hash.as_bytes().split_at(16);
@@ -88,7 +101,7 @@ impl NonceSlot {
         }
     }
 
-    /// The number of its bucket.
+    /// Returns the number of the bucket.
     pub fn bucket(&self) -> u64 {
         self.bucket
     }
@@ -97,26 +110,27 @@ impl NonceSlot {
         bcs::to_bytes(&self.bucket).expect("numbers have a BCS form")
     }
 
-    /// The state key of its bucket.
+    /// Returns the state key of the bucket.
     pub fn state_key(&self) -> StateKey {
         StateKey::table_item(&NONCE_TABLE, &self.table_key())
     }
 }
 
-/// Why a nonce cannot be taken.
+/// The reason for the rejection of a nonce.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NonceError {
-    /// It is remembered: a transaction that carried it expires at this time, in seconds since 1970.
+    /// The nonce was used by a transaction that expires at this time, in seconds since 1970.
     Used(u64),
-    /// Its bucket is full.
+    /// The bucket is full.
     Full,
 }
 
 impl Bucket {
-    /// Reads the bucket of `slot`; an empty one where nothing is.
+    /// Reads the bucket of `slot`, which is empty if the state has none.
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`StateError`] if the state cannot be read or the bucket does not decode.
     pub fn read(view: &dyn StateView, slot: &NonceSlot) -> Result<Self, StateError> {
         let Some(bytes) = view.get(&slot.state_key())? else {
             return Ok(Self { nonces: Vec::new() });
@@ -125,11 +139,15 @@ impl Bucket {
             .map_err(|error| StateError(format!("a bucket of nonces does not decode: {error}")))
     }
 
-    /// Writes the bucket of `slot`. The first nonce of a bucket sees to it that the types of the table are
-    /// recorded: the first one of a chain writes them, beside its own slots.
+    /// Writes the bucket of `slot`.
+    ///
+    /// A bucket with one nonce also records the types of the table if they are missing. The first
+    /// nonce of a chain therefore writes one more slot than later ones.
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn write(&self, context: &mut Context<'_>, slot: &NonceSlot) -> Result<(), VmError> {
         if self.nonces.len() == 1 {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
@@ -138,17 +156,22 @@ impl Bucket {
         context.put_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
     }
 
-    /// How long the nonces are, in bytes.
+    /// Returns the size of the nonces, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.nonces.len().saturating_mul(NONCE_BYTES)
     }
 
-    /// Whether a transaction that expires at `expiration_secs` may take the nonce of `slot` in a block
-    /// at `now_secs`. It must have been seen that it expires at most [`OVERLAP_SECS`] after that block:
-    /// while a remembered transaction is not expired, the overlap alone refuses every other.
+    /// Checks whether a transaction that expires at `expiration_secs` may use the nonce of `slot`
+    /// in a block at `now_secs`.
+    ///
+    /// The caller must have checked that the transaction expires at most [`OVERLAP_SECS`] after the
+    /// block. If a remembered transaction with the same nonce has not expired, the new one
+    /// therefore expires within its overlap and is rejected.
     ///
     /// # Errors
-    /// Why it may not.
+    ///
+    /// Returns [`NonceError::Used`] if the nonce is remembered and the transaction expires within
+    /// the overlap of the remembered one, and [`NonceError::Full`] if the bucket is full.
     pub fn check(
         &self,
         slot: &NonceSlot,
@@ -166,7 +189,8 @@ impl Bucket {
         }
     }
 
-    /// Puts in a nonce that [`Self::check`] let through, and drops those that no longer matter.
+    /// Inserts a nonce that passed [`Self::check`], and drops the nonces that can no longer reject
+    /// a transaction.
     pub fn remember(&mut self, slot: &NonceSlot, expiration_secs: u64, now_secs: u64) {
         self.nonces
             .retain(|nonce| nonce.matters(now_secs) && nonce.digest != slot.digest);
@@ -178,12 +202,15 @@ impl Bucket {
 }
 
 impl RememberedNonce {
-    /// The last second at which it matters.
+    /// Returns the last second at which the nonce can reject a transaction, in seconds since 1970.
     fn forgotten_secs(&self) -> u64 {
         self.txn_expiration_time.saturating_add(OVERLAP_SECS)
     }
 
-    /// Whether it can still refuse a transaction: one in a block later than this expires later too.
+    /// Returns whether the nonce can reject a transaction in a block at `now_secs`.
+    ///
+    /// A transaction in a block after [`Self::forgotten_secs`] also expires after it, so the nonce
+    /// cannot reject the transaction.
     fn matters(&self, now_secs: u64) -> bool {
         now_secs <= self.forgotten_secs()
     }

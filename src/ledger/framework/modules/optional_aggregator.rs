@@ -1,5 +1,7 @@
-//! `0x1::optional_aggregator` and `0x1::aggregator`: how a coin's supply is laid out. This ledger
-//! keeps supplies as plain integers and changes the chain coin's once a block.
+//! `0x1::optional_aggregator` and `0x1::aggregator`: the layout of a coin's supply.
+//!
+//! This ledger stores a supply as a plain integer, and updates the supply of the chain's coin once
+//! per block.
 
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, abort_codes, move_structs};
@@ -10,7 +12,7 @@ abort_codes! {
     pub EAGGREGATOR_UNDERFLOW = OutOfRange 2 "more would be destroyed than the supply counts";
 }
 
-/// The module's own name, for aborts.
+/// Name of the module in aborts.
 const MODULE: &str = "optional_aggregator";
 
 mod aggregator {
@@ -19,13 +21,13 @@ mod aggregator {
     move_structs! {
         module "aggregator";
 
-        /// A number kept in a table of its own; unused here, part of the layout.
+        /// A number in a table of its own. Unused on this ledger, but part of the layout.
         Aggregator as "Aggregator" has ["store"] {
-            /// The table.
+            /// Handle of the table.
             handle: AccountAddress,
-            /// The key in it.
+            /// Key of the number in the table.
             key: AccountAddress,
-            /// The largest value.
+            /// Maximum value.
             limit: u128,
         }
     }
@@ -37,23 +39,23 @@ move_structs! {
 
     /// A number with a limit.
     Integer as "Integer" has ["store"] {
-        /// The number.
+        /// Current value.
         value: u128,
-        /// The largest value.
+        /// Maximum value.
         limit: u128,
     }
 
     /// Either an aggregator or an integer.
     OptionalAggregator as "OptionalAggregator" has ["store"] {
-        /// Never set on this ledger.
+        /// The aggregator. Always `None` on this ledger.
         aggregator: Option<Aggregator>,
-        /// The number.
+        /// The integer.
         integer: Option<Integer>,
     }
 }
 
 impl OptionalAggregator {
-    /// A number without a limit of its own.
+    /// Creates an integer whose limit is the maximum of its type.
     pub fn unlimited(value: u128) -> Self {
         Self {
             aggregator: None,
@@ -64,15 +66,18 @@ impl OptionalAggregator {
         }
     }
 
-    /// The number; none where it lies in a table, which it never does on this ledger.
+    /// Returns the number, or `None` if it is in an aggregator, which does not occur on this
+    /// ledger.
     pub fn value(&self) -> Option<u128> {
         self.integer.as_ref().map(|integer| integer.value)
     }
 
-    /// Adds to the number.
+    /// Adds `amount` to the number.
     ///
     /// # Errors
-    /// `EAGGREGATOR_OVERFLOW` above the limit.
+    ///
+    /// Aborts with `EAGGREGATOR_OVERFLOW` if the sum would exceed the limit. Returns
+    /// [`VmError::MissingResource`] if the number is in an aggregator.
     pub fn add(&mut self, context: &Context<'_>, amount: u128) -> Result<(), VmError> {
         let integer = self.integer.as_mut().ok_or(VmError::MissingResource)?;
         match integer.value.checked_add(amount) {
@@ -84,11 +89,13 @@ impl OptionalAggregator {
         }
     }
 
-    /// Takes from the number.
+    /// Subtracts `amount` from the number.
     ///
     /// # Errors
-    /// `EAGGREGATOR_UNDERFLOW` below zero, which no sequence of calls brings about: what is destroyed
-    /// was held, and what is held was counted.
+    ///
+    /// Aborts with `EAGGREGATOR_UNDERFLOW` if the result would be negative. No sequence of calls
+    /// causes this, because the supply includes every coin that an account can burn. Returns
+    /// [`VmError::MissingResource`] if the number is in an aggregator.
     pub fn sub(&mut self, context: &Context<'_>, amount: u128) -> Result<(), VmError> {
         let integer = self.integer.as_mut().ok_or(VmError::MissingResource)?;
         match integer.value.checked_sub(amount) {

@@ -1,8 +1,8 @@
-//! `0x1::primary_fungible_store`: for each account and asset one store at an address that follows from
-//! both, made when it is first needed.
+//! `0x1::primary_fungible_store`: one store per account and asset, created on first use.
 //!
-//! What a coin's paired asset moves and shows is the account's coin store: those operations go to
-//! `coin`, and abort in its name.
+//! The address of a primary store is derived from the account and the asset. The primary store of
+//! an asset that is paired with a coin is the account's coin store. Operations on such an asset are
+//! forwarded to `coin`, and their aborts name that module.
 
 use super::{
     coin, dispatchable_fungible_asset,
@@ -15,17 +15,19 @@ use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, Signer, VmErro
 move_structs! {
     module "primary_fungible_store";
 
-    /// Beside the metadata of an asset: the power to make primary stores for it.
+    /// Permission to create primary stores of an asset, stored with its metadata.
     DeriveRefPod as "DeriveRefPod" has ["key"] member true {
-        /// That power.
+        /// Permission to derive object addresses from the metadata's address.
         metadata_derive_ref: DeriveRef,
     }
 }
 
-/// Makes the object at `at` an asset that lies in primary stores.
+/// Makes the object at `at` an asset that is held in primary stores.
 ///
 /// # Errors
-/// As [`fungible_asset::publish_metadata`].
+///
+/// Aborts with `ENAME_TOO_LONG`, `ESYMBOL_TOO_LONG`, `EDECIMALS_TOO_LARGE`, or `EURI_TOO_LONG` if
+/// the field of `metadata` exceeds its limit.
 pub fn create_asset(
     context: &mut Context<'_>,
     at: AccountAddress,
@@ -43,10 +45,11 @@ pub fn create_asset(
     )
 }
 
-/// Where the store of `owner` for the asset is, or will be.
+/// Returns the address of the primary store of `owner`, whether or not the store exists.
 ///
 /// # Errors
-/// When gas runs out.
+///
+/// Returns [`VmError::OutOfGas`] if gas runs out.
 pub fn store_address(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -56,10 +59,14 @@ pub fn store_address(
     Ok(object::user_derived_address(owner, metadata))
 }
 
-/// Makes the store of `owner` for an asset that is not a coin's, unless it is there; gives its address.
+/// Returns the address of the primary store of `owner`, and creates the store if it does not exist.
+///
+/// The asset must not be paired with a coin.
 ///
 /// # Errors
-/// `ERESOURCE_DOES_NOT_EXIST` of `object` where there is no such asset.
+///
+/// Aborts with `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`. Returns
+/// [`VmError::MissingResource`] if the asset has no primary stores.
 pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -82,12 +89,21 @@ pub fn ensure_store(
     Ok(address)
 }
 
-/// Moves `amount` of an asset between the stores of two accounts, on the word of the first. Missing
-/// stores are made, and the first account's store is restored where it was burnt.
+/// Transfers `amount` of an asset between two accounts on behalf of `from`.
+///
+/// Creates missing stores, and restores the store of `from` if it is burned.
 ///
 /// # Errors
-/// Those of [`ensure_store`] and [`fungible_asset::transfer_by`]; where the asset is a coin's, those of
-/// [`coin::transfer_between`].
+///
+/// Aborts with one of these codes:
+///
+/// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
+/// * `EINSUFFICIENT_BALANCE` if `from` holds less than `amount`.
+/// * `ESTORE_IS_FROZEN` if a store is frozen, or `EFROZEN` if it is a coin store.
+/// * `EBALANCE_OVERFLOW` if the balance of a coin store would exceed 64 bits.
+/// * `ECANNOT_RESERVED_ADDRESS` if a coin store would be created at a reserved address.
+///
+/// Returns [`VmError::Arithmetic`] if the balance of a primary store would exceed 64 bits.
 pub fn transfer_between(
     context: &mut Context<'_>,
     from: AccountAddress,
@@ -99,29 +115,35 @@ pub fn transfer_between(
     transfer_of(context, &asset, from, to, amount)
 }
 
-/// An asset by where its units lie.
+/// An asset and the kind of store that holds it.
 pub enum Asset {
-    /// In the coin stores of this coin, which it is paired with.
+    /// The paired asset of this coin, held in coin stores.
     Coin(TypeTag),
-    /// In primary stores; the address is that of its metadata.
+    /// An asset held in primary stores, named by the address of its metadata.
     Plain(AccountAddress),
 }
 
 impl Asset {
-    /// The asset whose metadata is at this address.
+    /// Returns the asset whose metadata is at `metadata`.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn at(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Self, VmError> {
         let coin = coin::paired_coin(context, metadata)?;
         Ok(coin.map_or(Self::Plain(metadata), Self::Coin))
     }
 }
 
-/// Moves `amount` of an asset that the caller looked up, which many transfers of one asset do once.
+/// Transfers `amount` of an asset between two accounts on behalf of `from`.
+///
+/// Unlike [`transfer_between`], this takes the result of [`Asset::at`], so that a batch of
+/// transfers reads it once.
 ///
 /// # Errors
-/// As [`transfer_between`].
+///
+/// Fails under the conditions of [`transfer_between`].
 pub fn transfer_of(
     context: &mut Context<'_>,
     asset: &Asset,
@@ -141,10 +163,12 @@ pub fn transfer_of(
     fungible_asset::transfer_by(context, from, from_store, to_store, amount)
 }
 
-/// How much of an asset an account holds in its primary store or coin store, in the smallest unit.
+/// Returns the balance of an account in its primary store or coin store, in the smallest unit.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn balance_of(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -184,7 +208,8 @@ fn transfer(
     transfer_between(context, sender.0, metadata.inner, recipient, amount)
 }
 
-/// Nothing takes a part of what is moved here, so what arrives is what was sent.
+/// Transfers `amount` and checks it against `expected`. No fee is deducted from a transfer, so the
+/// recipient receives the whole amount.
 fn transfer_assert_minimum_deposit(
     context: &mut Context<'_>,
     _: &[TypeTag],

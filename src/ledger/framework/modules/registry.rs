@@ -1,5 +1,7 @@
-//! `0x1::registry`: named records of an account, for everyone to look up. They are the items of a typed
-//! table, and every change goes to one of the registry's two event streams.
+//! `0x1::registry`: named records of an account that every client can read.
+//!
+//! Records are the items of a typed table. Each change emits an event to one of the two streams of
+//! the registry.
 
 use super::{account, table_with_length::TableWithLength};
 use ledger_types::{AccountAddress, TypeTag};
@@ -9,9 +11,14 @@ use ledger_vm::{
 };
 use serde_bytes::ByteBuf;
 
-/// The longest name, in bytes: room for a path or a domain name, small as a key.
+/// Maximum length of a name, in bytes.
+///
+/// The limit admits a path or a domain name and bounds the size of a table key.
 pub const NAME_BYTES_MAX: usize = 256;
-/// The longest content, in bytes. A record is read whole and repeated by its event.
+
+/// Maximum length of a record's content, in bytes.
+///
+/// A read returns the whole record, and the event of a change repeats it.
 pub const CONTENT_BYTES_MAX: usize = 8192;
 
 abort_codes! {
@@ -27,44 +34,44 @@ abort_codes! {
 move_structs! {
     module "registry";
 
-    /// What is recorded under a name.
+    /// The content of one name.
     Record as "Record" has ["copy", "drop", "store"] {
-        /// Whatever the owner wants it to be.
+        /// Content in any format that the owner chooses.
         content: ByteBuf,
-        /// How often it was set since it was made, the first time included.
+        /// Number of times the record was set since its creation, including the first.
         revision: u64,
-        /// The time of the block that set it last, in microseconds since 1970.
+        /// Time of the block that last set the record, in microseconds since 1970.
         updated_usecs: u64,
     }
 
-    /// A record was made or replaced.
+    /// Event of the creation or replacement of a record.
     SetEvent as "SetEvent" has ["drop", "store"] {
-        /// Its name.
+        /// Name of the record.
         name: String,
-        /// What it is now.
+        /// Record after the change.
         record: Record,
     }
 
-    /// A record was removed.
+    /// Event of the removal of a record.
     RemovedEvent as "RemovedEvent" has ["drop", "store"] {
-        /// Its name.
+        /// Name of the record.
         name: String,
-        /// What it was last.
+        /// Record before the removal.
         record: Record,
     }
 
-    /// The records of an account.
+    /// The records of an account and their event streams.
     Registry as "Registry" has ["key"] {
-        /// By name.
+        /// Records by name.
         records: TableWithLength<String, Record>,
-        /// The stream of records that were set.
+        /// Stream of records that were set.
         set_events: EventHandle<SetEvent>,
-        /// The stream of records that were removed.
+        /// Stream of records that were removed.
         removed_events: EventHandle<RemovedEvent>,
     }
 }
 
-/// Makes an empty registry of `owner`.
+/// Creates an empty registry for `owner`.
 fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result<(), VmError> {
     if context.read_resource::<Registry>(owner.0, &[])?.is_some() {
         return context.abort("registry", &EREGISTRY_EXISTS);
@@ -79,7 +86,7 @@ fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result
     context.write_resource(owner.0, &[], &registry)
 }
 
-/// Makes the record `name`, or replaces its content.
+/// Creates the record `name`, or replaces its content.
 fn set(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -128,7 +135,7 @@ fn registry_of(context: &mut Context<'_>, owner: Signer) -> Result<Registry, VmE
     }
 }
 
-/// The record `name` of `owner`; none where there is no registry either.
+/// Returns the record `name` of `owner`, or `None` if the record or the registry does not exist.
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 fn get(
     context: &mut Context<'_>,
@@ -142,7 +149,7 @@ fn get(
     }
 }
 
-/// Whether `owner` has a record `name`.
+/// Returns whether `owner` has a record `name`.
 fn contains(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -152,13 +159,13 @@ fn contains(
     Ok(get(context, type_args, owner, name)?.is_some())
 }
 
-/// How many records `owner` has; 0 where there is no registry.
+/// Returns the number of records of `owner`, which is 0 without a registry.
 fn size(context: &mut Context<'_>, _: &[TypeTag], owner: AccountAddress) -> Result<u64, VmError> {
     let registry = context.read_resource::<Registry>(owner, &[])?;
     Ok(registry.map_or(0, |registry| registry.records.length()))
 }
 
-/// Whether `owner` has a registry.
+/// Returns whether `owner` has a registry.
 fn is_initialized(
     context: &mut Context<'_>,
     _: &[TypeTag],

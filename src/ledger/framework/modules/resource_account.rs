@@ -1,4 +1,4 @@
-//! `0x1::resource_account`: accounts that a creator makes from a seed and keeps the right to sign for.
+//! `0x1::resource_account`: accounts that a creator derives from a seed and can sign for.
 
 use super::{
     account::{self, SignerCapability},
@@ -10,8 +10,9 @@ use ledger_vm::{
     Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
 };
 
-/// The most resource accounts that one account makes: the list of them is one slot, which each creation
-/// reads and writes whole.
+/// Maximum number of resource accounts that one account can create.
+///
+/// Their list is one slot, which each creation reads and writes as a whole.
 pub const RESOURCE_ACCOUNTS_MAX: usize = 1000;
 
 abort_codes! {
@@ -23,9 +24,9 @@ abort_codes! {
 move_structs! {
     module "resource_account";
 
-    /// The resource accounts that an account made, at most [`RESOURCE_ACCOUNTS_MAX`].
+    /// The resource accounts that an account created, at most [`RESOURCE_ACCOUNTS_MAX`].
     Container as "Container" has ["key"] {
-        /// The right to sign for each, under its address.
+        /// Signer capabilities by the address of the resource account.
         store: SimpleMap<AccountAddress, SignerCapability>,
     }
 }
@@ -57,8 +58,10 @@ fn create_resource_account_and_fund(
     hand_over(context, origin.0, address, optional_auth_key)
 }
 
-/// Keeps the right to sign at the creator and gives the account its key: the given one, or the creator's
-/// current one where none is given.
+/// Stores the signer capability with the creator and sets the key of the resource account.
+///
+/// The key is `optional_auth_key`, or the current key of the creator if `optional_auth_key` is
+/// empty.
 fn hand_over(
     context: &mut Context<'_>,
     origin: AccountAddress,
@@ -73,7 +76,7 @@ fn hand_over(
     if container.store.data.len() >= RESOURCE_ACCOUNTS_MAX {
         return context.abort("resource_account", &ETOO_MANY_RESOURCE_ACCOUNTS);
     }
-    // An account that is listed was created, and is not created again.
+    // Replaces no entry: a listed account exists, and an existing account is not created again.
     container
         .store
         .upsert(address, SignerCapability { account: address });

@@ -1,10 +1,11 @@
-//! `0x1::simple_map`: a short map inside a resource, in the order in which its keys came. Finding a key
-//! walks all before it, so whoever keeps one bounds its length.
+//! `0x1::simple_map`: a small map inside a resource, in insertion order.
+//!
+//! A lookup compares all preceding keys, so each user of the map must bound its length.
 
 use ledger_vm::{ModuleDeclaration, MoveType, StructDeclaration, TypeSignature};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// A key with its value.
+/// A key and its value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Element<K, V> {
     /// The key.
@@ -13,14 +14,14 @@ pub struct Element<K, V> {
     pub value: V,
 }
 
-/// Values under keys, each key at most once.
+/// An insertion-ordered map with unique keys.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "K: Serialize, V: Serialize",
     deserialize = "K: DeserializeOwned, V: DeserializeOwned"
 ))]
 pub struct SimpleMap<K, V> {
-    /// The elements.
+    /// Entries in insertion order.
     pub data: Vec<Element<K, V>>,
 }
 
@@ -51,7 +52,7 @@ impl<K: MoveType, V: MoveType> MoveType for SimpleMap<K, V> {
 }
 
 impl<K: PartialEq, V> SimpleMap<K, V> {
-    /// The value under `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.data
             .iter()
@@ -59,7 +60,9 @@ impl<K: PartialEq, V> SimpleMap<K, V> {
             .map(|element| &element.value)
     }
 
-    /// Puts a value under a key; gives the value that was there, whose place it takes.
+    /// Sets the value of `key` and returns the previous value.
+    ///
+    /// An existing key keeps its position. A new key is appended.
     pub fn upsert(&mut self, key: K, value: V) -> Option<V> {
         match self.data.iter_mut().find(|element| element.key == key) {
             Some(element) => Some(std::mem::replace(&mut element.value, value)),

@@ -1,4 +1,4 @@
-//! `0x1::single_key`: public keys that name their own kind.
+//! `0x1::single_key`: public keys with a tag for their kind.
 
 use ledger_types::transaction::AnyPublicKey;
 use ledger_vm::{Context, ModuleDeclaration, VmError, abort_codes};
@@ -10,13 +10,15 @@ abort_codes! {
     pub E_INVALID_SINGLE_KEY_EXTRA_BYTES = InvalidArgument 2 "bytes follow the key";
 }
 
-/// The bytes of a secp256k1 or secp256r1 key: a point without compression.
+/// Length of a secp256k1 or secp256r1 key in bytes: an uncompressed point.
 const UNCOMPRESSED_POINT_BYTES: usize = 65;
 
-/// Checks that `bytes` are a key in its BCS form.
+/// Checks that `bytes` are the BCS form of one public key.
 ///
 /// # Errors
-/// `E_INVALID_PUBLIC_KEY_TYPE` also where the key itself is malformed, `E_INVALID_SINGLE_KEY_EXTRA_BYTES`.
+///
+/// Aborts with `E_INVALID_PUBLIC_KEY_TYPE` if the kind is unknown or unsupported or the key is
+/// malformed, and with `E_INVALID_SINGLE_KEY_EXTRA_BYTES` if bytes follow the key.
 pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> {
     match bcs::from_bytes::<AnyPublicKey>(bytes) {
         Ok(key) => check_size(context, &key),
@@ -27,10 +29,13 @@ pub(super) fn check(context: &Context<'_>, bytes: &[u8]) -> Result<(), VmError> 
     }
 }
 
-/// Checks that a key is of a kind that can sign here, and the size of one whose BCS form leaves it open.
+/// Checks that a key is of a kind that can sign on this ledger and has the length of its kind.
+///
+/// The BCS form fixes the length of an ed25519 key, but not of a secp256k1 or secp256r1 key.
 ///
 /// # Errors
-/// `E_INVALID_PUBLIC_KEY_TYPE`.
+///
+/// Aborts with `E_INVALID_PUBLIC_KEY_TYPE` if the kind cannot sign or the length is wrong.
 pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<(), VmError> {
     match key {
         AnyPublicKey::Secp256k1Ecdsa(point) | AnyPublicKey::Secp256r1Ecdsa(point)

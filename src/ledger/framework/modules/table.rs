@@ -1,5 +1,7 @@
-//! `0x1::table`: items under keys, each in a slot of its own. Typed: a table records the types of its
-//! keys and values when it is made, so that readers can decode items.
+//! `0x1::table`: tables of items, each in a state slot of its own.
+//!
+//! A table records the types of its keys and values on creation, so that clients can decode its
+//! items.
 
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{
@@ -9,26 +11,27 @@ use ledger_vm::{
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
-/// An item is added under a key that has one.
+/// Abort code of [`Table::add`] for a key that exists.
 pub const EKEY_EXISTS: ErrorConstant = ErrorConstant::unnamed(25607);
-/// There is no item under the key.
+/// Abort code of [`Table::borrow`] and [`Table::remove`] for a key that does not exist.
 pub const EKEY_ABSENT: ErrorConstant = ErrorConstant::unnamed(25863);
 
 move_structs! {
     module "table";
 
-    /// The types of a table, kept at the address that is its handle. The reference keeps them off the
-    /// ledger, where not every node has them.
+    /// The types of a table, stored at the address of its handle.
+    ///
+    /// The reference node stores them outside of the ledger, and not every node has them.
     TableInfo as "TableInfo" has ["key"] {
-        /// The type of the keys, printed.
+        /// Text form of the key type.
         key_type: String,
-        /// The type of the values, printed.
+        /// Text form of the value type.
         value_type: String,
     }
 }
 
 impl TableInfo {
-    /// The types of keys and values; `None` where what is recorded does not parse.
+    /// Returns the types of keys and values, or `None` if a recorded type does not parse.
     pub fn types(&self) -> Option<(TypeTag, TypeTag)> {
         Some((self.key_type.parse().ok()?, self.value_type.parse().ok()?))
     }
@@ -38,7 +41,7 @@ impl TableInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Table<K, V> {
-    /// Names the table.
+    /// Address that identifies the table.
     pub handle: AccountAddress,
     #[serde(skip)]
     types: PhantomData<fn() -> (K, V)>,
@@ -55,13 +58,16 @@ impl<K: MoveType, V: MoveType> MoveType for Table<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> Table<K, V> {
-    /// Makes an empty table and records its types.
+    /// Creates an empty table and records its types.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     ///
     /// # Panics
-    /// When `K` or `V` has an open type parameter; tables are made of closed types.
+    ///
+    /// Panics if `K` or `V` has an open type parameter.
     pub fn new(context: &mut Context<'_>) -> Result<Self, VmError> {
         let handle = context.new_table_handle();
         context.write_resource(handle, &[], &Self::info(context))?;
@@ -71,13 +77,17 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         })
     }
 
-    /// The table at a handle that no transaction makes; records its types where that was not done yet.
+    /// Returns the table at a handle that no transaction creates, and records its types if they are
+    /// missing.
     ///
     /// # Errors
-    /// As [`Table::new`].
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     ///
     /// # Panics
-    /// As [`Table::new`].
+    ///
+    /// Panics if `K` or `V` has an open type parameter.
     pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, VmError> {
         if context.read_resource::<TableInfo>(handle, &[])?.is_none() {
             context.write_resource(handle, &[], &Self::info(context))?;
@@ -104,10 +114,12 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         bcs::to_bytes(key).expect("declared types have a BCS form")
     }
 
-    /// The value under `key`.
+    /// Returns the value of `key`, or `None` if the key does not exist.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let Some(bytes) = context.read_item(&self.handle, &Self::encoded(key))? else {
             return Ok(None);
@@ -121,10 +133,11 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         Ok(Some(value))
     }
 
-    /// The value under `key`, which must be there.
+    /// Returns the value of `key`, which must exist.
     ///
     /// # Errors
-    /// `EKEY_ABSENT`, and those of [`Table::get`].
+    ///
+    /// Aborts with `EKEY_ABSENT` if the key does not exist.
     pub fn borrow(&self, context: &mut Context<'_>, key: &K) -> Result<V, VmError> {
         match self.get(context, key)? {
             Some(value) => Ok(value),
@@ -132,10 +145,11 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         }
     }
 
-    /// Puts a value under a key that has none.
+    /// Inserts a new key and its value.
     ///
     /// # Errors
-    /// `EKEY_EXISTS`, and those of [`Table::get`].
+    ///
+    /// Aborts with `EKEY_EXISTS` if the key exists.
     pub fn add(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         if context
             .read_item(&self.handle, &Self::encoded(key))?
@@ -146,19 +160,23 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         self.upsert(context, key, value)
     }
 
-    /// Puts a value under a key, in place of what is there.
+    /// Sets the value of `key`, whether or not the key exists.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas
+    /// runs out.
     pub fn upsert(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
         context.put_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
     }
 
-    /// Takes the value under `key` out of the table, where there is one.
+    /// Removes and returns the value of `key`, if the key exists.
     ///
     /// # Errors
-    /// Those of [`Table::get`].
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.get(context, key)?;
         if value.is_some() {
@@ -167,10 +185,11 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         Ok(value)
     }
 
-    /// Takes the value under `key`, which must be there, out of the table.
+    /// Removes and returns the value of `key`, which must exist.
     ///
     /// # Errors
-    /// `EKEY_ABSENT`, and those of [`Table::get`].
+    ///
+    /// Aborts with `EKEY_ABSENT` if the key does not exist.
     pub fn remove(&self, context: &mut Context<'_>, key: &K) -> Result<V, VmError> {
         match self.take(context, key)? {
             Some(value) => Ok(value),

@@ -1,10 +1,10 @@
-//! `0x1::table_with_length`: a table that knows how many items it has.
+//! `0x1::table_with_length`: a table that counts its items.
 
 use super::table::Table;
 use ledger_vm::{Context, ModuleDeclaration, MoveType, StructDeclaration, TypeSignature, VmError};
 use serde::{Deserialize, Serialize};
 
-/// A table with keys `K` and values `V`, and the number of its items.
+/// A table with keys `K` and values `V` that counts its items.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct TableWithLength<K, V> {
@@ -23,13 +23,16 @@ impl<K: MoveType, V: MoveType> MoveType for TableWithLength<K, V> {
 }
 
 impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
-    /// Makes an empty table and records its types.
+    /// Creates an empty table and records its types.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     ///
     /// # Panics
-    /// As [`Table::new`].
+    ///
+    /// Panics if `K` or `V` has an open type parameter.
     pub fn new(context: &mut Context<'_>) -> Result<Self, VmError> {
         Ok(Self {
             inner: Table::new(context)?,
@@ -37,24 +40,30 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
         })
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The value under `key`.
+    /// Returns the value of `key`.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         self.inner.get(context, key)
     }
 
-    /// Puts a value under a key, in place of what is there, which it gives. The length changes in
-    /// `self`: the resource that holds it is to be written.
+    /// Sets the value of `key` and returns the previous value.
+    ///
+    /// Updates the length in `self` only. The caller must write the resource that contains the
+    /// table.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn upsert(
         &mut self,
         context: &mut Context<'_>,
@@ -69,11 +78,15 @@ impl<K: MoveType, V: MoveType> TableWithLength<K, V> {
         Ok(previous)
     }
 
-    /// Takes the value under `key` out of the table, where there is one. The length changes in `self`,
-    /// as with [`TableWithLength::upsert`].
+    /// Removes and returns the value of `key`, if the key exists.
+    ///
+    /// Updates the length in `self` only. The caller must write the resource that contains the
+    /// table.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
+    /// if gas runs out.
     pub fn remove(&mut self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.inner.take(context, key)?;
         if value.is_some() {

@@ -1,4 +1,4 @@
-//! `0x1::timestamp`: the time of the newest block. There is no other clock on the ledger.
+//! `0x1::timestamp`: the time of the newest block, which is the only clock of the ledger.
 
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, VmError, move_structs};
@@ -10,12 +10,16 @@ move_structs! {
 
     /// The time of the newest block.
     CurrentTimeMicroseconds as "CurrentTimeMicroseconds" has ["key"] {
-        /// Microseconds since the Unix epoch.
+        /// Microseconds since 1970.
         microseconds: u64,
     }
 }
 
-/// Writes what the module has at genesis: the beginning of time.
+/// Writes the time of genesis, which is 0.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let beginning = CurrentTimeMicroseconds { microseconds: 0 };
     context.write_resource(AccountAddress::ONE, &[], &beginning)

@@ -1,5 +1,6 @@
-//! `0x1::transaction_fee`: the statement that closes every user transaction. Also
-//! `0x1::transaction_validation`, which only has abort codes here.
+//! `0x1::transaction_fee`: the fee statement, which is the last event of every user transaction.
+//!
+//! Also `0x1::transaction_validation`, which has only abort codes here.
 
 use ledger_vm::{ModuleDeclaration, MoveStruct, abort_codes, move_structs};
 
@@ -12,15 +13,15 @@ move_structs! {
 
     /// The charges of a transaction (docs/reference/framework.md#f13).
     FeeStatement as "FeeStatement" has ["drop", "store"] event true {
-        /// All of it, in gas units.
+        /// Total charge, in gas units.
         total_charge_gas_units: u64,
-        /// For execution, in gas units.
+        /// Charge for execution, in gas units.
         execution_gas_units: u64,
-        /// For reading and writing, in gas units.
+        /// Charge for reads and writes, in gas units.
         io_gas_units: u64,
-        /// For storage, in the coin's smallest unit.
+        /// Charge for storage, in the coin's smallest unit.
         storage_fee_octas: u64,
-        /// Given back for storage, in the coin's smallest unit.
+        /// Refund for storage, in the coin's smallest unit.
         storage_fee_refund_octas: u64,
     }
 }

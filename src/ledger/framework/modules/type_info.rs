@@ -1,4 +1,4 @@
-//! `0x1::type_info`: what a type is called, as data inside resources, events and signed messages.
+//! `0x1::type_info`: the name of a type as data in resources, events, and signed messages.
 
 use ledger_types::AccountAddress;
 use ledger_vm::{ModuleDeclaration, MoveStruct, move_structs};
@@ -6,13 +6,13 @@ use ledger_vm::{ModuleDeclaration, MoveStruct, move_structs};
 move_structs! {
     module "type_info";
 
-    /// What a type is called.
+    /// The name of a type.
     TypeInfo as "TypeInfo" has ["copy", "drop", "store"] {
-        /// Where its module lives.
+        /// Address of the module.
         account_address: AccountAddress,
-        /// The module's name.
+        /// Name of the module.
         module_name: Vec<u8>,
-        /// The struct's name with its type arguments.
+        /// Name of the struct, including its type arguments.
         struct_name: Vec<u8>,
     }
 }

@@ -1,5 +1,7 @@
-//! `0x1::{vendor}_account`: transfers that make the recipient's account where there is none, one or many
-//! at a time, and an account's word on whether coins that it never held may come so.
+//! `0x1::{vendor}_account`: transfers that create the recipient's account if it does not exist.
+//!
+//! Transfers are single or in batches. An account can reject direct transfers of coins for which it
+//! has no store.
 
 use super::{
     account, coin, coin::COIN_TYPE, fungible_asset::Metadata, object::Object,
@@ -19,31 +21,31 @@ abort_codes! {
         "a batch needs as many amounts as recipients";
 }
 
-/// The module's own name, for aborts.
+/// Name of the module in aborts.
 const MODULE: &str = "{vendor}_account";
 
 move_structs! {
     module "{vendor}_account";
 
-    /// Whether coins may come that the account holds no store of.
+    /// The setting of an account for transfers of coins for which it has no store.
     DirectTransferConfig as "DirectTransferConfig" has ["key"] {
-        /// Whether they may.
+        /// Whether the account accepts these transfers.
         allow_arbitrary_coin_transfers: bool,
-        /// A stream that the reference declares and leaves empty; changes are module events.
+        /// A stream that stays empty, as on the reference node. Changes are module events.
         update_coin_transfer_events: EventHandle<DirectCoinTransferConfigUpdatedEvent>,
     }
 
-    /// The type of the stream in [`DirectTransferConfig`].
+    /// Event type of the stream in [`DirectTransferConfig`].
     DirectCoinTransferConfigUpdatedEvent as "DirectCoinTransferConfigUpdatedEvent" has ["drop", "store"] {
-        /// Whether they may from then on.
+        /// Whether the account accepts these transfers after the change.
         new_allow_direct_transfers: bool,
     }
 
-    /// An account said whether coins may come that it holds no store of.
+    /// Event of an account that creates or changes its [`DirectTransferConfig`].
     DirectCoinTransferConfigUpdated as "DirectCoinTransferConfigUpdated" has ["drop", "store"] event true {
-        /// The account.
+        /// Account of the setting.
         account: AccountAddress,
-        /// Whether they may from then on.
+        /// Whether the account accepts these transfers after the change.
         new_allow_direct_transfers: bool,
     }
 }
@@ -142,8 +144,10 @@ fn batch_transfer_fungible_assets(
     })
 }
 
-/// One transfer after the other; all or nothing, because a failure undoes the transaction. How many
-/// there are the size of a transaction bounds, and each pays for its step.
+/// Calls `transfer` for each recipient and amount in order.
+///
+/// A failure undoes the whole transaction. The size of the transaction bounds the number of
+/// transfers, and each transfer is charged for one step.
 fn for_each(
     context: &mut Context<'_>,
     recipients: Vec<AccountAddress>,
@@ -165,7 +169,9 @@ fn accepts_all_coins(context: &mut Context<'_>, account: AccountAddress) -> Resu
     Ok(config.is_none_or(|config| config.allow_arbitrary_coin_transfers))
 }
 
-/// The first word is always told, a later one where it changes something.
+/// Sets whether the account accepts transfers of coins for which it has no store.
+///
+/// The first call always emits an event. A later call emits one only if the value changes.
 fn set_allow_direct_coin_transfers(
     context: &mut Context<'_>,
     _: &[TypeTag],

@@ -1,4 +1,4 @@
-//! `0x1::{vendor}_coin`: the type of the chain's own coin, in which fees are paid.
+//! `0x1::{vendor}_coin`: the type of the chain's own coin, which pays the fees.
 
 use ledger_types::{StructTag, TypeTag, Vendor};
 use ledger_vm::{ModuleDeclaration, StructDeclaration};
@@ -6,7 +6,7 @@ use ledger_vm::{ModuleDeclaration, StructDeclaration};
 /// Decimal places of the chain's coin.
 pub const DECIMALS: u8 = 8;
 
-/// The type of the chain's coin.
+/// Returns the type of the chain's coin.
 pub fn native_coin(vendor: &Vendor) -> TypeTag {
     let module = format!("{}_coin", vendor.lower());
     let name = format!("{}Coin", vendor.camel());
@@ -20,7 +20,7 @@ pub(super) fn module() -> ModuleDeclaration {
         is_event: false,
         type_parameters: vec![],
         is_group_member: false,
-        // A struct without fields has one hidden byte (docs/reference/framework.md#f8).
+        // A struct without fields encodes as one byte (docs/reference/framework.md#f8).
         fields: vec![("dummy_field", <bool as ledger_vm::MoveType>::signature())],
     };
     ModuleDeclaration {

@@ -1,4 +1,4 @@
-//! Making an asset, and the powers over it.
+//! Creation and management of assets.
 
 use super::MODULE;
 use crate::modules::{
@@ -22,15 +22,15 @@ abort_codes! {
 move_structs! {
     module "managed_fungible_asset";
 
-    /// Beside the metadata of an asset: all powers over it, which its manager uses.
+    /// The references of a managed asset, stored with its metadata. The asset's manager uses them.
     ManagedFungibleAsset as "ManagedFungibleAsset" has ["key"] member true {
-        /// To make more.
+        /// Permission to mint the asset.
         mint_ref: MintRef,
-        /// To move it and to freeze stores.
+        /// Permission to move the asset and to freeze its stores.
         transfer_ref: TransferRef,
-        /// To destroy some.
+        /// Permission to burn the asset.
         burn_ref: BurnRef,
-        /// To change what it is called.
+        /// Permission to change the metadata.
         mutate_metadata_ref: MutateMetadataRef,
     }
 }
@@ -55,9 +55,11 @@ fn create_at_symbol(
     Ok(asset)
 }
 
-/// The function that makes an asset of a name, symbol, decimals, icon and project URI and maximum supply.
-/// Where it is untransferable, a store of it can never change its owner: what lies there moves by
-/// transfers of the asset alone.
+/// Returns the body of an entry function that creates an asset.
+///
+/// The arguments are name, symbol, decimals, icon URI, project URI, and maximum supply. If
+/// `is_untransferable`, stores of the asset can never change their owner. Their content can only
+/// move by transfers of the asset.
 #[expect(
     clippy::type_complexity,
     reason = "it lists the parameters of an entry function"
@@ -91,7 +93,7 @@ fn create(
     }
 }
 
-/// The powers over an asset, for its manager.
+/// Returns the references of an asset after checking that `manager` manages it.
 fn powers(
     context: &mut Context<'_>,
     manager: Signer,
@@ -221,7 +223,7 @@ fn burn_from_store(
     fungible_asset::burn_from(context, &burn_ref, store.inner, amount)
 }
 
-/// Changes what is given and leaves the rest. The object stays where it is, also under a new symbol.
+/// Replaces the given fields of the metadata. A new symbol does not change the object's address.
 #[expect(
     clippy::too_many_arguments,
     reason = "they are the parameters of the entry function"
@@ -247,7 +249,7 @@ fn set_metadata(
     })
 }
 
-/// The entry functions of managers.
+/// Returns the entry functions for managers.
 pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::entry("burn", burn),

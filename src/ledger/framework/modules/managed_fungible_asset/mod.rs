@@ -1,8 +1,10 @@
-//! `0x1::managed_fungible_asset`: how users make fungible assets, and what the one who manages an asset
-//! does with it. The reference leaves this to modules of users; the shape is that of `managed_coin`.
+//! `0x1::managed_fungible_asset`: fungible assets that users create and manage by transactions.
 //!
-//! An asset is a named object under its creator, whose seed is the symbol. Whoever owns that object,
-//! directly or through a chain of owners, manages the asset: `object::transfer` hands all powers on.
+//! The reference node leaves this to user modules. The functions resemble `managed_coin`.
+//!
+//! An asset is a named object of its creator, with the symbol as seed. The manager of an asset is
+//! the owner of this object, directly or through a chain of owners, so that `object::transfer`
+//! transfers all permissions.
 
 mod manage;
 mod stores;

@@ -1,5 +1,7 @@
-//! Stores beside the primary one: an account may keep parts of what it holds apart, or give a store away
-//! with all that lies in it. They serve every asset but those of coins.
+//! Secondary stores of assets.
+//!
+//! An account can separate parts of its balance, or transfer a store with its content. Assets that
+//! are paired with a coin have no secondary stores.
 
 use super::MODULE;
 use crate::modules::{
@@ -18,13 +20,13 @@ abort_codes! {
 move_structs! {
     module "managed_fungible_asset";
 
-    /// A store was made; its address is known from here.
+    /// Event of the creation of a store. Clients read the store's address from it.
     StoreCreation as "StoreCreation" has ["drop", "store"] event true {
-        /// The store.
+        /// Address of the store.
         store: AccountAddress,
-        /// Whose it is.
+        /// Owner of the store.
         owner: AccountAddress,
-        /// Which asset it is for.
+        /// Metadata address of the asset.
         metadata: AccountAddress,
     }
 }
@@ -56,7 +58,7 @@ fn remove_store(
     fungible_asset::remove_store(context, owner.0, store.inner)
 }
 
-/// The entry functions of owners.
+/// Returns the entry functions for owners of stores.
 pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::entry("create_store", create_store),

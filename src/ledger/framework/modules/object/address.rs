@@ -1,33 +1,36 @@
-//! Where objects are: SHA3-256 of what they are made of and one byte for the way they are made, so
-//! that no two ways give the same address (constants of the reference's `object` module).
+//! Derivation of object addresses.
+//!
+//! An address is the SHA3-256 hash of the inputs and a scheme byte. Each kind of derivation has its
+//! own byte, so that two kinds never produce the same address. The bytes are constants of the
+//! `object` module of the reference node.
 
 use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError, cost};
 
-/// Made of another object's address.
+/// Scheme of an address derived from the address of another object.
 const DERIVED_SCHEME: u8 = 0xfc;
-/// Made of an account's next creation number.
+/// Scheme of an address derived from the next creation number of an account.
 const GUID_SCHEME: u8 = 0xfd;
-/// Made of a seed.
+/// Scheme of an address derived from a seed.
 const SEED_SCHEME: u8 = 0xfe;
 
 fn hashed(parts: &[&[u8]]) -> AccountAddress {
     AccountAddress::new(*HashValue::sha3_of(parts).as_bytes())
 }
 
-/// The address of the object that `creator` makes under `seed`.
+/// Returns the address of the object that `creator` creates with `seed`.
 pub fn named_address(creator: AccountAddress, seed: &[u8]) -> AccountAddress {
     hashed(&[creator.as_bytes(), seed, &[SEED_SCHEME]])
 }
 
-/// The address of the object that belongs to `owner` and is derived from the object at `derive_from`,
-/// such as the primary store of an asset.
+/// Returns the address of the object that belongs to `owner` and is derived from the object at
+/// `derive_from`, such as the primary store of an asset.
 pub fn user_derived_address(owner: AccountAddress, derive_from: AccountAddress) -> AccountAddress {
     hashed(&[owner.as_bytes(), derive_from.as_bytes(), &[DERIVED_SCHEME]])
 }
 
-/// The address of the object that `source` made as its `creation_num`-th thing.
+/// Returns the address of the object that `source` creates with the creation number `creation_num`.
 pub fn guid_address(source: AccountAddress, creation_num: u64) -> AccountAddress {
     hashed(&[
         &creation_num.to_le_bytes(),
@@ -36,10 +39,11 @@ pub fn guid_address(source: AccountAddress, creation_num: u64) -> AccountAddress
     ])
 }
 
-/// Charges for one derivation that hashes a seed of `seed_bytes` beside addresses.
+/// Charges for one derivation that hashes addresses and a seed of `seed_bytes`.
 ///
 /// # Errors
-/// When gas runs out.
+///
+/// Returns [`VmError::OutOfGas`] if gas runs out.
 pub fn charge_derivation(context: &mut Context<'_>, seed_bytes: usize) -> Result<(), VmError> {
     let bytes = (seed_bytes as u64).saturating_add(2 * HashValue::LENGTH as u64);
     context.charge(cost::HASH_BASE.saturating_add(cost::HASH_PER_BYTE.saturating_mul(bytes)))
@@ -49,9 +53,10 @@ pub fn charge_derivation(context: &mut Context<'_>, seed_bytes: usize) -> Result
 mod tests {
     use super::*;
 
-    /// The first two were made with the TypeScript SDK (`createObjectAddress`,
-    /// `createUserDerivedObjectAddress`), which has no function for the third: that is SHA3-256 of the
-    /// BCS form of `guid::ID` and the scheme, made with another implementation of the hash.
+    /// The TypeScript SDK computed the first three addresses (`createObjectAddress`,
+    /// `createUserDerivedObjectAddress`). It has no function for the last one, which is the
+    /// SHA3-256 hash of the BCS form of `guid::ID` and the scheme, computed with another
+    /// implementation of the hash.
     #[test]
     fn addresses_are_those_of_the_clients() {
         let creator = AccountAddress::new([0x11; 32]);

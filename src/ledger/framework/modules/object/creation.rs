@@ -1,4 +1,4 @@
-//! Making and deleting objects.
+//! Creation and deletion of objects.
 
 use super::{
     EOBJECT_EXISTS,
@@ -9,14 +9,17 @@ use crate::modules::account;
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, EventHandle, VmError};
 
-/// The creation number of an object's first stream: far above those of an account, so that the streams
-/// of the two never meet at one address.
+/// Creation number of the first event stream of an object.
+///
+/// It is far above the creation numbers of an account, so that streams of an object and of an
+/// account at the same address never collide.
 pub const INIT_GUID_CREATION_NUM: u64 = 0x4_0000_0000_0000;
 
-/// Makes the object of `creator` under `seed`. It can never be deleted.
+/// Creates the object of `creator` and `seed`. It cannot be deleted.
 ///
 /// # Errors
-/// `EOBJECT_EXISTS`.
+///
+/// Aborts with `EOBJECT_EXISTS` if the object exists.
 pub fn create_named_object(
     context: &mut Context<'_>,
     creator: AccountAddress,
@@ -26,10 +29,12 @@ pub fn create_named_object(
     create_at(context, named_address(creator, seed), creator, false)
 }
 
-/// Makes an object of `owner` at an address that no one can know before. It can be deleted.
+/// Creates an object of `owner` at an address that cannot be known in advance. It can be deleted.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn create_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -39,10 +44,13 @@ pub fn create_object(
     create_at(context, address, owner, true)
 }
 
-/// Makes an object of `owner` as [`create_object`] does, which can never be deleted.
+/// Creates an object of `owner` at an address that cannot be known in advance. Unlike the object of
+/// [`create_object`], it cannot be deleted.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn create_sticky_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -52,11 +60,12 @@ pub fn create_sticky_object(
     create_at(context, address, owner, false)
 }
 
-/// Makes an object of the account `creator`, at the address that its next creation number gives. It can
-/// be deleted.
+/// Creates an object at the address of the next creation number of `creator`. It can be deleted.
 ///
 /// # Errors
-/// `EOBJECT_EXISTS`, and [`VmError::Arithmetic`] where the account's numbers are used up.
+///
+/// Aborts with `EOBJECT_EXISTS` if there is an object at the address. Returns
+/// [`VmError::Arithmetic`] if the account has no creation number left.
 pub fn create_object_from_account(
     context: &mut Context<'_>,
     creator: AccountAddress,
@@ -69,11 +78,12 @@ pub fn create_object_from_account(
     create_at(context, guid_address(creator, creation_num), creator, true)
 }
 
-/// Makes the object of `owner` that is derived from the object at `derive_from`. It can never be
+/// Creates the object of `owner` that is derived from the object at `derive_from`. It cannot be
 /// deleted.
 ///
 /// # Errors
-/// `EOBJECT_EXISTS`.
+///
+/// Aborts with `EOBJECT_EXISTS` if the object exists.
 pub fn create_user_derived_object(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -88,11 +98,14 @@ pub fn create_user_derived_object(
     )
 }
 
-/// Makes an object at `address`, which the caller derived so that only `owner` or the framework could
-/// have made it; genesis makes the paired asset of the chain's coin with it.
+/// Creates an object at `address`.
+///
+/// The caller must derive `address` such that only `owner` or the framework can create an object
+/// there. Genesis creates the paired asset of the chain's coin with this function.
 ///
 /// # Errors
-/// `EOBJECT_EXISTS`.
+///
+/// Aborts with `EOBJECT_EXISTS` if there is an object at `address`.
 pub fn create_at(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -103,7 +116,7 @@ pub fn create_at(
         return context.abort("object", &EOBJECT_EXISTS);
     }
     let core = ObjectCore {
-        // The first number went to the stream of transfers.
+        // The stream of transfers has the first number.
         guid_creation_num: INIT_GUID_CREATION_NUM + 1,
         owner,
         allow_ungated_transfer: true,
@@ -116,10 +129,13 @@ pub fn create_at(
     })
 }
 
-/// Deletes what this module keeps of an object; other resources at its address are the caller's.
+/// Deletes the resources of this module from an object's address. The caller must delete all other
+/// resources there.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn delete(context: &mut Context<'_>, power: &DeleteRef) -> Result<(), VmError> {
     let object = power.self_;
     context.remove_resource::<ObjectCore>(object, &[])?;

@@ -1,4 +1,4 @@
-//! What transactions do with objects: give them away, burn them, take that back.
+//! Entry functions of objects: transfer, burn, and unburn.
 
 use super::{
     EOBJECT_ALREADY_BURNT, EOBJECT_NOT_BURNT,
@@ -65,7 +65,7 @@ fn unburn(
     context.remove_resource::<TombStone>(object.inner, &[])
 }
 
-/// The entry functions of the module.
+/// Returns the entry functions of the module.
 pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::entry("burn", burn).with_type_parameters(&[&["key"]]),

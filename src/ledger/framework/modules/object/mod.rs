@@ -1,4 +1,4 @@
-//! `0x1::object`: things at addresses of their own, with an owner.
+//! `0x1::object`: objects, which are groups of resources with an address of their own and an owner.
 
 mod address;
 mod creation;

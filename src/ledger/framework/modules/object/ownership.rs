@@ -1,4 +1,4 @@
-//! Who owns an object: directly, or through a chain of objects that own each other.
+//! Ownership of objects, direct or through a chain of objects that own each other.
 
 use super::{
     EMAXIMUM_NESTING, ENO_UNGATED_TRANSFERS, ENOT_OBJECT_OWNER, EOBJECT_DOES_NOT_EXIST,
@@ -8,18 +8,22 @@ use super::{
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError, cost};
 
-/// Through so many owners an object must not be reached any more: the chain has fewer steps
-/// (`MAXIMUM_OBJECT_NESTING` of the reference).
+/// Exclusive limit on the number of objects between an object and one of its owners.
+///
+/// Corresponds to `MAXIMUM_OBJECT_NESTING` of the reference node.
 const NESTING_MAX: u8 = 8;
-/// So many owners are followed to the last one. The reference follows them until gas runs out, which a
-/// circle of owners makes certain; here a chain may be longer than ownership reaches, and no circle is
-/// followed for long.
+
+/// Maximum number of owners that [`root_owner`] follows.
+///
+/// The bound admits chains longer than [`NESTING_MAX`], and ends a cycle of owners early. The
+/// reference node follows owners until gas runs out, which every cycle causes.
 const ROOT_OWNER_STEPS_MAX: u16 = 256;
 
-/// The core of an object.
+/// Returns the core resource of an object.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`.
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`.
 pub(super) fn core_of(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -30,10 +34,12 @@ pub(super) fn core_of(
     }
 }
 
-/// Who owns the object at `object`; `None` where there is none.
+/// Returns the direct owner of an object, or `None` if there is no object at `object`.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn owner_of(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -42,10 +48,12 @@ pub fn owner_of(
     Ok(core.map(|core| core.owner))
 }
 
-/// Whether `who` is the object itself, or owns it directly or through a chain of owners.
+/// Returns whether `who` is the object itself, or owns it directly or through a chain of owners.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`, and `EMAXIMUM_NESTING` where the chain is too long to say.
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`, and with
+/// `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
 pub fn owns(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -67,10 +75,12 @@ pub fn owns(
     Ok(true)
 }
 
-/// Makes sure that `who` owns the object, directly or through a chain of owners.
+/// Checks that `who` is the object itself, or owns it directly or through a chain of owners.
 ///
 /// # Errors
-/// `ENOT_OBJECT_OWNER`, and those of [`owns`].
+///
+/// Aborts with `ENOT_OBJECT_OWNER` if it does not, `EOBJECT_DOES_NOT_EXIST` if there is no object
+/// at `object`, and `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
 pub fn verify_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -83,10 +93,12 @@ pub fn verify_owner(
     }
 }
 
-/// Makes sure that `who` owns the object itself, not through others.
+/// Checks that `who` is the direct owner of the object.
 ///
 /// # Errors
-/// `ENOT_OBJECT_OWNER`, and `EOBJECT_DOES_NOT_EXIST`.
+///
+/// Aborts with `ENOT_OBJECT_OWNER` if it is not, and with `EOBJECT_DOES_NOT_EXIST` if there is no
+/// object at `object`.
 pub fn verify_direct_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -108,10 +120,12 @@ fn check_nesting(context: &mut Context<'_>, steps: u8) -> Result<(), VmError> {
     }
 }
 
-/// The owner at the end of the chain, who is no object.
+/// Returns the last owner of the chain, which is not an object.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`, and `EMAXIMUM_NESTING` where owners form a circle.
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`, and with
+/// `EMAXIMUM_NESTING` if the owners form a cycle or the chain exceeds [`ROOT_OWNER_STEPS_MAX`].
 pub(super) fn root_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -127,11 +141,17 @@ pub(super) fn root_owner(
     context.abort("object", &EMAXIMUM_NESTING)
 }
 
-/// Gives the object to `to`, on the word of `who`, who owns it directly or through a chain whose every
-/// object may be given away.
+/// Transfers the object to `to` on behalf of `who`.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`, `ENO_UNGATED_TRANSFERS`, `ENOT_OBJECT_OWNER`, `EMAXIMUM_NESTING`.
+///
+/// Aborts with one of these codes:
+///
+/// * `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`.
+/// * `ENO_UNGATED_TRANSFERS` if the object, or an object in the chain up to `who`, forbids
+///   transfers by owners.
+/// * `ENOT_OBJECT_OWNER` if `who` does not own the object, directly or through a chain.
+/// * `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
 pub fn transfer_by(
     context: &mut Context<'_>,
     who: AccountAddress,
@@ -162,7 +182,7 @@ fn verify_ungated(context: &Context<'_>, core: &ObjectCore) -> Result<(), VmErro
     }
 }
 
-/// Writes the new owner; nothing happens where it is the old one.
+/// Writes the new owner and emits the event, unless the owner stays the same.
 fn set_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -178,10 +198,12 @@ fn set_owner(
     context.write_resource(object, &[], &core)
 }
 
-/// Whether the object can never be given away again.
+/// Returns whether the object is bound to its owner permanently.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn is_untransferable(
     context: &mut Context<'_>,
     object: AccountAddress,
@@ -191,10 +213,12 @@ pub fn is_untransferable(
         .is_some())
 }
 
-/// Says whether owners may give the object away.
+/// Sets whether owners may transfer the object.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`, and `EOBJECT_NOT_TRANSFERRABLE` where it was bound for ever.
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if the object does not exist, and with
+/// `EOBJECT_NOT_TRANSFERRABLE` if it is bound to its owner permanently.
 pub fn set_ungated_transfer(
     context: &mut Context<'_>,
     power: &TransferRef,
@@ -209,19 +233,23 @@ pub fn set_ungated_transfer(
     context.write_resource(object, &[], &core)
 }
 
-/// Binds the object to its owner for ever.
+/// Binds the object to its owner permanently.
 ///
 /// # Errors
-/// `EOBJECT_DOES_NOT_EXIST`, and `EOBJECT_NOT_TRANSFERRABLE` where it is bound already.
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if the object does not exist, and with
+/// `EOBJECT_NOT_TRANSFERRABLE` if it is already bound.
 pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Result<(), VmError> {
     set_ungated_transfer(context, power, false)?;
     context.write_resource(power.self_, &[], &Untransferable { dummy_field: false })
 }
 
-/// Whether the object was burnt.
+/// Returns whether the object is burned.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
 pub fn is_burnt(context: &mut Context<'_>, object: AccountAddress) -> Result<bool, VmError> {
     Ok(context.read_resource::<TombStone>(object, &[])?.is_some())
 }

@@ -1,5 +1,5 @@
-//! The structs of `0x1::object`: what lies at an object's address, and the references that stand for
-//! powers over it.
+//! The structs of `0x1::object`: the resources at an object's address, and the references that
+//! grant permissions over it.
 
 use super::{EOBJECT_DOES_NOT_EXIST, ERESOURCE_DOES_NOT_EXIST};
 use ledger_types::{AccountAddress, TypeTag};
@@ -13,91 +13,93 @@ use std::marker::PhantomData;
 move_structs! {
     module "object";
 
-    /// An object changed its owner, in the form of a stream; the type of the handle in [`ObjectCore`],
-    /// into which nothing is emitted any more.
+    /// Stream event of a change of ownership.
+    ///
+    /// It is the type of the handle in [`ObjectCore`]. Nothing is emitted to that stream any more.
     TransferEvent as "TransferEvent" has ["drop", "store"] {
-        /// The object.
+        /// Address of the object.
         object: AccountAddress,
-        /// The owner until then.
+        /// Owner before the transfer.
         from: AccountAddress,
-        /// The owner from then on.
+        /// Owner after the transfer.
         to: AccountAddress,
     }
 
-    /// An object changed its owner.
+    /// Module event of a change of ownership.
     Transfer as "Transfer" has ["drop", "store"] event true {
-        /// The object.
+        /// Address of the object.
         object: AccountAddress,
-        /// The owner until then.
+        /// Owner before the transfer.
         from: AccountAddress,
-        /// The owner from then on.
+        /// Owner after the transfer.
         to: AccountAddress,
     }
 
-    /// What makes an address an object.
+    /// The resource that makes an address an object.
     ObjectCore as "ObjectCore" has ["key"] member true {
-        /// The creation number of its next stream.
+        /// Creation number of the object's next event stream.
         guid_creation_num: u64,
-        /// Who owns it.
+        /// Direct owner of the object.
         owner: AccountAddress,
-        /// Whether an owner may give it away.
+        /// Whether owners may transfer the object.
         allow_ungated_transfer: bool,
-        /// The stream of its transfers.
+        /// Stream of the object's transfers.
         transfer_events: EventHandle<TransferEvent>,
     }
 
-    /// Marks an object that its owner does not want to see any more.
+    /// Marker of a burned object, which its owner no longer wants to see.
     TombStone as "TombStone" has ["key"] member true {
-        /// Who burnt it.
+        /// Owner that burned the object.
         original_owner: AccountAddress,
     }
 
-    /// Marks an object that can never be given away again.
+    /// Marker of an object that is bound to its owner permanently.
     Untransferable as "Untransferable" has ["key"] member true {
-        /// A struct without fields has one hidden byte.
+        /// Placeholder: a struct without fields encodes as one byte.
         dummy_field: bool,
     }
 
-    /// The resource group of all that lies at an object's address.
+    /// The resource group at an object's address.
     ObjectGroup as "ObjectGroup" has [] {
-        /// A struct without fields has one hidden byte.
+        /// Placeholder: a struct without fields encodes as one byte.
         dummy_field: bool,
     }
 
-    /// What the creation of an object gives: all powers over it follow from this.
+    /// The result of an object's creation, from which all permissions over it derive.
     ConstructorRef as "ConstructorRef" has ["drop"] {
-        /// The object.
+        /// Address of the object.
         self_: AccountAddress,
-        /// Whether it may ever be deleted.
+        /// Whether the object can be deleted.
         can_delete: bool,
     }
 
-    /// The power to delete an object.
+    /// Permission to delete an object.
     DeleteRef as "DeleteRef" has ["drop", "store"] {
-        /// The object.
+        /// Address of the object.
         self_: AccountAddress,
     }
 
-    /// The power to act as the object.
+    /// Permission to act as an object.
     ExtendRef as "ExtendRef" has ["drop", "store"] {
-        /// The object.
+        /// Address of the object.
         self_: AccountAddress,
     }
 
-    /// The power to decide whether owners may give the object away.
+    /// Permission to enable and disable transfers of an object by its owners.
     TransferRef as "TransferRef" has ["drop", "store"] {
-        /// The object.
+        /// Address of the object.
         self_: AccountAddress,
     }
 
-    /// The power to make objects at addresses derived from the object's.
+    /// Permission to create objects at addresses derived from the object's.
     DeriveRef as "DeriveRef" has ["drop", "store"] {
-        /// The object.
+        /// Address of the object.
         self_: AccountAddress,
     }
 }
 
-/// The declaration of `T` with the field `self`, a name that no Rust field can have.
+/// Returns the declaration of `T` with its field `self_` renamed to `self`, which is not a valid
+/// name of a Rust field.
 fn with_self_field<T: MoveStruct>() -> StructDeclaration {
     let mut declaration = T::declaration();
     for (name, _) in &mut declaration.fields {
@@ -108,7 +110,7 @@ fn with_self_field<T: MoveStruct>() -> StructDeclaration {
     declaration
 }
 
-/// The declared structs of the module.
+/// Returns the declared structs of the module.
 pub(super) fn declarations() -> Vec<StructDeclaration> {
     let object = StructDeclaration::new(
         "Object",
@@ -132,7 +134,7 @@ pub(super) fn declarations() -> Vec<StructDeclaration> {
     ]
 }
 
-/// The type parameter of this number, where a declaration leaves it open.
+/// The open type parameter with index `NUMBER` of a declaration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TypeParameter<const NUMBER: usize>;
 
@@ -142,17 +144,18 @@ impl<const NUMBER: usize> MoveType for TypeParameter<NUMBER> {
     }
 }
 
-/// An object that has a resource `T`.
+/// The address of an object that has a resource `T`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Object<T> {
-    /// Where it is.
+    /// Address of the object.
     pub inner: AccountAddress,
     #[serde(skip)]
     resource: PhantomData<fn() -> T>,
 }
 
-// Not derived: what an object is copied and compared by is its address, whatever `T` can do.
+// Not derived, because `derive` would require `T` to implement the traits. Only the address is
+// copied and compared.
 impl<T> Clone for Object<T> {
     fn clone(&self) -> Self {
         *self
@@ -170,7 +173,7 @@ impl<T> PartialEq for Object<T> {
 impl<T> Eq for Object<T> {}
 
 impl<T> Object<T> {
-    /// The object at an address, which the caller knows to have a `T`.
+    /// Creates a reference to the object at `inner`, without checking that it has a resource `T`.
     pub fn at(inner: AccountAddress) -> Self {
         Self {
             inner,
@@ -208,7 +211,8 @@ impl<T: MoveType> MoveType for Object<T> {
     }
 }
 
-/// Whether a resource of the type `tag` lies at `address`; never where the type is no struct.
+/// Returns whether `address` has a resource of type `tag`, which is false for a type that is not a
+/// struct.
 pub(super) fn resource_is_there(
     context: &mut Context<'_>,
     address: AccountAddress,

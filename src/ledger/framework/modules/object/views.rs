@@ -1,5 +1,7 @@
-//! What views tell of objects. Beside the reference's views these are its public functions that only
-//! read, which a client cannot call there.
+//! View functions of objects.
+//!
+//! They comprise the views of the reference node and its public functions that only read. Clients
+//! cannot call the latter on the reference node.
 
 use super::{
     address::{charge_derivation, guid_address, named_address, user_derived_address},
@@ -113,7 +115,7 @@ fn create_guid_object_address(
     Ok(guid_address(source, creation_num))
 }
 
-/// The view functions of the module.
+/// Returns the view functions of the module.
 pub(super) fn functions() -> Vec<Function> {
     let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
     vec![
