@@ -12,7 +12,7 @@ use ledger_crypto::{
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, MoveStruct, VmError, cost};
 
-/// Price of decoding one key of a MultiEd25519 key, in internal gas units.
+/// Price of decoding one member of a MultiEd25519 key, in internal gas units.
 ///
 /// Decoding a point takes about an eighth of the time of a signature check.
 const KEY_CHECK: u64 = cost::SIGNATURE_CHECK / 8;

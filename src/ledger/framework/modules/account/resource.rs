@@ -60,8 +60,9 @@ pub(crate) fn create_resource_account(
 ///
 /// The caller has checked that the account offers no right to sign and has sent no transaction.
 /// This does not suffice, because a multisig account sends no transaction when it acts. It can
-/// revoke the offer and even set its key to that of a new account, and a second creation would
-/// return it to its creator. The reference node checks only the offer and the sequence number.
+/// revoke the offer and even set its key to that of a new account. A second creation would then
+/// return control of it to its creator. The reference node checks only the offer and the sequence
+/// number.
 fn was_created(
     context: &mut Context<'_>,
     address: AccountAddress,
