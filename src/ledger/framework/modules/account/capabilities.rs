@@ -1,5 +1,6 @@
-//! Rights that an account offers to another: to change its key, and to sign for it. Each account has one
-//! offer of each kind; a new one takes the place of the old.
+//! Capabilities that an account offers to another one: to rotate its key, and to sign for it.
+//!
+//! An account has at most one offer of each kind. A new offer replaces the old one.
 
 use super::{Account, errors, load, proof::check_signed_by};
 use ledger_types::{AccountAddress, TypeTag};
@@ -12,40 +13,40 @@ abort_codes! {
 move_structs! {
     module "account";
 
-    /// What an account signs that offers the right to change its key.
+    /// Message that an account signs to offer its rotation capability.
     RotationCapabilityOfferProofChallengeV2 as "RotationCapabilityOfferProofChallengeV2" has ["drop"] {
-        /// The chain.
+        /// Chain ID of this chain.
         chain_id: u8,
-        /// The sequence number of the transaction.
+        /// Sequence number of the offering account.
         sequence_number: u64,
-        /// Who offers.
+        /// Account that offers the capability.
         source_address: AccountAddress,
-        /// To whom.
+        /// Account that receives the offer.
         recipient_address: AccountAddress,
     }
 
-    /// What an account signs that offers the right to sign for it.
+    /// Message that an account signs to offer its signer capability.
     SignerCapabilityOfferProofChallengeV2 as "SignerCapabilityOfferProofChallengeV2" has ["copy", "drop"] {
-        /// The sequence number of the transaction.
+        /// Sequence number of the offering account.
         sequence_number: u64,
-        /// Who offers.
+        /// Account that offers the capability.
         source_address: AccountAddress,
-        /// To whom.
+        /// Account that receives the offer.
         recipient_address: AccountAddress,
     }
 }
 
-/// A kind of right.
+/// A kind of capability.
 #[derive(Clone, Copy)]
 pub(super) enum Right {
-    /// To change the key.
+    /// The right to rotate the key of the account.
     Rotation,
-    /// To sign.
+    /// The right to sign for the account.
     Signer,
 }
 
 impl Right {
-    /// To whom `account` offers it.
+    /// Returns the account that received the offer of `account`, or `None` without an offer.
     pub(super) fn offer(self, account: &Account) -> Option<AccountAddress> {
         match self {
             Self::Rotation => account.rotation_capability_offer.r#for,
@@ -60,7 +61,7 @@ impl Right {
         }
     }
 
-    /// The error of the view that asks an account that was never written.
+    /// Returns the error of a view that reads an offer of an account without a resource.
     pub(super) fn absent_account(self) -> &'static ErrorConstant {
         match self {
             Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,
@@ -68,7 +69,7 @@ impl Right {
         }
     }
 
-    /// The error of taking back what was not offered.
+    /// Returns the error of revoking an offer that does not exist.
     fn absent(self) -> &'static ErrorConstant {
         match self {
             Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,
@@ -120,7 +121,17 @@ pub(super) fn offer_signer_capability(
     context.write_resource(signer.0, &[], &account)
 }
 
-/// Takes an offer back, whoever has it; with `holder`, only from that one.
+/// Revokes the offer of `owner`.
+///
+/// If `holder` is given, the offer is revoked only if that account received it.
+///
+/// # Errors
+///
+/// Aborts with:
+///
+/// * The error of [`Right::absent`] if `owner` has no account resource, or if `holder` is given and
+///   did not receive the offer.
+/// * `EOPTION_NOT_SET` of `0x1::option` if `holder` is `None` and there is no offer.
 fn revoke(
     context: &mut Context<'_>,
     right: Right,

@@ -1,4 +1,4 @@
-//! Abort codes of accounts, with the codes and names of the reference node.
+//! Abort codes of `0x1::account`, with the codes and names of the reference node.
 
 use ledger_vm::{Category, ErrorConstant, abort_codes};
 
@@ -31,12 +31,13 @@ abort_codes! {
         "originating addresses are set by proven rotations alone";
 }
 
-/// [`EWRONG_CURRENT_PUBLIC_KEY`] as offers of capabilities raise it: with the category of the
-/// reference node.
+/// [`EWRONG_CURRENT_PUBLIC_KEY`] with the category `InvalidArgument`.
+///
+/// Offers of capabilities abort with it, because the reference node uses this category for them.
 pub const EWRONG_PUBLIC_KEY_FOR_MESSAGE: ErrorConstant =
     EWRONG_CURRENT_PUBLIC_KEY.with_category(Category::InvalidArgument);
 
-/// All abort codes of accounts.
+/// All abort codes of `0x1::account`.
 pub(super) const ALL: &[ErrorConstant] = &[
     EACCOUNT_ALREADY_EXISTS,
     EMALFORMED_AUTHENTICATION_KEY,

@@ -1,10 +1,12 @@
-//! `0x1::account`: who may sign for an address, and the number of its next transaction.
+//! `0x1::account`: authentication keys, sequence numbers, and capabilities of accounts.
 //!
 //! An address without an `Account` resource reads as sequence number 0 with its own address as
-//! authentication key; the resource appears at the first write.
+//! authentication key. The first write creates the resource.
 //!
-//! Changes of keys are in `rotation`, what they are proven with in `proof`, which account a key belongs
-//! to in `originating`, rights offered to others in `capabilities`, resource accounts in `resource`.
+//! * `rotation` changes keys, and `proof` verifies the signatures for it.
+//! * `originating` maps authentication keys to accounts.
+//! * `capabilities` manages rights that are offered to other accounts.
+//! * `resource` creates resource accounts.
 
 mod capabilities;
 mod errors;
@@ -38,56 +40,56 @@ use std::marker::PhantomData;
 move_structs! {
     module "account";
 
-    /// The right to change the key of an account.
+    /// The right to rotate the key of an account.
     RotationCapability as "RotationCapability" has ["drop", "store"] {
-        /// The account.
+        /// Address of the account.
         account: AccountAddress,
     }
 
     /// The right to sign for an account.
     SignerCapability as "SignerCapability" has ["drop", "store"] {
-        /// The account.
+        /// Address of the account.
         account: AccountAddress,
     }
 
-    /// A coin store was made for the account.
+    /// Event emitted when a coin store is created for the account.
     CoinRegisterEvent as "CoinRegisterEvent" has ["drop", "store"] {
-        /// The coin.
+        /// Type of the coin.
         type_info: TypeInfo,
     }
 
-    /// The account's key was changed.
+    /// Event emitted when the account's key is rotated with a proof.
     KeyRotationEvent as "KeyRotationEvent" has ["drop", "store"] {
-        /// The key until then.
+        /// Authentication key before the rotation.
         old_authentication_key: Vec<u8>,
-        /// The key from then on.
+        /// Authentication key after the rotation.
         new_authentication_key: Vec<u8>,
     }
 
-    /// An account.
+    /// State of an account.
     Account as "Account" has ["key", "store"] {
-        /// The hash of the key that may sign for it.
+        /// Hash of the public key that may sign for the account.
         authentication_key: Vec<u8>,
-        /// The number of its next transaction.
+        /// Sequence number of the next transaction.
         sequence_number: u64,
-        /// The creation number of the next stream.
+        /// Creation number of the next event stream or object.
         guid_creation_num: u64,
-        /// Stream 0.
+        /// Event stream with creation number 0.
         coin_register_events: EventHandle<CoinRegisterEvent>,
-        /// Stream 1.
+        /// Event stream with creation number 1.
         key_rotation_events: EventHandle<KeyRotationEvent>,
-        /// To whom the right to change the key is offered.
+        /// Offer of the right to rotate the key.
         rotation_capability_offer: CapabilityOffer<RotationCapability>,
-        /// To whom the right to sign is offered.
+        /// Offer of the right to sign.
         signer_capability_offer: CapabilityOffer<SignerCapability>,
     }
 }
 
-/// To whom a capability `T` is offered.
+/// An offer of the capability `T` to another account.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct CapabilityOffer<T> {
-    /// To this account, if any.
+    /// Account that received the offer, or `None` without an offer.
     pub r#for: Option<AccountAddress>,
     #[serde(skip)]
     capability: PhantomData<fn() -> T>,
@@ -113,7 +115,7 @@ impl<T: MoveType> MoveType for CapabilityOffer<T> {
 }
 
 impl Account {
-    /// The account that an address has before anything was written there.
+    /// Returns the account that an address without an `Account` resource reads as.
     pub fn implicit(address: AccountAddress) -> Self {
         Self {
             authentication_key: address.as_bytes().to_vec(),
@@ -126,9 +128,10 @@ impl Account {
         }
     }
 
-    /// The authentication key, read as an address.
+    /// Returns the authentication key as an address.
     fn key_as_address(&self) -> AccountAddress {
-        // Keys have 32 bytes; one of another length would be nobody's, as a zeroed one is.
+        // Keys have 32 bytes. A key of another length would map to the zero address, which no
+        // public key hashes to.
         AccountAddress::new(
             self.authentication_key
                 .as_slice()
@@ -137,10 +140,13 @@ impl Account {
         )
     }
 
-    /// Makes the handle of the next stream of the account at `address`.
+    /// Creates the handle of the account's next event stream.
+    ///
+    /// `address` is the address of this account.
     ///
     /// # Errors
-    /// [`VmError::Arithmetic`] when the account has no creation number left.
+    ///
+    /// Returns [`VmError::Arithmetic`] if the account has no creation number left.
     pub fn new_event_handle<E>(
         &mut self,
         address: AccountAddress,
@@ -154,10 +160,12 @@ impl Account {
     }
 }
 
-/// Reads the account at `address`; the implicit one where none was written yet.
+/// Returns the account at `address`, or the implicit account if there is no resource.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn load(context: &mut Context<'_>, address: AccountAddress) -> Result<Account, VmError> {
     Ok(context
         .read_resource::<Account>(address, &[])?

@@ -1,5 +1,7 @@
-//! Which account a key belongs to: a table that proven rotations keep, so that a wallet finds the account
-//! of a key whose hash is no longer the account's address.
+//! Table from authentication keys to the accounts that rotated to them.
+//!
+//! Rotations with a proof maintain the table. A wallet uses it to find the account of a key after a
+//! rotation, because the hash of the key is then no longer the address of the account.
 
 use super::{Account, errors};
 use crate::modules::table::Table;
@@ -9,14 +11,18 @@ use ledger_vm::{Context, Signer, VmError, move_structs};
 move_structs! {
     module "account";
 
-    /// The accounts of keys that were rotated to; at `0x1`.
+    /// Accounts of keys that were rotated to, stored at `0x1`.
     OriginatingAddress as "OriginatingAddress" has ["key"] {
-        /// The account under the authentication key, read as an address.
+        /// Account addresses by authentication key, which is encoded as an address.
         address_map: Table<AccountAddress, AccountAddress>,
     }
 }
 
-/// Makes the empty table; a part of genesis.
+/// Creates the empty table as a part of genesis.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
     let address_map = Table::new(context)?;
     context.write_resource(
@@ -31,11 +37,17 @@ fn table(context: &mut Context<'_>) -> Result<Table<AccountAddress, AccountAddre
     Ok(originating.address_map)
 }
 
-/// Records that `address` has the key `new` in place of its current one.
+/// Records that the key of `address` changes from its current one to `new`.
+///
+/// Removes the entry of the current key, if there is one.
 ///
 /// # Errors
-/// `ENEW_AUTH_KEY_SAME_AS_CURRENT`, `EINVALID_ORIGINATING_ADDRESS` where the current key is recorded for
-/// another account, `ENEW_AUTH_KEY_ALREADY_MAPPED`.
+///
+/// Aborts with:
+///
+/// * `ENEW_AUTH_KEY_SAME_AS_CURRENT` if `new` is the current key.
+/// * `EINVALID_ORIGINATING_ADDRESS` if the current key is recorded for another account.
+/// * `ENEW_AUTH_KEY_ALREADY_MAPPED` if `new` is recorded for an account.
 pub(super) fn record(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -62,7 +74,9 @@ pub(super) fn record(
     table.add(context, &new, &address)
 }
 
-/// The view: the account of a key that a proven rotation gave it.
+/// Returns the account that is recorded for `authentication_key`, or `None` if there is none.
+///
+/// Only a rotation with a proof records a key.
 pub(super) fn originating_address(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -71,7 +85,9 @@ pub(super) fn originating_address(
     table(context)?.get(context, &authentication_key)
 }
 
-/// The entry function, which the reference refuses for good: it recorded keys without a proof.
+/// Aborts with `ESET_ORIGINATING_ADDRESS_DISABLED`.
+///
+/// The reference node disabled this entry function because it recorded keys without a proof.
 pub(super) fn set_originating_address(
     context: &mut Context<'_>,
     _: &[TypeTag],

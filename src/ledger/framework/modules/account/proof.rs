@@ -1,5 +1,7 @@
-//! Proofs of possession of a key: the key signs a challenge that names its type, so a signature for
-//! one purpose is invalid for any other (docs/reference/framework.md#f3).
+//! Proofs of possession of a key.
+//!
+//! The key signs a challenge that names its type, so a signature for one purpose is invalid for any
+//! other (docs/reference/framework.md#f3).
 
 use super::{Account, errors};
 use crate::modules::{ed25519, multi_ed25519, multi_key, single_key};
@@ -10,13 +12,15 @@ use ledger_crypto::{
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, MoveStruct, VmError, cost};
 
-/// For reading a key of a set, which decodes a point: about an eighth of checking a signature.
+/// Price of decoding one member of a MultiEd25519 key, in internal gas units.
+///
+/// Decoding a point takes about an eighth of the time of a signature check.
 const KEY_CHECK: u64 = cost::SIGNATURE_CHECK / 8;
 
-/// The bitmap of events for a single key: the first key signed.
+/// Bitmap of the signers in events for a single key: the first key signed.
 const FIRST_KEY_SIGNED: [u8; BITMAP_BYTES] = [0x80, 0, 0, 0];
 
-/// The kind of key that has a number.
+/// Returns the key scheme with this number, or `None` if there is none.
 pub(super) fn scheme_of(number: u8) -> Option<Scheme> {
     Some(match number {
         0 => Scheme::Ed25519,
@@ -27,7 +31,7 @@ pub(super) fn scheme_of(number: u8) -> Option<Scheme> {
     })
 }
 
-/// The authentication key of `public_key`; charges for the hash.
+/// Returns the authentication key of `public_key`, and charges for the hash.
 pub(super) fn hashed_key(
     context: &mut Context<'_>,
     scheme: Scheme,
@@ -37,10 +41,16 @@ pub(super) fn hashed_key(
     Ok(authentication_key(public_key, scheme))
 }
 
-/// The authentication key of a public key of any kind, whose form alone is checked.
+/// Returns the authentication key of a public key of any scheme, without a proof of possession.
+///
+/// Checks only the encoding of the key.
 ///
 /// # Errors
-/// `EUNRECOGNIZED_SCHEME`, or what the module of the kind says of the form.
+///
+/// Aborts with:
+///
+/// * `EUNRECOGNIZED_SCHEME` if no scheme has this number.
+/// * An abort code of the scheme's module if the key is malformed.
 pub(super) fn unproven_key(
     context: &mut Context<'_>,
     scheme: u8,
@@ -58,19 +68,23 @@ pub(super) fn unproven_key(
     hashed_key(context, scheme, public_key)
 }
 
-/// A public key of a kind that gives proofs.
+/// A public key of a scheme that supports proofs of possession.
 pub(super) enum ProofKey<'a> {
-    /// One key.
+    /// A single Ed25519 key.
     Ed25519(Ed25519PublicKey),
-    /// A set of keys with a threshold, so far only of the right size.
+    /// A set of keys with a threshold, of which only the size has been checked.
     MultiEd25519(&'a [u8]),
 }
 
 impl<'a> ProofKey<'a> {
-    /// The key that the arguments name.
+    /// Parses a public key from the arguments of an entry function.
     ///
     /// # Errors
-    /// `EINVALID_SCHEME`, or `E_WRONG_PUBKEY_SIZE` of the module of the kind.
+    ///
+    /// Aborts with:
+    ///
+    /// * `EINVALID_SCHEME` if the scheme is neither Ed25519 nor MultiEd25519.
+    /// * `E_WRONG_PUBKEY_SIZE` of the scheme's module if the key has the wrong size.
     pub(super) fn read(
         context: &Context<'_>,
         scheme: u8,
@@ -86,10 +100,11 @@ impl<'a> ProofKey<'a> {
         }
     }
 
-    /// The authentication key that stands for this key.
+    /// Returns the authentication key of this key, and charges for the hash.
     ///
     /// # Errors
-    /// When gas runs out.
+    ///
+    /// Returns [`VmError::OutOfGas`] if gas runs out.
     pub(super) fn authentication_key(
         &self,
         context: &mut Context<'_>,
@@ -100,10 +115,14 @@ impl<'a> ProofKey<'a> {
         }
     }
 
-    /// Checks that `signature` is this key's over `challenge`.
+    /// Checks that `signature` is a signature of this key over `challenge`.
     ///
     /// # Errors
-    /// `E_WRONG_SIGNATURE_SIZE` of the module of the kind, `EINVALID_PROOF_OF_KNOWLEDGE`.
+    ///
+    /// Aborts with:
+    ///
+    /// * `E_WRONG_SIGNATURE_SIZE` of the scheme's module if the signature has the wrong size.
+    /// * `EINVALID_PROOF_OF_KNOWLEDGE` if the signature is invalid.
     pub(super) fn check<T: MoveStruct>(
         &self,
         context: &mut Context<'_>,
@@ -133,7 +152,7 @@ impl<'a> ProofKey<'a> {
         }
     }
 
-    /// Which keys signed, as events tell it.
+    /// Returns the bitmap of the keys that signed, in the encoding of events.
     pub(super) fn signers_bitmap(&self, signature: &[u8]) -> Vec<u8> {
         match self {
             Self::Ed25519(_) => FIRST_KEY_SIGNED.to_vec(),
@@ -150,11 +169,19 @@ fn multi_signature_holds(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
     matches!((key, signature), (Ok(key), Ok(signature)) if key.verify(&[message], &signature).is_ok())
 }
 
-/// Checks that the current key of `account` signed `message`; for rights that an account gives away.
+/// Checks that the current key of `account` signed `message`.
+///
+/// `scheme` is the number of the key's scheme.
 ///
 /// # Errors
-/// `EINVALID_SCHEME`, `EWRONG_CURRENT_PUBLIC_KEY` as an argument that does not fit,
-/// `EINVALID_PROOF_OF_KNOWLEDGE`, and wrong sizes.
+///
+/// Aborts with:
+///
+/// * `EINVALID_SCHEME` if the scheme is neither Ed25519 nor MultiEd25519.
+/// * `EWRONG_CURRENT_PUBLIC_KEY` with the category `InvalidArgument` if the public key is not the
+///   current one.
+/// * `EINVALID_PROOF_OF_KNOWLEDGE` if the signature is invalid.
+/// * `E_WRONG_PUBKEY_SIZE` or `E_WRONG_SIGNATURE_SIZE` of the scheme's module if a size is wrong.
 pub(super) fn check_signed_by<T: MoveStruct>(
     context: &mut Context<'_>,
     account: &Account,
@@ -169,10 +196,13 @@ pub(super) fn check_signed_by<T: MoveStruct>(
     key.check(context, signature, message)
 }
 
-/// The same for the account at `address`; `key` is the number of its kind and its bytes.
+/// Checks that the current key of the account at `address` signed `message`.
+///
+/// `key` is the number of the key's scheme and the bytes of the key.
 ///
 /// # Errors
-/// As [`check_signed_by`].
+///
+/// Returns the errors of [`check_signed_by`], and [`VmError::State`] if the account cannot be read.
 pub(crate) fn verify_signed_message<T: MoveStruct>(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -191,9 +221,9 @@ mod tests {
     use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature};
     use ledger_types::Vendor;
 
-    // Made with the TypeScript SDK: `RotationProofChallenge` of account 0xcafe at sequence number 7 from
-    // the key of seed 01..01 to two of the keys of seeds 02..02, 03..03 and 04..04, signed by the old key
-    // and by the first and the third of the new ones.
+    // Generated with the TypeScript SDK: a `RotationProofChallenge` of account 0xcafe at sequence
+    // number 7. It rotates from the key of seed 01..01 to two of the keys of seeds 02..02, 03..03,
+    // and 04..04. The old key signed it, and so did the first and the third of the new keys.
     const NEW_KEY: &str = "8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1ca93ac1705187071d67b83c7ff0efe8108e8ec4530575d7726879333dbdabe7c02";
     const NEW_AUTHENTICATION_KEY: &str =
         "d4ab3471804d83ad80e8e0148c513f567cc787b33ede39876c341e510daab942";

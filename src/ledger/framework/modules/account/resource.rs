@@ -1,5 +1,7 @@
-//! Resource accounts: accounts at an address that follows from a creator and a seed, which the holder of
-//! their signer capability acts for.
+//! Resource accounts.
+//!
+//! The address of a resource account is derived from a creator and a seed. The holder of its signer
+//! capability acts for it.
 
 use super::{Account, errors};
 use crate::modules::multisig_account::MultisigAccount;
@@ -7,24 +9,29 @@ use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError, cost};
 
-/// The last byte of the hash input of a resource account's address
-/// (docs/reference/framework.md#f2).
+/// Last byte of the hash input of a resource account's address (docs/reference/framework.md#f2).
 const RESOURCE_ACCOUNT_SCHEME: u8 = 0xff;
 
-/// The key of an account that no signature speaks for.
+/// Authentication key of an account that no signature can authorize.
 const ZERO_AUTHENTICATION_KEY: [u8; 32] = [0; 32];
 
-/// The address of the resource account of `source` and `seed`.
+/// Returns the address of the resource account of `source` and `seed`.
 pub fn resource_address(source: AccountAddress, seed: &[u8]) -> AccountAddress {
     let hash = HashValue::sha3_of(&[source.as_bytes(), seed, &[RESOURCE_ACCOUNT_SCHEME]]);
     AccountAddress::new(*hash.as_bytes())
 }
 
-/// Creates the resource account of `source` and `seed`, with a key that nobody has and the right to sign
-/// offered to itself. The account may exist so far as others paid into it.
+/// Creates the resource account of `source` and `seed`, and returns its address.
+///
+/// No public key hashes to the authentication key of the account, and the account offers the right
+/// to sign to itself. The account may already exist at this point because others have paid into it.
 ///
 /// # Errors
-/// `ERESOURCE_ACCCOUNT_EXISTS`, and `EACCOUNT_ALREADY_USED` where it has sent transactions.
+///
+/// Aborts with:
+///
+/// * `ERESOURCE_ACCCOUNT_EXISTS` if the resource account was created before.
+/// * `EACCOUNT_ALREADY_USED` if the account has sent transactions.
 pub(crate) fn create_resource_account(
     context: &mut Context<'_>,
     source: AccountAddress,
@@ -49,10 +56,13 @@ pub(crate) fn create_resource_account(
     Ok(address)
 }
 
-/// Whether the account at `address`, which offers the right to sign to nobody and has sent nothing, was
-/// created all the same. A multisig account sends nothing when it acts: it can take back the offer and
-/// even set its key to that of a new account, and would be its creator's again. The reference looks at
-/// the offer and the sequence number alone.
+/// Returns `true` if the resource account at `address` was created before.
+///
+/// The caller has checked that the account offers no right to sign and has sent no transaction.
+/// This does not suffice, because a multisig account sends no transaction when it acts. It can
+/// revoke the offer and even set its key to that of a new account. A second creation would then
+/// return control of it to its creator. The reference node checks only the offer and the sequence
+/// number.
 fn was_created(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -70,7 +80,7 @@ mod tests {
 
     #[test]
     fn addresses_are_those_of_the_sdk() {
-        // The TypeScript SDK's `createResourceAddress`.
+        // Expected values of `createResourceAddress` in the TypeScript SDK.
         for (source, seed, address) in [
             (
                 0xcafe,

@@ -1,5 +1,7 @@
-//! Changing the key of an account. It takes effect at once: validation compares a signature's key with
-//! the account's authentication key.
+//! Rotation of an account's key.
+//!
+//! A rotation takes effect immediately, because validation compares the key of a signature with the
+//! account's authentication key.
 
 use super::{
     Account, KeyRotationEvent, errors, load, originating,
@@ -12,50 +14,57 @@ use ledger_vm::{Context, Signer, VmError, move_structs};
 move_structs! {
     module "account";
 
-    /// What the current and the new key sign before a rotation.
+    /// Message that the current and the new key sign for a rotation.
     RotationProofChallenge as "RotationProofChallenge" has ["copy", "drop"] {
-        /// The sequence number of the transaction.
+        /// Sequence number of the caller's account.
         sequence_number: u64,
-        /// The account.
+        /// Account that gets the new key.
         originator: AccountAddress,
-        /// Its authentication key so far, as an address.
+        /// Authentication key of the account before the rotation, as an address.
         current_auth_key: AccountAddress,
-        /// The public key to come.
+        /// New public key.
         new_public_key: Vec<u8>,
     }
 
-    /// An account's key was changed with a proof.
+    /// Event emitted when an account's key is rotated with a proof.
     KeyRotation as "KeyRotation" has ["drop", "store"] event true {
-        /// The account.
+        /// Address of the account.
         account: AccountAddress,
-        /// The key until then.
+        /// Authentication key before the rotation.
         old_authentication_key: Vec<u8>,
-        /// The key from then on.
+        /// Authentication key after the rotation.
         new_authentication_key: Vec<u8>,
     }
 
-    /// An account's key was changed to one whose public half is known.
+    /// Event emitted when an account's key is rotated to a known public key.
     KeyRotationToPublicKey as "KeyRotationToPublicKey" has ["drop", "store"] event true {
-        /// The account.
+        /// Address of the account.
         account: AccountAddress,
-        /// Which keys signed the proof, from the highest bit of the first byte on; none without proof.
+        /// Bitmap of the keys that signed the proof, from the highest bit of the first byte. All
+        /// bits are zero in a rotation without a proof.
         verified_public_key_bit_map: Vec<u8>,
-        /// The kind of key.
+        /// Number of the key scheme.
         public_key_scheme: u8,
-        /// The public key.
+        /// New public key.
         public_key: Vec<u8>,
-        /// The authentication key until then.
+        /// Authentication key before the rotation.
         old_auth_key: Vec<u8>,
-        /// The authentication key from then on.
+        /// Authentication key after the rotation.
         new_auth_key: Vec<u8>,
     }
 }
 
-/// The bitmap of a rotation without proof.
+/// Bitmap of the signers in a rotation without a proof.
 const NOBODY_SIGNED: [u8; 4] = [0; 4];
 
-/// Gives `account`, which lives at `address`, a key that a signature was checked for: its record, its
-/// events and itself are written.
+/// Replaces the key of `account` by one for which the caller has checked a signature.
+///
+/// `address` is the address of `account`. Updates the originating address, emits the events, and
+/// writes the account.
+///
+/// # Errors
+///
+/// Returns the errors of [`originating::record`].
 fn rotate_with_proof(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -85,7 +94,7 @@ fn rotate_with_proof(
     context.write_resource(address, &[], &account)
 }
 
-/// Checks the new key's proof over `challenge` and rotates to it.
+/// Checks the signature of the new key over `challenge`, and rotates to that key.
 fn rotate_to(
     context: &mut Context<'_>,
     account: Account,
@@ -110,7 +119,7 @@ fn rotate_to(
     })
 }
 
-/// The entry function: both keys sign.
+/// Rotates the caller's key, with a proof of the current and of the new key.
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -142,8 +151,9 @@ pub(super) fn rotate_authentication_key(
     rotate_to(context, account, challenge, to_scheme, &to_proof)
 }
 
-/// The entry function: who was offered the right rotates the key of the account that offered it. The new
-/// key alone signs, with the sequence number of who calls.
+/// Rotates the key of `offerer`, which has offered its rotation capability to the caller.
+///
+/// Only the new key signs the challenge, which has the sequence number of the caller.
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn rotate_authentication_key_with_rotation_capability(
     context: &mut Context<'_>,
@@ -169,10 +179,11 @@ pub(super) fn rotate_authentication_key_with_rotation_capability(
     rotate_to(context, account, challenge, scheme, &proof)
 }
 
-/// Gives the account at `address` the authentication key `new`, whose owner nobody asked.
+/// Sets the authentication key of the account at `address` to `new`, without a proof.
 ///
 /// # Errors
-/// `EMALFORMED_AUTHENTICATION_KEY` where it does not have 32 bytes.
+///
+/// Aborts with `EMALFORMED_AUTHENTICATION_KEY` if `new` does not have 32 bytes.
 pub(crate) fn rotate_without_proof(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -186,7 +197,7 @@ pub(crate) fn rotate_without_proof(
     context.write_resource(address, &[], &account)
 }
 
-/// The entry function: any 32 bytes become the key.
+/// Sets the caller's authentication key to any 32 bytes.
 pub(super) fn rotate_authentication_key_call(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -196,7 +207,7 @@ pub(super) fn rotate_authentication_key_call(
     rotate_without_proof(context, signer.0, new)
 }
 
-/// The entry function: the hash of any public key becomes the key.
+/// Sets the caller's authentication key to the hash of any public key, without a proof.
 pub(super) fn rotate_authentication_key_from_public_key(
     context: &mut Context<'_>,
     _: &[TypeTag],

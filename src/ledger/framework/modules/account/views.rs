@@ -1,4 +1,6 @@
-//! What views tell of accounts. An account that was never written reads as the reference reads it.
+//! View functions of accounts.
+//!
+//! An account without a resource reads as on the reference node.
 
 use super::{Account, capabilities::Right, errors, load};
 use ledger_types::{AccountAddress, TypeTag};
@@ -14,7 +16,9 @@ pub(super) fn exists_at(
     Ok(true)
 }
 
-/// 0 for an account that was never written, although its first stream will have number 2.
+/// Returns the creation number of the account's next event stream.
+///
+/// Returns 0 for an account without a resource, although its first stream will have number 2.
 pub(super) fn get_guid_next_creation_num(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -48,8 +52,15 @@ fn offer(
     Ok(right.offer(&load(context, address)?))
 }
 
-/// To whom a right is offered. Where there is an account and nobody is offered anything, the reference
-/// names the signer capability for either right; where there is no account, the right that was asked for.
+/// Returns the account that received the offer of a capability.
+///
+/// # Errors
+///
+/// Aborts, as on the reference node, with:
+///
+/// * `ENO_SIGNER_CAPABILITY_OFFERED`, for either capability, if the account exists and has no
+///   offer.
+/// * The error of [`Right::absent_account`] if the account has no resource.
 fn offered_for(
     context: &mut Context<'_>,
     right: Right,

@@ -1,4 +1,6 @@
-//! What a coin is, and how many there are: made once by the account at the address of its type.
+//! Metadata and supply of coins.
+//!
+//! The account at the address of a coin's type initializes the coin. This is possible once.
 
 use super::{
     CoinInfo, DECIMALS_MAX, ECOIN_DECIMALS_TOO_LARGE, ECOIN_INFO_ADDRESS_MISMATCH,
@@ -10,7 +12,7 @@ use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, VmError};
 use std::slice;
 
-/// The info of `coin`; none where it was not initialised.
+/// Returns the info of `coin`, or `None` if the coin is not initialized.
 pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<CoinInfo>, VmError> {
     match coin {
         TypeTag::Struct(tag) => context.read_resource(tag.address, slice::from_ref(coin)),
@@ -18,12 +20,18 @@ pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<C
     }
 }
 
-/// Whether `coin` was initialised. The chain's own coin needs no look-up: genesis did.
+/// Returns `true` if `coin` is initialized.
+///
+/// The native coin needs no look-up, because genesis initializes it.
 pub(super) fn is_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, VmError> {
     Ok(coin == context.native_coin() || read(context, coin)?.is_some())
 }
 
-/// Fails with `ECOIN_INFO_NOT_PUBLISHED` where `coin` was not initialised.
+/// Checks that `coin` is initialized.
+///
+/// # Errors
+///
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if it is not.
 pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), VmError> {
     if is_initialised(context, coin)? {
         Ok(())
@@ -32,11 +40,19 @@ pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> R
     }
 }
 
-/// Makes `coin`, described by `info`, with its paired asset. The caller keeps the right to mint.
+/// Initializes `coin` with the description `info`, and creates its paired asset.
+///
+/// Creates no capability. The caller controls minting, burning, and freezing.
 ///
 /// # Errors
-/// `ECOIN_INFO_ADDRESS_MISMATCH`, `ECOIN_INFO_ALREADY_PUBLISHED`, and an abort for each part of `info`
-/// that is too long.
+///
+/// Aborts with:
+///
+/// * `ECOIN_INFO_ADDRESS_MISMATCH` if `coin` is not a struct at the address of `account`.
+/// * `ECOIN_INFO_ALREADY_PUBLISHED` if the coin is initialized.
+/// * `ECOIN_NAME_TOO_LONG` if the name has more than [`NAME_BYTES_MAX`] bytes.
+/// * `ECOIN_SYMBOL_TOO_LONG` if the symbol has more than [`SYMBOL_BYTES_MAX`] bytes.
+/// * `ECOIN_DECIMALS_TOO_LARGE` if there are more than [`DECIMALS_MAX`] decimal places.
 pub fn initialize(
     context: &mut Context<'_>,
     account: AccountAddress,
@@ -65,16 +81,17 @@ pub fn initialize(
     pairing::create(context, coin, tag, info)
 }
 
-/// How many of `coin` there are, in its smallest unit; none where nobody counts.
+/// Returns the supply of `coin` in its smallest unit, or `None` if the supply is not tracked.
 ///
 /// # Errors
-/// [`VmError::MissingResource`] where the coin was not initialised.
+///
+/// Returns [`VmError::MissingResource`] if the coin is not initialized.
 pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u128>, VmError> {
     let info = read(context, coin)?.ok_or(VmError::MissingResource)?;
     Ok(info.supply.and_then(|supply| supply.value()))
 }
 
-/// Applies `change` to the supply of `coin`, where it is counted.
+/// Applies `change` to the supply of `coin`, if the supply is tracked.
 fn change_supply(
     context: &mut Context<'_>,
     coin: &TypeTag,
@@ -91,10 +108,15 @@ fn change_supply(
     context.write_resource(tag.address, slice::from_ref(coin), &info)
 }
 
-/// Makes `amount` of `coin` for `to`. The caller knows who may.
+/// Mints `amount` of `coin`, in its smallest unit, into the store of `to`.
+///
+/// Checks no capability: this is the duty of the caller.
 ///
 /// # Errors
-/// `EAGGREGATOR_OVERFLOW`, and those of [`deposit`].
+///
+/// Aborts with `EAGGREGATOR_OVERFLOW` if the supply would exceed its limit. Returns
+/// [`VmError::MissingResource`] if `amount` is positive and the coin is not initialized. Also
+/// returns the errors of [`deposit`].
 pub fn mint(
     context: &mut Context<'_>,
     coin: &TypeTag,
@@ -109,10 +131,14 @@ pub fn mint(
     deposit(context, to, coin, amount)
 }
 
-/// Ends `amount` of the `coin` that `from` holds. The caller knows who may.
+/// Burns `amount` of `coin`, in its smallest unit, from the store of `from`.
+///
+/// Checks no capability: this is the duty of the caller.
 ///
 /// # Errors
-/// Those of [`withdraw`], and `EAGGREGATOR_UNDERFLOW`.
+///
+/// Aborts with `EAGGREGATOR_UNDERFLOW` if the amount exceeds the supply. Also returns the errors of
+/// [`withdraw`].
 pub fn burn(
     context: &mut Context<'_>,
     coin: &TypeTag,

@@ -1,6 +1,8 @@
-//! `0x1::coin`: stores of coins, with a stream of deposits and one of withdrawals each, and what a coin
-//! is. A coin and its paired fungible asset are one balance per account (docs/interface.md#rule-11): it lies
-//! in the coin store, and everything that names the asset comes here.
+//! `0x1::coin`: coin types, and the stores that hold the coins of accounts.
+//!
+//! Each store has one stream of deposit events and one of withdraw events. A coin and its paired
+//! fungible asset are one balance per account (docs/interface.md#rule-11). The coin store holds
+//! this balance, and all operations on the asset call this module.
 
 mod info;
 mod pairing;
@@ -37,17 +39,17 @@ abort_codes! {
     pub EBALANCE_OVERFLOW = OutOfRange 30 "the recipient's balance would exceed 64 bits";
 }
 
-/// The longest name of a coin, in bytes (the reference's `MAX_COIN_NAME_LENGTH`).
+/// Maximum length of a coin's name, in bytes (`MAX_COIN_NAME_LENGTH` of the reference node).
 pub const NAME_BYTES_MAX: usize = 32;
-/// The longest symbol of a coin, in bytes (the reference's `MAX_COIN_SYMBOL_LENGTH`).
+/// Maximum length of a coin's symbol, in bytes (`MAX_COIN_SYMBOL_LENGTH` of the reference node).
 pub const SYMBOL_BYTES_MAX: usize = 32;
-/// The most decimal places of a coin (the reference's `MAX_DECIMALS`).
+/// Maximum number of decimal places of a coin (`MAX_DECIMALS` of the reference node).
 pub const DECIMALS_MAX: u8 = 32;
 
-/// The module's own name, for aborts.
+/// Name of this module in aborts.
 const MODULE: &str = "coin";
 
-/// One type parameter that asks for no ability: the type of a coin.
+/// Constraints of a function with one type parameter, a coin type that needs no ability.
 pub(super) const COIN_TYPE: &[Constraints] = &[&[]];
 
 move_structs! {
@@ -55,66 +57,66 @@ move_structs! {
 
     /// An amount of a coin.
     Coin as "Coin" has ["store"] phantom 1 {
-        /// In the coin's smallest unit.
+        /// Amount in the coin's smallest unit.
         value: u64,
     }
 
-    /// Coins were put into a store.
+    /// Event emitted when coins are deposited into a store.
     DepositEvent as "DepositEvent" has ["drop", "store"] {
-        /// How many, in the smallest unit.
+        /// Amount in the coin's smallest unit.
         amount: u64,
     }
 
-    /// Coins were taken from a store.
+    /// Event emitted when coins are withdrawn from a store.
     WithdrawEvent as "WithdrawEvent" has ["drop", "store"] {
-        /// How many, in the smallest unit.
+        /// Amount in the coin's smallest unit.
         amount: u64,
     }
 
-    /// The coins of an account.
+    /// Store of an account for one coin.
     CoinStore as "CoinStore" has ["key"] phantom 1 {
-        /// The coins.
+        /// Balance of the store.
         coin: Coin,
-        /// Whether nothing may come or go.
+        /// `true` if the store rejects deposits and withdrawals.
         frozen: bool,
-        /// What came.
+        /// Stream of deposit events.
         deposit_events: EventHandle<DepositEvent>,
-        /// What went.
+        /// Stream of withdraw events.
         withdraw_events: EventHandle<WithdrawEvent>,
     }
 
-    /// What a coin is.
+    /// Metadata and supply of a coin.
     CoinInfo as "CoinInfo" has ["key"] phantom 1 {
-        /// Its name.
+        /// Name of the coin.
         name: String,
-        /// Its symbol.
+        /// Symbol of the coin.
         symbol: String,
-        /// Decimal places between the shown and the smallest unit.
+        /// Number of decimal places between the displayed unit and the smallest unit.
         decimals: u8,
-        /// How many coins there are; none where nobody counts.
+        /// Supply in the coin's smallest unit, or `None` if it is not tracked.
         supply: Option<OptionalAggregator>,
     }
 
-    /// The right to make coins.
+    /// The right to mint a coin.
     MintCapability as "MintCapability" has ["copy", "store"] phantom 1 {
-        /// A struct without fields has one hidden byte.
+        /// Hidden byte of a struct without fields.
         dummy_field: bool,
     }
 
     /// The right to freeze stores of a coin.
     FreezeCapability as "FreezeCapability" has ["copy", "store"] phantom 1 {
-        /// A struct without fields has one hidden byte.
+        /// Hidden byte of a struct without fields.
         dummy_field: bool,
     }
 
-    /// The right to burn coins.
+    /// The right to burn a coin.
     BurnCapability as "BurnCapability" has ["copy", "store"] phantom 1 {
-        /// A struct without fields has one hidden byte.
+        /// Hidden byte of a struct without fields.
         dummy_field: bool,
     }
 }
 
-/// The entry function: moves coins of the caller.
+/// Transfers coins of the caller.
 fn transfer(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -125,7 +127,7 @@ fn transfer(
     transfer_between(context, &type_args[0], from.0, to, amount)
 }
 
-/// The entry function, which `managed_coin::register` is too: makes the caller's store.
+/// Creates the caller's coin store. `managed_coin::register` is the same function.
 pub(super) fn register(
     context: &mut Context<'_>,
     type_args: &[TypeTag],

@@ -1,6 +1,8 @@
-//! The paired asset of a coin: an object with metadata that names the same pot of money. It has no
-//! stores and no supply of its own; the chain's coin has it at `0xa`, any other at an address that
-//! follows from its type.
+//! Paired fungible assets of coins.
+//!
+//! The paired asset of a coin is an object with metadata for the same balance, so it has no stores
+//! and no supply of its own. The asset of the native coin is at `0xa`. The asset of any other coin
+//! is at an address derived from the coin's type.
 
 use super::CoinInfo;
 use crate::modules::{
@@ -14,17 +16,17 @@ use ledger_vm::{Chain, Context, VmError, move_structs};
 move_structs! {
     module "coin";
 
-    /// A coin got its paired asset.
+    /// Event emitted when the paired asset of a coin is created.
     PairCreation as "PairCreation" has ["drop", "store"] event true {
-        /// The coin.
+        /// Type of the coin.
         coin_type: TypeInfo,
-        /// Where the metadata of the asset is.
+        /// Address of the asset's metadata.
         fungible_asset_metadata_address: AccountAddress,
     }
 
-    /// Beside the metadata of a paired asset: its coin.
+    /// Coin of a paired asset, stored with the metadata of the asset.
     PairedCoinType as "PairedCoinType" has ["key"] member true {
-        /// The coin.
+        /// Type of the coin.
         r#type: TypeInfo,
     }
 }
@@ -49,7 +51,7 @@ fn type_info(tag: &StructTag) -> TypeInfo {
     }
 }
 
-/// Reads back what [`type_info_of`] made.
+/// Parses the coin type from the parts that [`type_info_of`] returned.
 fn coin_named(info: &TypeInfo) -> Result<TypeTag, StateError> {
     let text = format!(
         "{}::{}::{}",
@@ -61,12 +63,12 @@ fn coin_named(info: &TypeInfo) -> Result<TypeTag, StateError> {
         .map_err(|error| StateError(format!("the paired coin type {text}: {error}")))
 }
 
-/// The seed of the object that is the paired asset of a coin: its full type name.
+/// Returns the full name of the coin's type, the seed of its paired asset.
 fn seed(coin: &TypeTag) -> Vec<u8> {
     coin.to_string().into_bytes()
 }
 
-/// Where the metadata of the asset that is paired with `coin` is, or will be.
+/// Returns the address of the metadata of the asset paired with `coin`, existing or not.
 pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress {
     if coin == chain.registry().native_coin() {
         AccountAddress::NATIVE_ASSET
@@ -75,10 +77,12 @@ pub fn paired_metadata_address(chain: &Chain, coin: &TypeTag) -> AccountAddress 
     }
 }
 
-/// The coin whose paired asset has its metadata at `metadata`; none where that is no paired asset.
+/// Returns the coin paired with the asset at `metadata`, or `None` if there is none.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read or the recorded type is malformed, and
+/// [`VmError::OutOfGas`] if gas runs out.
 pub fn paired_coin(
     context: &mut Context<'_>,
     metadata: AccountAddress,
@@ -92,7 +96,7 @@ pub fn paired_coin(
         .transpose()?)
 }
 
-/// What the paired asset of a coin is called: as the coin.
+/// Returns the metadata of the paired asset, with the name, symbol, and decimals of the coin.
 fn metadata_of(info: &CoinInfo) -> Metadata {
     Metadata {
         name: info.name.clone(),
@@ -103,7 +107,7 @@ fn metadata_of(info: &CoinInfo) -> Metadata {
     }
 }
 
-/// Makes the paired asset of a coin that is being initialised.
+/// Creates the paired asset of a coin during its initialization.
 pub(super) fn create(
     context: &mut Context<'_>,
     coin: &TypeTag,
@@ -155,7 +159,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The paired asset that this coin has on the reference's main network.
+    /// A coin on the main network of the reference node, followed by its paired asset there.
     const BRIDGED_COIN: &str =
         "0xf22bede237a07e121b56d91a491eb7bcdfd1f5907926a9e58338f964a01b17fa::asset::USDC";
     const BRIDGED_ASSET: &str =
@@ -167,7 +171,7 @@ mod tests {
         let address = |text| paired_metadata_address(&chain, &coin(text)).to_string();
         assert_eq!(address(BRIDGED_COIN), BRIDGED_ASSET);
         assert_eq!(address("0x1::node_coin::NodeCoin"), "0xa");
-        // Leading zeros and spaces are no part of a type's name.
+        // Leading zeros and spaces are not part of a type's name.
         assert_eq!(
             address("0x05::pool::Share<u8,0x01::m::A>"),
             address("0x5::pool::Share<u8, 0x1::m::A>")

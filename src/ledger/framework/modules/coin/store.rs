@@ -1,7 +1,8 @@
-//! The coins of an account: what comes, what goes, and the store that the first deposit makes.
+//! Coin stores: deposits, withdrawals, and transfers.
 //!
-//! A store exists only of an initialised coin. So whoever finds one need not look the coin up: its info,
-//! whose supply changes, must not make unrelated transfers depend on one another.
+//! The first deposit creates a store. Only an initialized coin has stores, so an operation that
+//! finds a store does not read the coin's info. The info includes the supply, which changes, and
+//! reading it would make unrelated transfers depend on each other.
 
 use super::{
     Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE,
@@ -29,10 +30,16 @@ fn write(
     context.write_resource(owner, slice::from_ref(coin), store)
 }
 
-/// Takes `amount` of `coin` from `owner`.
+/// Withdraws `amount` of `coin`, in its smallest unit, from the store of `owner`.
 ///
 /// # Errors
-/// `EINSUFFICIENT_BALANCE` also where there is no store, `EFROZEN`, `ECOIN_INFO_NOT_PUBLISHED`.
+///
+/// Aborts with:
+///
+/// * `EINSUFFICIENT_BALANCE` if the store holds less, or if there is no store and `amount` is
+///   positive.
+/// * `EFROZEN` if the store is frozen, even if `amount` is 0.
+/// * `ECOIN_INFO_NOT_PUBLISHED` if there is no store and the coin is not initialized.
 pub fn withdraw(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -61,10 +68,17 @@ pub fn withdraw(
     write(context, owner, coin, &store)
 }
 
-/// Gives `amount` of `coin` to `owner`, making account and store where they are missing.
+/// Deposits `amount` of `coin`, in its smallest unit, into the store of `owner`.
+///
+/// Creates the account and the store if they are missing.
 ///
 /// # Errors
-/// `EFROZEN`, `EBALANCE_OVERFLOW`, and those of [`ensure_store`].
+///
+/// Aborts with:
+///
+/// * `EFROZEN` if the store is frozen, even if `amount` is 0.
+/// * `EBALANCE_OVERFLOW` if the balance would exceed 64 bits.
+/// * The errors of [`ensure_store`].
 pub fn deposit(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -89,8 +103,10 @@ pub fn deposit(
     write(context, owner, coin, &store)
 }
 
-/// An empty store for `owner`, with the next two streams of its account, which hears of it. The caller
-/// writes the store.
+/// Returns an empty store for `owner`, which the caller must write.
+///
+/// The store uses the next two event streams of the account. The account emits a
+/// [`CoinRegisterEvent`].
 fn new_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -107,7 +123,7 @@ fn new_store(
         deposit_events: account.new_event_handle(owner)?,
         withdraw_events: account.new_event_handle(owner)?,
     };
-    // An initialised coin is a struct, so that it has a type info.
+    // Never `None`: an initialized coin is a struct, so it has a type info.
     if let Some(type_info) = type_info_of(coin) {
         context.emit_to(
             &mut account.coin_register_events,
@@ -118,10 +134,15 @@ fn new_store(
     Ok(store)
 }
 
-/// Makes account and store of `owner` where they are missing.
+/// Creates the account and the store of `owner` if they are missing.
 ///
 /// # Errors
-/// `ECOIN_INFO_NOT_PUBLISHED`, and `ECANNOT_RESERVED_ADDRESS` where no account can be made.
+///
+/// The following apply only if the store is missing:
+///
+/// * `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
+/// * `ECANNOT_RESERVED_ADDRESS` if the address is reserved, so that no account can exist there.
+/// * [`VmError::Arithmetic`] if the account has no creation number left.
 pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -134,10 +155,12 @@ pub fn ensure_store(
     write(context, owner, coin, &store)
 }
 
-/// Whether `owner` has a store of `coin`.
+/// Returns `true` if `owner` has a store of `coin`.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn has_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -146,10 +169,12 @@ pub fn has_store(
     Ok(read(context, owner, coin)?.is_some())
 }
 
-/// What `owner` holds of `coin`, in its smallest unit; 0 without a store.
+/// Returns the balance of `owner` in the smallest unit of `coin`, or 0 without a store.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn balance_of(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -158,10 +183,12 @@ pub fn balance_of(
     Ok(read(context, owner, coin)?.map_or(0, |store| store.coin.value))
 }
 
-/// Whether the store of `owner` is frozen; one that is not there is not.
+/// Returns `true` if the store of `owner` is frozen, or `false` without a store.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn is_frozen(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -170,10 +197,13 @@ pub fn is_frozen(
     Ok(read(context, owner, coin)?.is_some_and(|store| store.frozen))
 }
 
-/// Freezes the store of `owner` or lets it go. The caller knows who may.
+/// Freezes or unfreezes the store of `owner`.
+///
+/// Checks no capability: this is the duty of the caller.
 ///
 /// # Errors
-/// [`VmError::MissingResource`] where there is no store.
+///
+/// Returns [`VmError::MissingResource`] if there is no store.
 pub fn set_frozen(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -185,10 +215,11 @@ pub fn set_frozen(
     write(context, owner, coin, &store)
 }
 
-/// Moves `amount` of `coin`.
+/// Transfers `amount` of `coin`, in its smallest unit, from one account to another.
 ///
 /// # Errors
-/// Those of [`withdraw`] and [`deposit`].
+///
+/// Returns the errors of [`withdraw`] and [`deposit`].
 pub fn transfer_between(
     context: &mut Context<'_>,
     coin: &TypeTag,

@@ -1,4 +1,4 @@
-//! What anyone may ask of coins, with the reference's signatures.
+//! View functions of coins, with the signatures of the reference node.
 
 use super::{
     COIN_TYPE, CoinInfo, balance_of,
@@ -42,7 +42,13 @@ fn is_coin_store_frozen(
     is_frozen(context, owner, &type_args[0])
 }
 
-/// Whether the account has a store. Without one it can still be paid: the deposit makes it.
+/// Returns `true` if the account has a store.
+///
+/// An account without a store can still receive coins, because the deposit creates the store.
+///
+/// # Errors
+///
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
 fn is_account_registered(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -68,12 +74,14 @@ fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, VmEr
     Ok(required(context, type_args)?.decimals)
 }
 
-/// All coins there are: coin and paired asset are one pot, so that this is also `coin_supply`.
+/// Returns the supply of the coin, which includes that of its paired asset.
+///
+/// This function is also `coin_supply`, because coin and asset are one balance.
 fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
     supply_of(context, &type_args[0])
 }
 
-/// Where the paired asset of the coin is; none where the coin was not initialised.
+/// Returns the metadata of the paired asset, or `None` if the coin is not initialized.
 fn paired_metadata(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -89,7 +97,7 @@ fn paired_metadata(
     ))))
 }
 
-/// The coin of a paired asset; none where it is no coin's.
+/// Returns the coin of a paired asset, or `None` if no coin is paired with the asset.
 fn paired_coin(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -99,8 +107,9 @@ fn paired_coin(
     Ok(coin.as_ref().and_then(type_info_of))
 }
 
-/// Whether a program could take the paired asset's power to mint, move or burn: there are no such
-/// references, the capabilities of the coin are the only power over the one pot.
+/// Returns `false`: no paired asset has a reference to mint, transfer, or burn it.
+///
+/// Only the capabilities of the coin control the common balance.
 fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, VmError> {
     Ok(false)
 }

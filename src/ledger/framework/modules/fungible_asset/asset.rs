@@ -1,4 +1,4 @@
-//! What an asset is and how much of it there is.
+//! Metadata and supply of fungible assets.
 
 use super::{
     EDECIMALS_TOO_LARGE, EMAX_SUPPLY_EXCEEDED, ENAME_TOO_LONG, ESYMBOL_TOO_LONG, EURI_TOO_LONG,
@@ -8,16 +8,16 @@ use crate::modules::aggregator_v2::Aggregator;
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError};
 
-/// The longest name and the longest symbol, in bytes.
+/// Maximum length of a name or a symbol, in bytes.
 const NAME_BYTES_MAX: usize = 32;
-/// The longest URI, in bytes.
+/// Maximum length of a URI, in bytes.
 const URI_BYTES_MAX: usize = 512;
-/// The most decimal places.
+/// Maximum number of decimal places.
 const DECIMALS_MAX: u8 = 32;
-/// The bound of a supply that has none.
+/// Maximum supply of an asset without a limit.
 pub(super) const UNLIMITED: u128 = u128::MAX;
 
-/// Checks the lengths of what an asset is called.
+/// Checks the lengths and the decimal places of an asset's metadata.
 fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), VmError> {
     let error = if metadata.name.len() > NAME_BYTES_MAX {
         &ENAME_TOO_LONG
@@ -33,10 +33,16 @@ fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), VmEr
     context.abort("fungible_asset", error)
 }
 
-/// Makes the object at `at` an asset whose supply is kept elsewhere: the paired asset of a coin.
+/// Turns the object at `at` into an asset without a supply of its own: the paired asset of a coin.
 ///
 /// # Errors
-/// `ENAME_TOO_LONG`, `ESYMBOL_TOO_LONG`, `EDECIMALS_TOO_LARGE`, `EURI_TOO_LONG`.
+///
+/// Aborts with:
+///
+/// * `ENAME_TOO_LONG` if the name has more than 32 bytes.
+/// * `ESYMBOL_TOO_LONG` if the symbol has more than 32 bytes.
+/// * `EDECIMALS_TOO_LARGE` if there are more than 32 decimal places.
+/// * `EURI_TOO_LONG` if a URI has more than 512 bytes.
 pub fn publish_metadata(
     context: &mut Context<'_>,
     at: AccountAddress,
@@ -64,10 +70,13 @@ fn publish(
     })
 }
 
-/// Makes the object at `at` an asset of which there is nothing yet, and may be `maximum_supply`.
+/// Turns the object at `at` into an asset with a supply of 0.
+///
+/// The supply is limited to `maximum_supply`, in the smallest unit, or unlimited if it is `None`.
 ///
 /// # Errors
-/// As [`publish_metadata`].
+///
+/// Returns the errors of [`publish_metadata`].
 pub fn add_fungibility(
     context: &mut Context<'_>,
     at: AccountAddress,
@@ -82,10 +91,12 @@ pub fn add_fungibility(
     context.write_resource(at, &[], &ConcurrentSupply { current })
 }
 
-/// Changes what an asset is called; `change` makes the new metadata of the old.
+/// Replaces the metadata of an asset by the result of `change`.
 ///
 /// # Errors
-/// As [`publish_metadata`], and [`VmError::MissingResource`] where there is no asset.
+///
+/// Returns [`VmError::MissingResource`] if there is no asset. Also returns the errors of
+/// [`publish_metadata`].
 pub fn mutate_metadata(
     context: &mut Context<'_>,
     power: &MutateMetadataRef,
@@ -97,10 +108,11 @@ pub fn mutate_metadata(
     context.write_resource(asset, &[], &metadata)
 }
 
-/// Counts `amount` as made.
+/// Adds a minted amount to the supply of an asset.
 ///
 /// # Errors
-/// `EMAX_SUPPLY_EXCEEDED`.
+///
+/// Aborts with `EMAX_SUPPLY_EXCEEDED` if the supply would exceed its maximum.
 pub(super) fn increase_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,
@@ -115,11 +127,12 @@ pub(super) fn increase_supply(
     context.write_resource(asset, &[], &supply)
 }
 
-/// Counts `amount`, which was taken from a store, as destroyed.
+/// Subtracts a burned amount, which the caller has withdrawn from a store, from an asset's supply.
 ///
 /// # Errors
-/// [`VmError::Arithmetic`] where less was made than is destroyed, which no sequence of calls brings
-/// about.
+///
+/// Returns [`VmError::Arithmetic`] if the amount exceeds the supply. No sequence of calls causes
+/// this.
 pub(super) fn decrease_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,

@@ -1,7 +1,7 @@
-//! `0x1::fungible_asset`: assets of which one unit is as good as another, in stores that are objects.
+//! `0x1::fungible_asset`: assets with interchangeable units, in stores that are objects.
 //!
-//! The paired asset of a coin is one too, but what there is of it lies in coin stores: no store of this
-//! module is ever for such an asset, and its supply is the coin's.
+//! The paired asset of a coin is such an asset too, but coin stores hold its balances. No store of
+//! this module is ever for a paired asset, and its supply is that of the coin.
 
 mod asset;
 mod errors;
@@ -25,7 +25,9 @@ use super::object::{Object, TypeParameter};
 use ledger_types::TypeTag;
 use ledger_vm::{Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError};
 
-/// The entry function, which `dispatchable_fungible_asset::transfer` is too.
+/// Transfers an amount between two stores, of which the caller owns the first.
+///
+/// `dispatchable_fungible_asset::transfer` is the same function.
 pub(super) fn transfer(
     context: &mut Context<'_>,
     _: &[TypeTag],

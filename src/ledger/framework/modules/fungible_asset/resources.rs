@@ -1,5 +1,4 @@
-//! The structs of `0x1::fungible_asset`: what an asset is, how much of it there is and where it lies,
-//! the references that stand for powers over it, and its events.
+//! Structs of `0x1::fungible_asset`: metadata, supply, stores, references with rights, and events.
 
 use crate::modules::{aggregator_v2::Aggregator, object::Object};
 use ledger_types::AccountAddress;
@@ -8,115 +7,116 @@ use ledger_vm::move_structs;
 move_structs! {
     module "fungible_asset";
 
-    /// What an asset is.
+    /// Metadata of an asset.
     Metadata as "Metadata" has ["key", "copy", "drop"] member true {
-        /// Its name, at most 32 bytes.
+        /// Name, at most 32 bytes.
         name: String,
-        /// Its symbol, at most 32 bytes.
+        /// Symbol, at most 32 bytes.
         symbol: String,
-        /// Decimal places between the shown and the smallest unit, at most 32.
+        /// Number of decimal places between the displayed unit and the smallest unit, at most 32.
         decimals: u8,
-        /// Where its picture is, at most 512 bytes.
+        /// URI of the icon, at most 512 bytes.
         icon_uri: String,
-        /// Where more is told about it, at most 512 bytes.
+        /// URI of a description, at most 512 bytes.
         project_uri: String,
     }
 
-    /// How much of an asset there is, and may be; the greatest number stands for no bound.
+    /// Supply and maximum supply of an asset. A maximum of [`u128::MAX`] means no limit.
     ConcurrentSupply as "ConcurrentSupply" has ["key"] member true {
-        /// In the asset's smallest unit.
+        /// Supply in the asset's smallest unit.
         current: Aggregator<u128>,
     }
 
-    /// Marks an asset whose stores can never be given away.
+    /// Marker of an asset with stores that can never be transferred to another owner.
     Untransferable as "Untransferable" has ["key"] member true {
-        /// A struct without fields has one hidden byte.
+        /// Hidden byte of a struct without fields.
         dummy_field: bool,
     }
 
-    /// Holds an asset.
+    /// Store of one asset.
     FungibleStore as "FungibleStore" has ["key"] member true {
-        /// Which asset.
+        /// Metadata object of the asset.
         metadata: Object<Metadata>,
-        /// How much of it, in its smallest unit.
+        /// Balance in the asset's smallest unit.
         balance: u64,
-        /// Whether its owner can neither take from it nor anyone put into it.
+        /// `true` if the store rejects withdrawals by its owner and all deposits without a
+        /// [`TransferRef`].
         frozen: bool,
     }
 
-    /// The power to make more of an asset.
+    /// The right to mint an asset.
     MintRef as "MintRef" has ["drop", "store"] {
-        /// Which asset.
+        /// Metadata object of the asset.
         metadata: Object<Metadata>,
     }
 
-    /// The power to move an asset and to freeze its stores, whoever owns them.
+    /// The right to transfer an asset and to freeze its stores, regardless of their owners.
     TransferRef as "TransferRef" has ["drop", "store"] {
-        /// Which asset.
+        /// Metadata object of the asset.
         metadata: Object<Metadata>,
     }
 
-    /// The power to destroy some of an asset, wherever it lies.
+    /// The right to burn an asset in any of its stores.
     BurnRef as "BurnRef" has ["drop", "store"] {
-        /// Which asset.
+        /// Metadata object of the asset.
         metadata: Object<Metadata>,
     }
 
-    /// The power to change what an asset is called.
+    /// The right to change the metadata of an asset.
     MutateMetadataRef as "MutateMetadataRef" has ["drop", "store"] {
-        /// Which asset.
+        /// Metadata object of the asset.
         metadata: Object<Metadata>,
     }
 
-    /// An asset was made.
+    /// Event emitted when an asset is created.
     Creation as "Creation" has ["drop", "store"] event true {
-        /// Where it is.
+        /// Address of the metadata object.
         metadata: AccountAddress,
-        /// Its name.
+        /// Name of the asset.
         name: String,
-        /// Its symbol.
+        /// Symbol of the asset.
         symbol: String,
-        /// Its decimal places.
+        /// Number of decimal places of the asset.
         decimals: u8,
-        /// Where its picture is.
+        /// URI of the icon.
         icon_uri: String,
-        /// Where more is told about it.
+        /// URI of a description.
         project_uri: String,
-        /// How much of it there may be, in its smallest unit.
+        /// Maximum supply in the asset's smallest unit, or `None` without a limit.
         maximum_supply: Option<u128>,
     }
 
-    /// Some of an asset was put into a store.
+    /// Event emitted when an asset is deposited into a store.
     Deposit as "Deposit" has ["drop", "store"] event true {
-        /// The store.
+        /// Address of the store.
         store: AccountAddress,
-        /// In the asset's smallest unit.
+        /// Amount in the asset's smallest unit.
         amount: u64,
     }
 
-    /// Some of an asset was taken from a store.
+    /// Event emitted when an asset is withdrawn from a store.
     Withdraw as "Withdraw" has ["drop", "store"] event true {
-        /// The store.
+        /// Address of the store.
         store: AccountAddress,
-        /// In the asset's smallest unit.
+        /// Amount in the asset's smallest unit.
         amount: u64,
     }
 
-    /// It was said whether a store is frozen; also where nothing changed.
+    /// Event emitted when a store is frozen or unfrozen, even if its state does not change.
     Frozen as "Frozen" has ["drop", "store"] event true {
-        /// The store.
+        /// Address of the store.
         store: AccountAddress,
-        /// Whether it is frozen from then on.
+        /// `true` if the store is frozen after the event.
         frozen: bool,
     }
 
-    /// A store was removed.
+    /// Event emitted when a store is removed.
     FungibleStoreDeletion as "FungibleStoreDeletion" has ["drop", "store"] event true {
-        /// The store.
+        /// Address of the store.
         store: AccountAddress,
-        /// Whose it was.
+        /// Owner of the store.
         owner: AccountAddress,
-        /// Which asset it was for.
+        /// Address of the metadata of the store's asset.
         metadata: AccountAddress,
     }
 }

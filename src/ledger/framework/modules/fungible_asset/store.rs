@@ -1,8 +1,8 @@
 //! Stores of fungible assets, and transfers between them.
 //!
 //! An amount of 0 moves nothing and emits no event (docs/reference/framework.md#f5), but all checks
-//! apply. The sum of an asset's stores is its supply: only [`mint_to`] and [`burn_from`] change
-//! either, and both change both.
+//! apply. The supply of an asset is the sum of its stores: only [`mint_to`] and [`burn_from`]
+//! change either of them, and both change both.
 
 use super::{
     EBALANCE_IS_NOT_ZERO, EFUNGIBLE_ASSET_AND_STORE_MISMATCH, EFUNGIBLE_STORE_EXISTENCE,
@@ -17,15 +17,16 @@ use crate::modules::object::{self, DeleteRef, Object};
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, ErrorConstant, VmError};
 
-/// Ends the function with an abort of this module.
+/// Aborts the function with an error of this module.
 fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, VmError> {
     context.abort("fungible_asset", error)
 }
 
-/// The store at `store`.
+/// Returns the store at `store`.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`.
+///
+/// Aborts with `EFUNGIBLE_STORE_EXISTENCE` if there is none.
 pub fn store_at(
     context: &mut Context<'_>,
     store: AccountAddress,
@@ -36,10 +37,14 @@ pub fn store_at(
     }
 }
 
-/// Makes the object at `at` an empty store of `asset`.
+/// Turns the object at `at` into an empty store of `asset`.
+///
+/// The store cannot be transferred if the asset is marked [`Untransferable`].
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn create_store(
     context: &mut Context<'_>,
     at: AccountAddress,
@@ -59,11 +64,20 @@ pub fn create_store(
     context.write_resource(at, &[], &store)
 }
 
-/// Removes an empty store with its object, on the word of its owner. A frozen one stays, so that nobody
-/// gets rid of the ice by making the store anew.
+/// Removes an empty store and its object on behalf of the owner `who`.
+///
+/// A frozen store cannot be removed, because the owner could escape the freeze by creating the
+/// store again.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`, `ENOT_STORE_OWNER`, `ESTORE_IS_FROZEN`, `EBALANCE_IS_NOT_ZERO`.
+///
+/// Aborts with:
+///
+/// * `ENOT_STORE_OWNER` if `who` does not own the store.
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+/// * `EBALANCE_IS_NOT_ZERO` if the store is not empty.
+/// * The errors of [`object::owns`].
 pub fn remove_store(
     context: &mut Context<'_>,
     who: AccountAddress,
@@ -99,12 +113,12 @@ fn verify_store_owner(
     }
 }
 
-/// Whether a frozen store stops what is done to it.
+/// The effect of a freeze on an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ice {
-    /// For owners and those who give.
+    /// A frozen store rejects the operation: transfers by owners, and mints.
     Holds,
-    /// For those with power over the asset.
+    /// The freeze does not apply: operations with a [`TransferRef`] or a [`BurnRef`].
     Yields,
 }
 
@@ -146,7 +160,7 @@ fn put(
     if amount == 0 {
         return Ok(());
     }
-    // No abort code stands for this in the reference either.
+    // The reference node has no abort code for an overflow either.
     store.balance = store
         .balance
         .checked_add(amount)
@@ -155,12 +169,21 @@ fn put(
     context.emit(&Deposit { store: at, amount })
 }
 
-/// Moves `amount` from one store to another of the same asset, on the word of `who`, who owns the first.
+/// Transfers `amount` between two stores of one asset, on behalf of `who`, the owner of the first.
+///
+/// The amount is in the asset's smallest unit.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`, `ENOT_STORE_OWNER`, `ESTORE_IS_FROZEN`, `EINSUFFICIENT_BALANCE`,
-/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`VmError::Arithmetic`] where the second would hold more
-/// than 64 bits.
+///
+/// Fails with:
+///
+/// * `ENOT_STORE_OWNER` if `who` does not own the store `from`.
+/// * `EFUNGIBLE_STORE_EXISTENCE` if one of the stores does not exist.
+/// * `ESTORE_IS_FROZEN` if one of the stores is frozen.
+/// * `EINSUFFICIENT_BALANCE` if `from` holds less than the amount.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the stores are for different assets.
+/// * [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
+/// * The errors of [`object::owns`].
 pub fn transfer_by(
     context: &mut Context<'_>,
     who: AccountAddress,
@@ -174,12 +197,18 @@ pub fn transfer_by(
     put(context, to, asset, amount, Ice::Holds)
 }
 
-/// Moves `amount` between stores of the asset that `power` is over: no owner is asked, and frozen stores
-/// yield.
+/// Transfers `amount` between two stores of the asset of `power`.
+///
+/// The amount is in the asset's smallest unit. The transfer needs no owner and ignores freezes.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`, `EINSUFFICIENT_BALANCE`, `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and
-/// [`VmError::Arithmetic`] where the second would hold more than 64 bits.
+///
+/// Fails with:
+///
+/// * `EFUNGIBLE_STORE_EXISTENCE` if one of the stores does not exist.
+/// * `EINSUFFICIENT_BALANCE` if `from` holds less than the amount.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if one of the stores is for another asset.
+/// * [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
 pub fn transfer_with_ref(
     context: &mut Context<'_>,
     power: &TransferRef,
@@ -193,12 +222,17 @@ pub fn transfer_with_ref(
     put(context, to, asset, amount, Ice::Yields)
 }
 
-/// Makes `amount` of the asset that `power` is over into a store.
+/// Mints `amount` of the asset of `power`, in its smallest unit, into a store.
 ///
 /// # Errors
-/// `EMAX_SUPPLY_EXCEEDED`, `EFUNGIBLE_STORE_EXISTENCE`, `ESTORE_IS_FROZEN`,
-/// `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, and [`VmError::Arithmetic`] where the store would hold more
-/// than 64 bits.
+///
+/// Fails with:
+///
+/// * `EMAX_SUPPLY_EXCEEDED` if the supply would exceed its maximum.
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the store is for another asset.
+/// * [`VmError::Arithmetic`] if the balance of the store would exceed 64 bits.
 pub fn mint_to(
     context: &mut Context<'_>,
     power: &MintRef,
@@ -210,10 +244,15 @@ pub fn mint_to(
     put(context, store, asset, amount, Ice::Holds)
 }
 
-/// Destroys `amount` of what lies in a store of the asset that `power` is over; a frozen store yields.
+/// Burns `amount` of the asset of `power`, in its smallest unit, from a store, even a frozen one.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`, `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`, `EINSUFFICIENT_BALANCE`.
+///
+/// Aborts with:
+///
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the store is for another asset.
+/// * `EINSUFFICIENT_BALANCE` if the store holds less than the amount.
 pub fn burn_from(
     context: &mut Context<'_>,
     power: &BurnRef,
@@ -226,10 +265,14 @@ pub fn burn_from(
     decrease_supply(context, asset, amount)
 }
 
-/// Freezes a store of the asset that `power` is over, or lets it thaw.
+/// Freezes or unfreezes a store of the asset of `power`.
 ///
 /// # Errors
-/// `EFUNGIBLE_STORE_EXISTENCE`, `EFUNGIBLE_ASSET_AND_STORE_MISMATCH`.
+///
+/// Aborts with:
+///
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the store is for another asset.
 pub fn set_frozen_flag(
     context: &mut Context<'_>,
     power: &TransferRef,
@@ -245,7 +288,7 @@ pub fn set_frozen_flag(
     })
 }
 
-/// The store at `store`, which is for `asset`.
+/// Returns the store at `store` after checking that it is for `asset`.
 fn verify_asset(
     context: &mut Context<'_>,
     store: AccountAddress,

@@ -1,5 +1,6 @@
-//! What views tell of assets and stores. Assets have no functions of their own here, so nothing is ever
-//! dispatchable.
+//! View functions of assets and stores.
+//!
+//! Assets have no functions of their own on this chain, so none is dispatchable.
 
 use super::{
     EFUNGIBLE_METADATA_EXISTENCE,
@@ -16,10 +17,11 @@ use ledger_vm::{Context, Function, VmError};
 
 type AnyObject = Object<TypeParameter<0>>;
 
-/// What the asset at `asset` is.
+/// Returns the metadata of the asset at `asset`.
 ///
 /// # Errors
-/// `EFUNGIBLE_METADATA_EXISTENCE`.
+///
+/// Aborts with `EFUNGIBLE_METADATA_EXISTENCE` if there is none.
 fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metadata, VmError> {
     match context.read_resource(asset, &[])? {
         Some(metadata) => Ok(metadata),
@@ -27,11 +29,14 @@ fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metad
     }
 }
 
-/// How much of the asset there is, in its smallest unit; that of a coin is the coin's. `None` where
-/// nobody counts it.
+/// Returns the supply of the asset in its smallest unit, or `None` if it is not tracked.
+///
+/// The supply of a paired asset is that of its coin.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn supply_of(
     context: &mut Context<'_>,
     asset: AccountAddress,
@@ -145,19 +150,23 @@ fn store_metadata(
     Ok(store_at(context, store.inner)?.metadata)
 }
 
-/// What lies in the store at `store`, in the asset's smallest unit; 0 where there is none.
+/// Returns the balance of the store in the asset's smallest unit, or 0 if there is no store.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u64, VmError> {
     let found = context.read_resource::<FungibleStore>(store, &[])?;
     Ok(found.map_or(0, |store| store.balance))
 }
 
-/// Whether the store at `store` is frozen; not where there is none.
+/// Returns `true` if the store is frozen, or `false` if there is no store.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub fn is_store_frozen(context: &mut Context<'_>, store: AccountAddress) -> Result<bool, VmError> {
     let found = context.read_resource::<FungibleStore>(store, &[])?;
     Ok(found.is_some_and(|store| store.frozen))
@@ -180,7 +189,7 @@ fn is_frozen(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Resu
     is_store_frozen(context, store.inner)
 }
 
-/// The view functions of the module.
+/// Returns the view functions of the module.
 pub(super) fn functions() -> Vec<Function> {
     let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
     vec![

@@ -1,5 +1,7 @@
-//! Making multisig accounts: new ones, at resource addresses of their creators, and accounts with a key
-//! that become multisig accounts by the word of that key.
+//! Creation of multisig accounts.
+//!
+//! A new multisig account gets a resource address of its creator. An account with a key becomes a
+//! multisig account by its own transaction, or by a message that its key signed.
 
 use super::{
     errors::EINVALID_SIGNATURES_REQUIRED,
@@ -15,7 +17,7 @@ use ledger_vm::{Context, Function, Signer, VmError};
 
 type Address = AccountAddress;
 
-/// The authentication key of accounts for which no key can sign.
+/// Authentication key of an account that no signature can authorize.
 const ZERO_AUTH_KEY: [u8; 32] = [0; 32];
 
 pub(super) fn functions() -> Vec<Function> {
@@ -42,7 +44,7 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// The seed of the next multisig account that an account with this sequence number makes.
+/// Returns the seed of the multisig account that an account creates at this sequence number.
 fn seed(context: &Context<'_>, sequence_number: u64) -> Vec<u8> {
     let word = context.chain().vendor().lower();
     let mut seed = format!("{word}_framework::multisig_account").into_bytes();
@@ -50,10 +52,12 @@ fn seed(context: &Context<'_>, sequence_number: u64) -> Vec<u8> {
     seed
 }
 
-/// The address of the multisig account that `creator` makes if its next transaction makes one.
+/// Returns the address of the multisig account that the next transaction of `creator` would create.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
 pub(super) fn next_address(
     context: &mut Context<'_>,
     creator: Address,
@@ -65,7 +69,7 @@ pub(super) fn next_address(
     ))
 }
 
-/// What a new multisig account starts with.
+/// Initial parameters of a multisig account.
 struct Terms {
     owners: Vec<Address>,
     num_signatures_required: u64,
@@ -73,10 +77,17 @@ struct Terms {
     metadata_values: Vec<Vec<u8>>,
 }
 
-/// Makes a multisig account at `address`.
+/// Creates a multisig account at `address`.
 ///
 /// # Errors
-/// When the terms cannot be, or there is a multisig account already.
+///
+/// Fails with:
+///
+/// * `EINVALID_SIGNATURES_REQUIRED` if the number of required signatures is 0 or exceeds the number
+///   of owners.
+/// * `ETOO_MANY_OWNERS` if there are more than `OWNERS_MAX` owners.
+/// * The errors of [`check_owners`] and [`paired_metadata`].
+/// * [`VmError::ResourceExists`] if the account is a multisig account.
 fn publish(
     context: &mut Context<'_>,
     address: Address,
@@ -138,7 +149,7 @@ fn create(
     )
 }
 
-/// The creator is the last of the owners.
+/// Creates a multisig account. The caller becomes the last of its owners.
 fn create_with_owners(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -232,7 +243,9 @@ fn create_with_existing_account_and_revoke_auth_key_call(
     revoke_auth_key(context, multisig_account.0)
 }
 
-/// From here on only executed payloads act as the account: no key fits, and nobody holds an offer.
+/// Revokes the key of the account at `address`, and the capabilities that it has offered.
+///
+/// Only executed payloads can act as the account afterwards.
 fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), VmError> {
     let mut account: Account = account::load(context, address)?;
     account.rotation_capability_offer = CapabilityOffer::default();
@@ -241,8 +254,10 @@ fn revoke_auth_key(context: &mut Context<'_>, address: Address) -> Result<(), Vm
     context.write_resource(address, &[], &account)
 }
 
-/// Anyone may send the message that the key of the account signed. It covers owners and required
-/// signatures; the metadata are the sender's.
+/// Converts an account to a multisig account, authorized by a message that its key signed.
+///
+/// Any account may send the message. It covers the owners and the number of required signatures,
+/// but not the metadata, which the sender chooses.
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -279,7 +294,10 @@ fn create_with_existing_account(
     publish(context, multisig_address, None, terms)
 }
 
-/// As [`create_with_existing_account`], for a message that also gives up the key.
+/// Converts an account to a multisig account and revokes its key.
+///
+/// Differs from [`create_with_existing_account`] in the signed message, which covers the
+/// revocation.
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,

@@ -1,5 +1,7 @@
-//! Abort codes of multisig accounts. If the prologue aborts with a reason above 2000, the
-//! transaction gets a validation status instead (docs/reference/framework.md#f11).
+//! Abort codes of multisig accounts.
+//!
+//! If the prologue aborts with a reason above 2000, the transaction gets a validation status
+//! instead (docs/reference/framework.md#f11).
 
 use ledger_vm::abort_codes;
 

@@ -1,5 +1,7 @@
-//! What multisig accounts tell: module events, which are emitted, and the forms of the same events
-//! without the account, which name the types of the handles that every multisig account still has.
+//! Events of multisig accounts.
+//!
+//! Each event has two structs. The module event is emitted. The struct without the account is only
+//! the type of an event handle, because every multisig account still has these handles.
 
 use super::types::{ExecutionError, MultisigTransaction};
 use crate::modules::simple_map::SimpleMap;
@@ -7,7 +9,7 @@ use ledger_types::AccountAddress;
 use ledger_vm::{MoveStruct, StructDeclaration, move_structs};
 use serde_bytes::ByteBuf;
 
-/// Declares an event twice: as the type of a handle, and as the module event with the account first.
+/// Declares an event as the type of a handle, and as a module event that begins with the account.
 macro_rules! told_twice {
     ($(
         $(#[$doc:meta])*
@@ -20,14 +22,14 @@ macro_rules! told_twice {
             $(
                 $(#[$doc])*
                 ///
-                /// The type of a handle; not emitted.
+                /// Type of an event handle, never emitted.
                 $of_handle as $of_handle_name has ["drop", "store"] {
                     $($(#[$field_doc])* $field: $type,)*
                 }
 
                 $(#[$doc])*
                 $event as $event_name has ["drop", "store"] event true {
-                    /// The account.
+                    /// Address of the multisig account.
                     multisig_account: AccountAddress,
                     $($(#[$field_doc])* $field: $type,)*
                 }
@@ -41,91 +43,91 @@ macro_rules! told_twice {
 }
 
 told_twice! {
-    /// Accounts became owners.
+    /// Addition of owners.
     AddOwnersEvent "AddOwnersEvent", AddOwners "AddOwners" {
-        /// Which, in the order in which they were named.
+        /// Added owners, in the order of the call.
         owners_added: Vec<AccountAddress>,
     }
 
-    /// Accounts ceased to be owners.
+    /// Removal of owners.
     RemoveOwnersEvent "RemoveOwnersEvent", RemoveOwners "RemoveOwners" {
-        /// Which of the named ones were owners.
+        /// Removed owners, without the accounts in the call that were not owners.
         owners_removed: Vec<AccountAddress>,
     }
 
-    /// Another number of approvals or rejections resolves a transaction from now on.
+    /// Change of the number of approvals or rejections that resolve a transaction.
     UpdateSignaturesRequiredEvent "UpdateSignaturesRequiredEvent",
     UpdateSignaturesRequired "UpdateSignaturesRequired" {
-        /// The number until then.
+        /// Number before the change.
         old_num_signatures_required: u64,
-        /// The number from then on.
+        /// Number after the change.
         new_num_signatures_required: u64,
     }
 
-    /// A transaction was proposed.
+    /// Proposal of a transaction.
     CreateTransactionEvent "CreateTransactionEvent", CreateTransaction "CreateTransaction" {
-        /// By this owner, who approves it.
+        /// Owner that proposed the transaction, and thereby approved it.
         creator: AccountAddress,
-        /// Its number.
+        /// Sequence number of the transaction.
         sequence_number: u64,
-        /// What is proposed.
+        /// Proposed transaction.
         transaction: MultisigTransaction,
     }
 
-    /// An owner approved or rejected a transaction.
+    /// Vote of an owner on a transaction.
     VoteEvent "VoteEvent", Vote "Vote" {
-        /// The owner.
+        /// Owner that voted.
         owner: AccountAddress,
-        /// The number of the transaction.
+        /// Sequence number of the transaction.
         sequence_number: u64,
-        /// Whether the owner approves it.
+        /// `true` if the owner approved the transaction, `false` if it rejected it.
         approved: bool,
     }
 
-    /// A transaction was dropped, as owners wanted.
+    /// Removal of a transaction that enough owners rejected.
     ExecuteRejectedTransactionEvent "ExecuteRejectedTransactionEvent",
     ExecuteRejectedTransaction "ExecuteRejectedTransaction" {
-        /// Its number.
+        /// Sequence number of the transaction.
         sequence_number: u64,
-        /// How many owners rejected it.
+        /// Number of owners that rejected the transaction.
         num_rejections: u64,
-        /// The owner who dropped it.
+        /// Owner that removed the transaction.
         executor: AccountAddress,
     }
 
-    /// A transaction was executed.
+    /// Successful execution of a transaction.
     TransactionExecutionSucceededEvent "TransactionExecutionSucceededEvent",
     TransactionExecutionSucceeded "TransactionExecutionSucceeded" {
-        /// The owner who sent the payload.
+        /// Owner that sent the payload.
         executor: AccountAddress,
-        /// Its number.
+        /// Sequence number of the transaction.
         sequence_number: u64,
-        /// The payload in its BCS form.
+        /// Payload in its BCS form.
         transaction_payload: ByteBuf,
-        /// How many owners approved it, the executor included.
+        /// Number of owners that approved the transaction, including the executor.
         num_approvals: u64,
     }
 
-    /// A transaction was executed and failed; all that is left of it is this event.
+    /// Failed execution of a transaction. The effects of its payload were rolled back.
     TransactionExecutionFailedEvent "TransactionExecutionFailedEvent",
     TransactionExecutionFailed "TransactionExecutionFailed" {
-        /// The owner who sent the payload.
+        /// Owner that sent the payload.
         executor: AccountAddress,
-        /// Its number.
+        /// Sequence number of the transaction.
         sequence_number: u64,
-        /// The payload in its BCS form.
+        /// Payload in its BCS form.
         transaction_payload: ByteBuf,
-        /// How many owners approved it, the executor included.
+        /// Number of owners that approved the transaction, including the executor.
         num_approvals: u64,
-        /// How it failed.
+        /// Error of the payload.
         execution_error: ExecutionError,
     }
 
-    /// The account is described otherwise from now on.
+    /// Change of the account's metadata.
     MetadataUpdatedEvent "MetadataUpdatedEvent", MetadataUpdated "MetadataUpdated" {
-        /// The description until then.
+        /// Metadata before the change.
         old_metadata: SimpleMap<String, Vec<u8>>,
-        /// The description from then on.
+        /// Metadata after the change.
         new_metadata: SimpleMap<String, Vec<u8>>,
     }
 }

@@ -1,5 +1,6 @@
-//! The rules of a multisig payload: when it may run, what runs, and what is left of it. The executor
-//! runs it between (`multisig.rs` of `ledger-execution`).
+//! Rules of a multisig payload: the check before it, the payload itself, and the result after it.
+//!
+//! `multisig.rs` of `ledger-execution` runs the payload between these steps.
 
 use super::{
     errors::{ENOT_ENOUGH_APPROVALS, EPAYLOAD_DOES_NOT_MATCH, EPAYLOAD_DOES_NOT_MATCH_HASH},
@@ -14,13 +15,24 @@ use serde_bytes::ByteBuf;
 
 type Address = AccountAddress;
 
-/// Checks that `executor` may execute the next transaction of a multisig account with the payload that
-/// it sent, whose BCS form is `provided`. The executor's approval counts as given.
+/// Checks that `executor` may execute the next transaction of a multisig account.
+///
+/// `provided` is the BCS form of the payload in the executor's transaction, if it has one. The
+/// execution counts as an approval by the executor.
 ///
 /// # Errors
-/// `EACCOUNT_NOT_MULTISIG`, `ENOT_OWNER`, `ETRANSACTION_NOT_FOUND`, `ENOT_ENOUGH_APPROVALS`,
-/// `EPAYLOAD_DOES_NOT_MATCH_HASH`, `EPAYLOAD_DOES_NOT_MATCH`, in this order; when the state cannot be
-/// read.
+///
+/// Aborts with the first of these that applies:
+///
+/// * `EACCOUNT_NOT_MULTISIG` if the account is not a multisig account.
+/// * `ENOT_OWNER` if the executor is not an owner.
+/// * `ETRANSACTION_NOT_FOUND` if no transaction is pending.
+/// * `ENOT_ENOUGH_APPROVALS` if fewer owners than required approve the transaction.
+/// * `EPAYLOAD_DOES_NOT_MATCH_HASH` if a hash was proposed, and `provided` is absent or has another
+///   hash.
+/// * `EPAYLOAD_DOES_NOT_MATCH` if a payload was proposed, and `provided` is another one.
+///
+/// Returns [`VmError::State`] if the state cannot be read.
 pub fn check_payload(
     context: &mut Context<'_>,
     executor: Address,
@@ -56,11 +68,16 @@ fn check_match(
     }
 }
 
-/// The payload of the next transaction of a multisig account, which [`check_payload`] let pass: the one
-/// that was sent, else the stored one, which costs as much as if it were sent.
+/// Returns the payload of a multisig account's next transaction, which [`check_payload`] has
+/// accepted.
+///
+/// This is the provided payload, or else the stored one, which costs as much as if it were sent.
 ///
 /// # Errors
-/// As [`check_payload`]; when gas runs out.
+///
+/// Aborts with `EACCOUNT_NOT_MULTISIG`, `ENOT_OWNER`, or `ETRANSACTION_NOT_FOUND` under the
+/// conditions of [`check_payload`]. Returns [`VmError::State`] if the state cannot be read, and
+/// [`VmError::OutOfGas`] if gas runs out.
 pub fn next_payload(
     context: &mut Context<'_>,
     executor: Address,
@@ -70,14 +87,14 @@ pub fn next_payload(
     let multisig = load_for(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let transaction = pending(context, &multisig, number)?;
-    // The check before was free of charge; what it hashed is paid for here.
+    // The check was free of charge, so the hash is charged here.
     if transaction.payload_hash.is_some() {
         let bytes = provided.as_ref().map_or(0, Vec::len) as u64;
         context
             .charge(cost::HASH_BASE.saturating_add(bytes.saturating_mul(cost::HASH_PER_BYTE)))?;
     }
     if let Some(provided) = provided {
-        // Its bytes were paid for with those of the transaction.
+        // The charge for the size of the transaction includes these bytes.
         return Ok(provided);
     }
     let stored = transaction.payload.unwrap_or_default().into_vec();
@@ -85,14 +102,16 @@ pub fn next_payload(
     Ok(stored)
 }
 
-/// What an executed transaction is called in its event.
+/// Values of an executed transaction for its event.
 struct Closed {
     sequence_number: u64,
     num_approvals: u64,
 }
 
-/// Takes the executed transaction out of those that wait. The payload may have changed the account, so
-/// votes are counted anew.
+/// Removes the executed transaction from the pending ones.
+///
+/// Counts the votes again, because the payload may have changed the account. Emits a [`Vote`] if
+/// the executor had not approved the transaction before.
 fn close(
     context: &mut Context<'_>,
     executor: Address,
@@ -105,7 +124,8 @@ fn close(
     context.write_resource(multisig_account, &[], &multisig)?;
     let mut num_approvals = multisig.tally(&transaction).approvals;
     if transaction.votes.upsert(executor, true) != Some(true) {
-        // Counted also where the payload removed the executor from the owners: it was one before.
+        // Also counted if the payload removed the executor from the owners, because the executor
+        // was an owner before it.
         num_approvals = num_approvals.saturating_add(1);
         context.emit(&Vote {
             multisig_account,
@@ -120,10 +140,12 @@ fn close(
     })
 }
 
-/// Ends a transaction whose payload did what it was to do.
+/// Resolves a transaction after its payload succeeded.
 ///
 /// # Errors
-/// When the state cannot be read or gas runs out.
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out. Returns [`VmError::Miscellaneous`] if the event exceeds a limit of the transaction.
 pub fn close_succeeded(
     context: &mut Context<'_>,
     executor: Address,
@@ -140,10 +162,11 @@ pub fn close_succeeded(
     })
 }
 
-/// Ends a transaction whose payload failed and was undone.
+/// Resolves a transaction after its payload failed and was rolled back.
 ///
 /// # Errors
-/// As [`close_succeeded`].
+///
+/// Returns the errors of [`close_succeeded`].
 pub fn close_failed(
     context: &mut Context<'_>,
     executor: Address,

@@ -1,10 +1,10 @@
 //! `0x1::multisig_account`: accounts that act on the approval of enough owners
 //! (docs/reference/framework.md#f4).
 //!
-//! Owners propose transactions and vote on them. A multisig payload executes a proposal (`execution`
-//! has the rules), and a call removes one that enough owners reject. Both resolve proposals in the
-//! order of their numbers. Functions that change the account itself require its signature: they run
-//! as executed proposals.
+//! Owners propose transactions and vote on them. A multisig payload executes a proposal
+//! (`execution` has the rules), and a call removes one that enough owners reject. Both resolve
+//! proposals in the order of their sequence numbers. Functions that change the account itself
+//! require its signature, so they run as executed proposals.
 
 mod creation;
 mod errors;

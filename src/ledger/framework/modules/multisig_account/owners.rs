@@ -1,5 +1,6 @@
-//! What a multisig account changes about itself: owners, required signatures, metadata. The account
-//! must sign, so these are called by executed payloads.
+//! Changes that a multisig account makes to itself: owners, required signatures, and metadata.
+//!
+//! The functions require the signature of the account, so executed payloads call them.
 
 use super::{
     errors::{
@@ -39,7 +40,7 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// A change of who decides, and how many of them it takes.
+/// A change of the owners and of the number of required signatures.
 #[derive(Default)]
 pub(super) struct Change {
     pub(super) add: Vec<Address>,
@@ -47,13 +48,21 @@ pub(super) struct Change {
     pub(super) signatures_required: Option<u64>,
 }
 
-/// Changes the owners of the multisig account at `address`: first those to add come at the end, then
-/// the last owner takes the place of each that is removed. Who is to be removed and is no owner is
-/// passed over.
+/// Changes the owners of the multisig account at `address`.
+///
+/// Appends the new owners first. Then removes owners, and the last owner takes the index of each
+/// removed one. Accounts to remove that are not owners are ignored.
 ///
 /// # Errors
-/// When owners would stand twice, be the account itself, be added and removed at once, or be fewer than
-/// the required signatures or more than may be; when these are none; `EACCOUNT_NOT_MULTISIG`.
+///
+/// Aborts with:
+///
+/// * `EACCOUNT_NOT_MULTISIG` if the account is not a multisig account.
+/// * `EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP` if an account is both added and removed.
+/// * `EINVALID_SIGNATURES_REQUIRED` if the new number of required signatures is 0.
+/// * `ENOT_ENOUGH_OWNERS` if fewer owners than required signatures would remain.
+/// * `ETOO_MANY_OWNERS` if more than [`OWNERS_MAX`] owners would remain.
+/// * The errors of [`check_owners`].
 pub(super) fn change(
     context: &mut Context<'_>,
     address: Address,
@@ -96,7 +105,7 @@ fn check_overlap(context: &mut Context<'_>, change: &Change) -> Result<(), VmErr
     }
 }
 
-/// Removes from `owners` those of `to_remove` that are there; gives them.
+/// Removes the accounts of `to_remove` from `owners`, and returns the removed ones.
 fn remove_from(
     context: &mut Context<'_>,
     owners: &mut Vec<Address>,
@@ -143,10 +152,14 @@ fn require_signatures(
     })
 }
 
-/// Owners must be different accounts and not the multisig account itself.
+/// Checks that the owners are distinct and do not include the multisig account itself.
 ///
 /// # Errors
-/// `EDUPLICATE_OWNER`, `EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF`.
+///
+/// Aborts with:
+///
+/// * `EDUPLICATE_OWNER` if an account occurs twice.
+/// * `EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF` if the multisig account is one of the owners.
 pub(super) fn check_owners(
     context: &mut Context<'_>,
     owners: &[Address],
@@ -168,10 +181,11 @@ pub(super) fn check_owners(
     Ok(())
 }
 
-/// There may be so many owners.
+/// Checks that the number of owners is at most [`OWNERS_MAX`].
 ///
 /// # Errors
-/// `ETOO_MANY_OWNERS` if not.
+///
+/// Aborts with `ETOO_MANY_OWNERS` if it is greater.
 pub(super) fn check_owner_count(context: &Context<'_>, owners: usize) -> Result<(), VmError> {
     if owners > OWNERS_MAX {
         context.abort("multisig_account", &ETOO_MANY_OWNERS)
@@ -184,10 +198,16 @@ fn charge_steps(context: &mut Context<'_>, count: usize) -> Result<(), VmError> 
     context.charge(cost::STEP.saturating_mul(count as u64))
 }
 
-/// Pairs keys of metadata with their values.
+/// Pairs metadata keys with their values.
 ///
 /// # Errors
-/// When there are not as many of both, more or longer ones than may be, or a key stands twice.
+///
+/// Aborts with:
+///
+/// * `ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH` if the numbers of keys and values differ.
+/// * `ETOO_MANY_METADATA_PAIRS` if there are more than [`METADATA_PAIRS_MAX`] pairs.
+/// * `EMETADATA_TOO_LONG` if keys and values have more than [`METADATA_BYTES_MAX`] bytes in total.
+/// * `EDUPLICATE_METADATA_KEY` if a key occurs twice.
 pub(super) fn paired_metadata(
     context: &mut Context<'_>,
     keys: Vec<String>,
@@ -339,7 +359,7 @@ fn update_signatures_required(
     change(context, multisig_account.0, update)
 }
 
-/// Describes the account by these pairs and no others.
+/// Replaces all metadata of the account.
 fn update_metadata(
     context: &mut Context<'_>,
     _: &[TypeTag],

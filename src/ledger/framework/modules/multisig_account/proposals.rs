@@ -1,5 +1,4 @@
-//! Proposing transactions of a multisig account, voting on them, and dropping those that enough owners
-//! reject.
+//! Proposals of a multisig account: creation, votes, and the removal of rejected ones.
 
 use super::{
     errors::{
@@ -62,7 +61,7 @@ fn create_transaction_with_hash(
     propose(context, owner.0, multisig_account, None, Some(payload_hash))
 }
 
-/// Adds a transaction to those that wait, with the approval of its creator.
+/// Adds a pending transaction, with the approval of its creator.
 fn propose(
     context: &mut Context<'_>,
     creator: Address,
@@ -131,7 +130,7 @@ fn reject_transaction(
     )
 }
 
-/// The owner approves or rejects a transaction, whatever it said before.
+/// Approves or rejects a transaction on behalf of an owner, and replaces an earlier vote.
 fn vote_transaction(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -151,8 +150,10 @@ fn vote_transaction(
     )
 }
 
-/// Votes on all transactions from `starting_sequence_number` to `final_sequence_number`. The first that
-/// does not wait ends it, so the queue bounds the work.
+/// Votes on all transactions from `starting_sequence_number` to `final_sequence_number`, inclusive.
+///
+/// Aborts at the first transaction that is not pending, so the maximum number of pending ones
+/// bounds the work.
 fn vote_transactions(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -201,10 +202,12 @@ fn vote(
     })
 }
 
-/// The transaction that waits under a number.
+/// Returns the pending transaction with this sequence number.
 ///
 /// # Errors
-/// `ETRANSACTION_NOT_FOUND`; when the state cannot be read or gas runs out.
+///
+/// Aborts with `ETRANSACTION_NOT_FOUND` if there is none. Returns [`VmError::State`] if the state
+/// cannot be read, and [`VmError::OutOfGas`] if gas runs out.
 pub(super) fn pending(
     context: &mut Context<'_>,
     multisig: &MultisigAccount,
@@ -216,7 +219,7 @@ pub(super) fn pending(
     }
 }
 
-/// Drops the next transaction; the caller's rejection counts as given.
+/// Removes the next transaction. The call counts as a rejection by the caller.
 fn execute_rejected_transaction(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -228,7 +231,9 @@ fn execute_rejected_transaction(
     context.write_resource(multisig_account, &[], &multisig)
 }
 
-/// Drops all transactions up to `final_sequence_number`, which must be one that waits.
+/// Removes all transactions up to `final_sequence_number`, which must be pending.
+///
+/// The call counts as a rejection of each of them by the caller.
 fn execute_rejected_transactions(
     context: &mut Context<'_>,
     _: &[TypeTag],

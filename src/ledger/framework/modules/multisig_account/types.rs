@@ -1,5 +1,4 @@
-//! The resource of a multisig account, its transactions, and the messages that turn an account into
-//! one.
+//! Resource of a multisig account, its transactions, and the messages that convert an account.
 
 use super::{
     errors::{EACCOUNT_NOT_MULTISIG, EINVALID_SEQUENCE_NUMBER, ENOT_OWNER},
@@ -15,122 +14,131 @@ use ledger_vm::{Context, EventHandle, VmError, move_structs};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeSet;
 
-/// The most transactions that may wait; the reference's.
+/// Maximum number of pending transactions, as on the reference node.
 pub const PENDING_TRANSACTIONS_MAX: u64 = 20;
-/// The most owners. The check before a payload runs reads and counts them, and nobody pays for a check
-/// that refuses, so it must be quick.
+/// Maximum number of owners.
+///
+/// The check before a payload runs reads and counts the owners. It must be fast, because no account
+/// pays for a check that rejects the payload.
 pub const OWNERS_MAX: usize = 100;
-/// The most pairs of metadata, for the same reason: they are read with the owners.
+/// Maximum number of metadata pairs.
+///
+/// The check before a payload runs reads the metadata with the owners, so it must be fast as well.
 pub const METADATA_PAIRS_MAX: usize = 100;
-/// The most bytes of all keys and values of metadata, for the same reason: about as many as those of the
-/// owners.
+/// Maximum total length of all metadata keys and values, in bytes.
+///
+/// The reason is the same as for [`METADATA_PAIRS_MAX`]. The owners have about as many bytes.
 pub const METADATA_BYTES_MAX: usize = 4096;
 
 move_structs! {
     module "multisig_account";
 
-    /// A multisig account.
+    /// State of a multisig account.
     MultisigAccount as "MultisigAccount" has ["key"] {
-        /// Who may propose, vote and execute.
+        /// Accounts that may propose, vote, and execute.
         owners: Vec<AccountAddress>,
-        /// How many approvals execute a transaction, and how many rejections drop it.
+        /// Number of approvals that execute a transaction, and of rejections that remove it.
         num_signatures_required: u64,
-        /// The transactions that wait, by their numbers, the first of which is 1.
+        /// Pending transactions by sequence number, which starts at 1.
         transactions: Table<u64, MultisigTransaction>,
-        /// The number of the last transaction that was executed or dropped.
+        /// Sequence number of the last transaction that was executed or removed.
         last_executed_sequence_number: u64,
-        /// The number of the next transaction.
+        /// Sequence number of the next proposal.
         next_sequence_number: u64,
-        /// The right to sign for the account; absent where it was an account with a key before.
+        /// The right to sign for the account, or `None` if the account had a key before.
         signer_cap: Option<SignerCapability>,
-        /// What describes the account.
+        /// Description of the account.
         metadata: SimpleMap<String, Vec<u8>>,
-        /// A stream without events.
+        /// Event stream without events.
         add_owners_events: EventHandle<AddOwnersEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         remove_owners_events: EventHandle<RemoveOwnersEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         update_signature_required_events: EventHandle<UpdateSignaturesRequiredEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         create_transaction_events: EventHandle<CreateTransactionEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         vote_events: EventHandle<VoteEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         execute_rejected_transaction_events: EventHandle<ExecuteRejectedTransactionEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         execute_transaction_events: EventHandle<TransactionExecutionSucceededEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         transaction_execution_failed_events: EventHandle<TransactionExecutionFailedEvent>,
-        /// A stream without events.
+        /// Event stream without events.
         metadata_updated_events: EventHandle<MetadataUpdatedEvent>,
     }
 
-    /// A transaction that waits for votes.
+    /// A pending transaction.
     MultisigTransaction as "MultisigTransaction" has ["copy", "drop", "store"] {
-        /// The payload in its BCS form, if it was proposed whole.
+        /// Payload in its BCS form, if the payload itself was proposed.
         payload: Option<ByteBuf>,
-        /// The SHA3-256 hash of the payload, if only that was proposed.
+        /// SHA3-256 hash of the payload, if only the hash was proposed.
         payload_hash: Option<Vec<u8>>,
-        /// Who approves (true) and who rejects (false), in the order of the first votes. Votes of
-        /// those who are owners no more do not count, and go where a hundred stand.
+        /// Approvals (`true`) and rejections (`false`), in the order of the first votes.
+        ///
+        /// Votes of former owners do not count. A new vote removes them if there are [`OWNERS_MAX`]
+        /// votes.
         votes: SimpleMap<AccountAddress, bool>,
-        /// The owner who proposed it.
+        /// Owner that proposed the transaction.
         creator: AccountAddress,
-        /// When it was proposed, in seconds since 1970.
+        /// Time of the proposal, in seconds since 1970.
         creation_time_secs: u64,
     }
 
-    /// How a payload failed.
+    /// Error of a failed payload.
     ExecutionError as "ExecutionError" has ["copy", "drop", "store"] {
-        /// The module in which it failed; empty where it was none.
+        /// Module that failed, or the empty string if no module did.
         abort_location: String,
         /// `MoveAbort`, `MoveExecutionFailure` or `VMError`.
         error_type: String,
-        /// The abort code, else the number of the status.
+        /// Abort code, or the status code of any other failure.
         error_code: u64,
     }
 
-    /// What the holder of an account's key signs to turn it into a multisig account.
+    /// Message that the key of an account signs to convert it to a multisig account.
     CreationMessage as "MultisigAccountCreationMessage" has ["copy", "drop"] {
-        /// The chain that it is for.
+        /// ID of the chain on which the message is valid.
         chain_id: u8,
-        /// The account.
+        /// Address of the account.
         account_address: AccountAddress,
-        /// The account's sequence number, so that the message is of use once.
+        /// Sequence number of the account, which makes the message usable only once.
         sequence_number: u64,
-        /// Who will be the owners.
+        /// Owners of the multisig account.
         owners: Vec<AccountAddress>,
-        /// How many of them a transaction will need.
+        /// Number of owners that must approve a transaction.
         num_signatures_required: u64,
     }
 
-    /// What the holder of an account's key signs to turn it into a multisig account and give up the
-    /// key.
+    /// Message that the key of an account signs to convert it to a multisig account and to revoke
+    /// the key.
     CreationWithAuthKeyRevocationMessage as "MultisigAccountCreationWithAuthKeyRevocationMessage" has ["copy", "drop"] {
-        /// The chain that it is for.
+        /// ID of the chain on which the message is valid.
         chain_id: u8,
-        /// The account.
+        /// Address of the account.
         account_address: AccountAddress,
-        /// The account's sequence number, so that the message is of use once.
+        /// Sequence number of the account, which makes the message usable only once.
         sequence_number: u64,
-        /// Who will be the owners.
+        /// Owners of the multisig account.
         owners: Vec<AccountAddress>,
-        /// How many of them a transaction will need.
+        /// Number of owners that must approve a transaction.
         num_signatures_required: u64,
     }
 }
 
-/// How many of the owners approve and reject a transaction.
+/// Votes of the current owners on a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tally {
     pub(super) approvals: u64,
     pub(super) rejections: u64,
 }
 
-/// Reads the multisig account at `address`.
+/// Returns the multisig account at `address`.
 ///
 /// # Errors
-/// `EACCOUNT_NOT_MULTISIG`; when the state cannot be read or gas runs out.
+///
+/// Aborts with `EACCOUNT_NOT_MULTISIG` if there is none. Returns [`VmError::State`] if the state
+/// cannot be read, and [`VmError::OutOfGas`] if gas runs out.
 pub(super) fn load(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -141,10 +149,11 @@ pub(super) fn load(
     }
 }
 
-/// Reads the multisig account at `address` for one of its owners.
+/// Returns the multisig account at `address` after checking that `owner` is one of its owners.
 ///
 /// # Errors
-/// `ENOT_OWNER`, and those of [`load`].
+///
+/// Aborts with `ENOT_OWNER` if it is not. Also returns the errors of [`load`].
 pub(super) fn load_for(
     context: &mut Context<'_>,
     address: AccountAddress,
@@ -159,13 +168,14 @@ pub(super) fn load_for(
 }
 
 impl MultisigAccount {
-    /// The number of the only transaction that can be executed or dropped next.
+    /// Returns the sequence number of the only transaction that can be executed or removed next.
     pub(super) fn next_to_resolve(&self) -> u64 {
         self.last_executed_sequence_number.saturating_add(1)
     }
 
-    /// How many more transactions may be proposed. Those that wait have the numbers after the last
-    /// resolved one.
+    /// Returns the number of transactions that can still be proposed.
+    ///
+    /// Pending transactions have the sequence numbers after the last resolved one.
     pub(super) fn queue_capacity(&self) -> u64 {
         let pending = self
             .next_sequence_number
@@ -173,10 +183,11 @@ impl MultisigAccount {
         PENDING_TRANSACTIONS_MAX.saturating_sub(pending)
     }
 
-    /// Whether a transaction has or had this number.
+    /// Checks that a transaction has, or had, this sequence number.
     ///
     /// # Errors
-    /// `EINVALID_SEQUENCE_NUMBER` if not.
+    ///
+    /// Aborts with `EINVALID_SEQUENCE_NUMBER` if none has.
     pub(super) fn check_number(
         &self,
         context: &Context<'_>,
@@ -189,9 +200,11 @@ impl MultisigAccount {
         }
     }
 
-    /// Has an owner approve or reject a transaction; gives what it said before. Where as many have
-    /// voted as can be owners, the votes of former owners make room: a transaction that waits is read
-    /// with all its votes by a check that nobody pays for.
+    /// Records the vote of an owner on a transaction, and returns the previous vote of this owner.
+    ///
+    /// If there are [`OWNERS_MAX`] votes, removes those of former owners first. This bounds the
+    /// number of votes: the check before a payload runs reads all of them, and no account pays for
+    /// a check that rejects the payload.
     pub(super) fn vote(
         &self,
         transaction: &mut MultisigTransaction,
@@ -210,7 +223,7 @@ impl MultisigAccount {
         self.owners.iter().collect()
     }
 
-    /// Counts the votes of those who are owners now. Former owners may have left votes.
+    /// Counts the votes of the current owners. Former owners may have left votes.
     pub(super) fn tally(&self, transaction: &MultisigTransaction) -> Tally {
         let owners = self.owner_set();
         let votes = |approves: bool| {

@@ -1,4 +1,6 @@
-//! What can be asked of a multisig account. Where there is none, a view lacks a resource.
+//! View functions of multisig accounts.
+//!
+//! A view that reads an account returns [`VmError::MissingResource`] if it is no multisig account.
 
 use super::{
     creation::next_address,
@@ -45,7 +47,14 @@ fn read(context: &mut Context<'_>, address: Address) -> Result<MultisigAccount, 
     context.require_resource(address, &[])
 }
 
-/// The transaction with a number that was given out; resolved ones are in the table no more.
+/// Returns the pending transaction with an assigned sequence number.
+///
+/// # Errors
+///
+/// Aborts with:
+///
+/// * `EINVALID_SEQUENCE_NUMBER` if no transaction ever had this number.
+/// * `EKEY_ABSENT` of `0x1::table` if the transaction is resolved and thus no longer in the table.
 fn transaction_of(
     context: &mut Context<'_>,
     multisig: &MultisigAccount,
@@ -109,7 +118,7 @@ fn get_pending_transactions(
         .collect()
 }
 
-/// The payload that is executed next; the given one where only a hash was proposed.
+/// Returns the payload of the next transaction, or `provided_payload` if only a hash was proposed.
 fn get_next_transaction_payload(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -122,15 +131,17 @@ fn get_next_transaction_payload(
     Ok(transaction.payload.unwrap_or(provided_payload))
 }
 
-/// Which way a transaction may be resolved.
+/// A resolution of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Executed,
     Rejected,
 }
 
-/// Whether a transaction is the next one and has the votes for a way, with that of `voter` counted as
-/// given.
+/// Returns `true` if a transaction is the next one and has enough votes for a resolution.
+///
+/// A vote of `voter` for this resolution is counted as given. Returns `false` if `voter` is not an
+/// owner.
 fn can_be_resolved(
     context: &mut Context<'_>,
     address: Address,
@@ -228,7 +239,7 @@ fn next_sequence_number(
     Ok(read(context, address)?.next_sequence_number)
 }
 
-/// Whether `owner` has voted, and whether for the transaction.
+/// Returns two flags: `owner` has voted on the transaction, and `owner` has approved it.
 fn vote(
     context: &mut Context<'_>,
     _: &[TypeTag],
