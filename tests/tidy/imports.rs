@@ -87,6 +87,8 @@ struct Module {
 struct CrateModules {
     files: Vec<PathBuf>,
     modules: Vec<Module>,
+    /// Index of the module that declares each `#[macro_export]` macro. Its path is that of the root.
+    exported_macros: BTreeMap<String, usize>,
 }
 
 impl CrateModules {
@@ -130,7 +132,12 @@ impl CrateModules {
                         .children
                         .insert(child.ident.to_string(), child_index);
                 }
-                item => self.modules[index].add_item(item),
+                item => {
+                    if let Some(name) = exported_macro(item) {
+                        self.exported_macros.insert(name, index);
+                    }
+                    self.modules[index].add_item(item);
+                }
             }
         }
         index
@@ -214,6 +221,11 @@ impl CrateModules {
         }
         if at.items.contains(name) {
             return Some(module);
+        }
+        if module == 0
+            && let Some(&declares) = self.exported_macros.get(name)
+        {
+            return Some(declares);
         }
         let reexports = reexports.checked_sub(1)?;
         if let Some(import) = at.imports.get(name) {
@@ -392,6 +404,16 @@ fn is_test_only(attribute: &Attribute) -> bool {
     list.path.is_ident("cfg") && !condition.starts_with("not") && words.any(|word| word == "test")
 }
 
+/// Returns the name of a macro with `#[macro_export]`.
+fn exported_macro(item: &Item) -> Option<String> {
+    let Item::Macro(item) = item else {
+        return None;
+    };
+    let is_exported = |attribute: &Attribute| attribute.path().is_ident("macro_export");
+    let name = item.ident.as_ref()?;
+    item.attrs.iter().any(is_exported).then(|| name.to_string())
+}
+
 /// Returns the value of `#[path = "..."]`.
 fn path_attribute(attributes: &[Attribute]) -> Option<String> {
     attributes
@@ -473,7 +495,7 @@ fn follows_reexports_inline_paths_and_macros_to_the_declaring_file() {
     let files = [
         (
             "lib.rs",
-            "mod a; mod b; mod c; mod d; pub use b::Item; pub use d::*;",
+            "mod a; mod b; mod c; mod d; mod e; pub use b::Item; pub use d::*;",
         ),
         (
             "a.rs",
@@ -481,13 +503,17 @@ fn follows_reexports_inline_paths_and_macros_to_the_declaring_file() {
         ),
         (
             "b.rs",
-            "pub struct Item; fn f() { vec![crate::c::made()]; }",
+            "pub struct Item; fn f() { vec![crate::c::made()]; crate::exported!(); }",
         ),
         (
             "c.rs",
             "pub fn made() -> super::a::Made { loop {} } use std::fs;",
         ),
         ("d.rs", "declare! { pub MACRO_ITEM = 1; } use crate::a::f;"),
+        (
+            "e.rs",
+            "#[macro_export] macro_rules! exported { () => {} } fn f() { crate::exported!() }",
+        ),
     ];
     for (name, text) in files {
         fs::write(directory.path().join(name), text).unwrap();
@@ -498,6 +524,7 @@ fn follows_reexports_inline_paths_and_macros_to_the_declaring_file() {
         .into_iter()
         .map(|targets| targets.into_iter().collect())
         .collect();
-    // Files in the order of `mod`: lib, a, b, c, d.
-    assert_eq!(imports, [vec![2, 4], vec![2, 4], vec![3], vec![1], vec![1]]);
+    // Files in the order of `mod`: lib, a, b, c, d, e.
+    let expected = [vec![2, 4], vec![2, 4], vec![3, 5], vec![1], vec![1], vec![]];
+    assert_eq!(imports, expected);
 }
