@@ -62,19 +62,19 @@ struct Gathered<'k> {
     equations: Vec<Equation>,
 }
 
-/// A transaction with Ed25519 equations in the batch.
+/// A partly verified transaction. Only its equations in the batch are unchecked.
 struct Claims<'a> {
     messages: Messages,
     claims: Vec<Claim<'a>>,
 }
 
-/// A signer with Ed25519 equations in the batch.
+/// A partly verified signer. Only its equations in the batch are unchecked.
 struct Claim<'a> {
     signer: Signer<'a>,
-    /// Equations of the signer in the batch.
+    /// Indices of the signer's equations in the batch.
     equations: Range<usize>,
-    /// `true` if the equations are of the alternative message, so that the main one may verify
-    /// instead.
+    /// `true` if the equations are for the alternative message. If they do not hold, the main
+    /// message may still verify.
     or_main: bool,
 }
 
@@ -220,8 +220,8 @@ impl<'a> Signer<'a> {
             Role::Sender | Role::Secondary(_) => messages.payer_unknown.as_deref(),
             Role::FeePayer(_) => None,
         };
-        // SDKs let the other signers sign before the fee payer is known, so that message is tried
-        // first.
+        // SDKs let the other signers sign before the fee payer is known, so the message with the
+        // zero address is tried first.
         let or_main = payer_unknown.is_some_and(|message| self.gather(message, gathered).is_ok());
         if !or_main {
             self.gather(&messages.main, gathered)?;
@@ -372,8 +372,8 @@ fn multi_key(
     Ok(equations.into_iter().flatten().collect())
 }
 
-/// Checks that a key without a signature is valid. An invalid key in a set thus fails with the
-/// first transaction of the account, not when the key is needed.
+/// Checks that a key without a signature is valid. A set with an invalid key thus fails at the
+/// first transaction of the account, not only when that key must sign.
 fn check_key(key: &AnyPublicKey) -> Result<(), Fault> {
     match key {
         AnyPublicKey::Ed25519(key) => Ok(key.check()?),
