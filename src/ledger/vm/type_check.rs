@@ -127,7 +127,7 @@ fn name_bytes_bound(tag: &TypeTag) -> usize {
     }
 }
 
-/// Returns `true` for framework types that have no declaration.
+/// Returns `true` for framework types with a known form, which need no declaration.
 fn is_built_in(tag: &StructTag) -> bool {
     tag.is_framework("string", "String") && tag.type_args.is_empty()
         || tag.is_framework("option", "Option") && tag.type_args.len() == 1

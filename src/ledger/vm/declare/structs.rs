@@ -17,7 +17,8 @@ pub trait MoveType: Serialize + DeserializeOwned + 'static {
     ///
     /// # Errors
     ///
-    /// Returns the abort that the reference node raises while it builds the argument.
+    /// Returns the abort that the reference node raises while it builds the argument, or the error
+    /// of a read.
     fn check_argument(
         &self,
         _context: &mut Context<'_>,

@@ -19,8 +19,8 @@ impl ModuleRegistry {
     ///
     /// # Errors
     ///
-    /// Returns [`SchemaError`] if `tag` contains an undeclared type, or if the JSON is not a value
-    /// of it.
+    /// Returns [`SchemaError`] if `tag` contains an undeclared type, if the type nests too deep or
+    /// has too many parts, or if the JSON is not a value of it.
     pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, SchemaError> {
         // The writer does not visit the element types of empty vectors and options, so check them
         // here.

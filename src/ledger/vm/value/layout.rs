@@ -54,7 +54,8 @@ pub(crate) enum Special<'a> {
     Object,
 }
 
-/// Returns the JSON form of a struct type that has one of its own.
+/// Returns the special form of a struct type, or `None` if its JSON form is an object with its
+/// fields.
 pub(crate) fn special(tag: &StructTag) -> Option<Special<'_>> {
     match tag.type_args.as_slice() {
         [] if tag.is_framework("string", "String") => Some(Special::Text),

@@ -42,8 +42,8 @@ impl AnyPublicKey {
         bcs_authentication_key(self, Scheme::SingleKey)
     }
 
-    /// Returns the name in error messages of the signatures of this key, or `None` if this ledger
-    /// checks them.
+    /// Returns the name of this key's signatures in error messages, or `None` if this ledger checks
+    /// them.
     pub fn unsupported(&self) -> Option<&'static str> {
         match self {
             Self::Ed25519(_) | Self::Secp256k1Ecdsa(_) | Self::Secp256r1Ecdsa(_) => None,

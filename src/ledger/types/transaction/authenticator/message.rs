@@ -3,8 +3,9 @@
 use super::TransactionAuthenticator;
 use crate::{AccountAddress, RawTransaction, Vendor, transaction::SignedTransaction};
 
-/// Variant indices that precede the fields in a message for several signers.
+/// Variant index of a message for several signers without a fee payer.
 const MULTI_AGENT: u8 = 0;
+/// Variant index of a message with a fee payer.
 const MULTI_AGENT_WITH_FEE_PAYER: u8 = 1;
 
 /// The messages that the signers of one transaction may sign.
@@ -74,7 +75,8 @@ impl RawTransaction {
         )
     }
 
-    /// Returns the hash prefix, the variant index, and the BCS form of the fields.
+    /// Returns the hash prefix, the variant index, and the BCS form of the transaction, the
+    /// secondary addresses, and the fee payer's address.
     fn message_with_data(
         &self,
         variant: u8,
