@@ -7,7 +7,7 @@ use ledger_types::{AccountAddress, ModuleId};
 use serde_json::{Value, json};
 
 impl ModuleRegistry {
-    /// The ABI of a module, or `None` where there is no such module.
+    /// Returns the ABI of a module, or `None` if there is no such module.
     pub fn module_abi(&self, id: &ModuleId) -> Option<Value> {
         let module = self.module(id)?;
         let functions: Vec<Value> = module

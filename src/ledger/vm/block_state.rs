@@ -1,17 +1,17 @@
-//! The state within a block: the version the block starts from, and what its transactions changed.
+//! The state within a block: a base version and the changes of the block's transactions.
 
 use bytes::Bytes;
 use ledger_crypto::map::HashMap;
 use ledger_types::{StateError, StateKey, StateView, WriteSet};
 
-/// The state that the next transaction of a block starts from.
+/// The state before the next transaction of a block.
 pub struct BlockState<'a> {
     base: &'a dyn StateView,
     changed: HashMap<StateKey, Option<Bytes>>,
 }
 
 impl<'a> BlockState<'a> {
-    /// The state at the start of a block.
+    /// Creates the state at the start of a block.
     pub fn new(base: &'a dyn StateView) -> Self {
         Self {
             base,
@@ -19,7 +19,7 @@ impl<'a> BlockState<'a> {
         }
     }
 
-    /// Takes over what a transaction changed.
+    /// Applies the writes of a transaction.
     pub fn apply(&mut self, writes: &WriteSet) {
         for (key, op) in writes.iter() {
             self.changed.insert(key.clone(), op.value().cloned());

@@ -1,14 +1,15 @@
-//! Calls of entry functions in the interface's JSON, read and printed by the declaration.
+//! Calls of entry and view functions in the JSON form of the interface, and the types of their
+//! arguments and results.
 
 use crate::{Function, ModuleRegistry, SchemaError, TypeSignature};
 use bytes::Bytes;
 use ledger_types::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
 use serde_json::Value;
 
-/// How much of what a client sent an error repeats, in characters.
+/// Maximum number of characters of client input that an error message repeats.
 const ECHO_CHARS_MAX: usize = 200;
 
-/// What a client sent, as far as an error repeats it.
+/// Returns client input as error messages repeat it, truncated to [`ECHO_CHARS_MAX`] characters.
 pub(crate) fn shortened(text: &str) -> String {
     let mut start: String = text.chars().take(ECHO_CHARS_MAX).collect();
     if start.len() < text.len() {
@@ -17,7 +18,7 @@ pub(crate) fn shortened(text: &str) -> String {
     start
 }
 
-/// Which functions a call may name.
+/// The kind of function that a call may name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallKind {
     Entry,
@@ -36,7 +37,8 @@ fn unknown_function(kind: CallKind, function: &str) -> SchemaError {
 }
 
 impl Function {
-    /// The declared types of the arguments a transaction carries: all but the signers.
+    /// Returns the declared types of the arguments in a call, which are all parameters but the
+    /// signers.
     fn argument_types(&self) -> impl Iterator<Item = &TypeSignature> {
         self.parameters
             .iter()
@@ -45,11 +47,12 @@ impl Function {
 }
 
 impl ModuleRegistry {
-    /// A call from the interface's JSON; `function` is `0x1::module::name`.
+    /// Builds a call of an entry function from JSON. `function` is `0x1::module::name`.
     ///
     /// # Errors
-    /// An unknown entry function, a wrong number of arguments, or an argument that is no value of its
-    /// type.
+    ///
+    /// Returns [`SchemaError`] if the entry function is unknown, if the number of type arguments or
+    /// arguments is wrong, or if one of them is invalid.
     pub fn call_from_json(
         &self,
         function: &str,
@@ -59,10 +62,11 @@ impl ModuleRegistry {
         self.called_from_json(CallKind::Entry, function, type_arguments, arguments)
     }
 
-    /// A call of a view function from the interface's JSON, in the form of a call of an entry function.
+    /// Builds a call of a view function from JSON, in the form of a call of an entry function.
     ///
     /// # Errors
-    /// As [`ModuleRegistry::call_from_json`], for view functions.
+    ///
+    /// Returns the errors of [`Self::call_from_json`], for view functions.
     pub fn view_from_json(
         &self,
         function: &str,
@@ -126,8 +130,8 @@ impl ModuleRegistry {
         })
     }
 
-    /// The types of what `function` returns when called with `type_args`; `None` where one does not
-    /// resolve.
+    /// Returns the types of the results of `function` with these type arguments, or `None` if one
+    /// does not resolve.
     pub fn return_types(&self, function: &Function, type_args: &[TypeTag]) -> Option<Vec<TypeTag>> {
         function
             .returns
@@ -136,7 +140,8 @@ impl ModuleRegistry {
             .collect()
     }
 
-    /// The arguments of a call with their types, which only a function that the framework has gives.
+    /// Returns the arguments of a call with their types. A type is `None` if the framework does not
+    /// declare the function or the argument.
     pub fn arguments<'c>(
         &self,
         call: &'c EntryFunction,
@@ -169,7 +174,7 @@ fn parse_type_arguments(
         let tag: TypeTag = text
             .parse()
             .map_err(|e: ledger_types::TypeParseError| error(e.to_string()))?;
-        // One level is left for the struct that the argument will stand in.
+        // Reserves one level for a struct that has the type as its argument.
         if tag.depth() >= TYPE_DEPTH_MAX {
             Err(error("nested too deep".to_owned()))
         } else {
@@ -179,7 +184,7 @@ fn parse_type_arguments(
     texts.iter().enumerate().map(parse).collect()
 }
 
-/// How an expected type is called in messages: what JSON carries, and what it stands for.
+/// Returns the name of an expected type in error messages: the JSON form, then the type.
 fn json_type(tag: &TypeTag) -> String {
     match tag {
         TypeTag::Bool => "bool".to_owned(),

@@ -1,10 +1,10 @@
-//! A chain: its identity, its parameters and its modules.
+//! Chains: identity, parameters, and modules.
 
 use crate::ModuleRegistry;
 use ledger_types::{ChainIdentity, Parameters, Vendor};
 use std::{fmt, sync::Arc};
 
-/// A chain. A clone shares its content.
+/// A chain. Clones share its content.
 #[derive(Clone)]
 pub struct Chain(Arc<Parts>);
 
@@ -15,14 +15,14 @@ struct Parts {
 }
 
 impl fmt::Debug for Chain {
-    /// Writes the identity. The modules follow from it and would fill pages.
+    /// Writes the identity only. The modules follow from it, and their output would be very long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Chain({}, {})", self.id(), self.vendor())
     }
 }
 
 impl Chain {
-    /// Creates the chain with this identity, whose modules `registry` holds.
+    /// Creates a chain from its identity, its parameters, and the registry of its modules.
     pub fn new(identity: ChainIdentity, parameters: Parameters, registry: ModuleRegistry) -> Self {
         Self(Arc::new(Parts {
             identity,
@@ -31,7 +31,7 @@ impl Chain {
         }))
     }
 
-    /// Returns the identity.
+    /// Returns the identity of the chain.
     pub fn identity(&self) -> &ChainIdentity {
         &self.0.identity
     }
@@ -46,12 +46,12 @@ impl Chain {
         &self.0.identity.vendor
     }
 
-    /// Returns the limits and prices.
+    /// Returns the limits and prices of the chain.
     pub fn parameters(&self) -> &Parameters {
         &self.0.parameters
     }
 
-    /// Returns the modules.
+    /// Returns the modules of the chain.
     pub fn registry(&self) -> &ModuleRegistry {
         &self.0.registry
     }

@@ -1,5 +1,7 @@
-//! What a transaction read and changed so far. A slot is read, and charged for, once; a resource group
-//! is decoded once and encoded again when the transaction ends.
+//! The reads and changes of a running transaction.
+//!
+//! A slot is read and charged once. A resource group is decoded once, and encoded again when the
+//! transaction ends.
 
 use crate::{BlockState, GasMeter, MoveStruct, SlotChange, VmError};
 use bytes::Bytes;
@@ -10,6 +12,10 @@ use ledger_types::{
 use std::collections::BTreeMap;
 
 /// Decodes a stored resource.
+///
+/// # Errors
+///
+/// Returns [`StateError`] if `bytes` are not a value of `T`.
 pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
     bcs::from_bytes(bytes).map_err(|error| {
         StateError(format!(
@@ -20,16 +26,16 @@ pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
     })
 }
 
-/// A slot that the transaction looked at.
+/// A slot that the transaction accessed.
 #[derive(Clone)]
 struct Slot {
-    /// What it held before the transaction.
+    /// Value before the transaction.
     before: Option<Bytes>,
-    /// What the transaction put there, if it did.
+    /// Value that the transaction wrote, if it wrote the slot; an inner `None` deletes the slot.
     put: Option<Option<Bytes>>,
 }
 
-/// A resource group that the transaction looked at.
+/// A resource group that the transaction accessed.
 #[derive(Clone)]
 struct Group {
     key: StateKey,
@@ -37,7 +43,7 @@ struct Group {
     is_changed: bool,
 }
 
-/// Charges for looking at or changing a value.
+/// Charges for one access to a value.
 fn charge_access(
     meter: &mut GasMeter,
     key: &StateKey,
@@ -46,7 +52,7 @@ fn charge_access(
     meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
 }
 
-/// Everything that a transaction read and changed.
+/// The reads and changes of a transaction.
 #[derive(Clone)]
 pub(crate) struct ChangeSet<'a> {
     state: &'a BlockState<'a>,
@@ -63,7 +69,7 @@ impl<'a> ChangeSet<'a> {
         }
     }
 
-    /// The slot of `key`, read from the state at the first look.
+    /// Returns the slot of `key`. The first call for a key reads the state.
     fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, VmError> {
         if !self.slots.contains_key(key) {
             let before = self.state.get(key)?;
@@ -73,7 +79,7 @@ impl<'a> ChangeSet<'a> {
         Ok(self.slots.get_mut(key).expect("it was inserted"))
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub(crate) fn get(
         &mut self,
         meter: &mut GasMeter,
@@ -85,7 +91,7 @@ impl<'a> ChangeSet<'a> {
         Ok(value)
     }
 
-    /// Puts a value under `key`; `None` removes what is there.
+    /// Writes the value of `key`; `None` removes it.
     pub(crate) fn put(
         &mut self,
         meter: &mut GasMeter,
@@ -97,6 +103,8 @@ impl<'a> ChangeSet<'a> {
         Ok(())
     }
 
+    /// Returns the resource group of `address`, which has the slot `key`. The first call decodes
+    /// it.
     fn group(
         &mut self,
         meter: &mut GasMeter,
@@ -120,7 +128,7 @@ impl<'a> ChangeSet<'a> {
         Ok(self.groups.get_mut(&address).expect("it was inserted"))
     }
 
-    /// The member `tag` of the group of `address`, whose slot is `key`.
+    /// Returns the member `tag` of the resource group of `address`, which has the slot `key`.
     pub(crate) fn member(
         &mut self,
         meter: &mut GasMeter,
@@ -133,7 +141,8 @@ impl<'a> ChangeSet<'a> {
         Ok(member)
     }
 
-    /// Puts the member `tag` into the group of `address`, whose slot is `key`; `None` removes it.
+    /// Writes the member `tag` of the resource group of `address`, which has the slot `key`; `None`
+    /// removes the member.
     pub(crate) fn put_member(
         &mut self,
         meter: &mut GasMeter,
@@ -152,7 +161,7 @@ impl<'a> ChangeSet<'a> {
         Ok(())
     }
 
-    /// Puts changed groups into their slots. A group without members has no slot.
+    /// Writes changed groups into their slots. A group without members has no slot.
     fn settle_groups(&mut self) {
         for group in self.groups.values_mut().filter(|group| group.is_changed) {
             let value = (!group.members.is_empty()).then(|| {
@@ -165,7 +174,7 @@ impl<'a> ChangeSet<'a> {
         }
     }
 
-    /// What happens to each slot that changes, in ascending order of keys.
+    /// Returns the size change of each changed slot, in ascending order of keys.
     pub(crate) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
         self.settle_groups();
         self.slots.iter().filter_map(|(key, slot)| {
@@ -182,7 +191,8 @@ impl<'a> ChangeSet<'a> {
         })
     }
 
-    /// The changes, for the ledger. Removing what was not there is none.
+    /// Returns the changes as a write set. The removal of a value that did not exist is not a
+    /// change.
     pub(crate) fn into_write_set(mut self) -> WriteSet {
         self.settle_groups();
         let write = |(key, slot): (StateKey, Slot)| {

@@ -1,5 +1,5 @@
-//! What a function of the framework sees while it runs: the state under it, the changes and events
-//! it made so far, its transaction, and its gas.
+//! The context of a running function: the state, the changes and events so far, the transaction,
+//! and its gas.
 
 use crate::{
     BlockState, Chain, Constraints, Environment, ErrorConstant, EventHandle, GasMeter, GasUsed,
@@ -11,7 +11,7 @@ use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ContractEvent, StateKey, StructTag, TypeTag, WriteSet};
 use std::num::NonZeroU64;
 
-/// The last byte of the hash input of a unique address (docs/reference/framework.md#f2).
+/// Last byte of the hash input of a unique address (docs/reference/framework.md#f2).
 const UNIQUE_ADDRESS_SCHEME: u8 = 0xfb;
 
 /// A running transaction.
@@ -27,7 +27,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Creates the context of a transaction that pays for what it uses, counted by `meter`.
+    /// Creates the context of a transaction that pays for its gas, which `meter` counts.
     pub fn new(
         chain: &'a Chain,
         state: &'a BlockState<'a>,
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A context for the ledger's own transactions, which pay nothing.
+    /// Creates a context for the ledger's own transactions and reads, which pay nothing.
     pub fn unmetered(
         chain: &'a Chain,
         state: &'a BlockState<'a>,
@@ -55,40 +55,42 @@ impl<'a> Context<'a> {
         Self::new(chain, state, environment, GasMeter::unlimited())
     }
 
-    /// The chain.
+    /// Returns the chain.
     pub fn chain(&self) -> &'a Chain {
         self.chain
     }
 
-    /// The type of the chain's own coin.
+    /// Returns the type of the chain's own coin.
     pub fn native_coin(&self) -> &'a TypeTag {
         self.chain.registry().native_coin()
     }
 
-    /// The version of the framework that is on at this block.
+    /// Returns the framework version that is active at this block.
     pub fn framework_version(&self) -> u64 {
         self.framework_version
     }
 
-    /// The height of the block.
+    /// Returns the height of the block.
     pub fn height(&self) -> u64 {
         self.environment.height
     }
 
-    /// The block's time, in microseconds since 1970.
+    /// Returns the time of the block, in microseconds since the Unix epoch.
     pub fn timestamp_usecs(&self) -> u64 {
         self.environment.timestamp_usecs
     }
 
-    /// The block's time, in whole seconds since 1970.
+    /// Returns the time of the block, in whole seconds since the Unix epoch.
     pub fn timestamp_secs(&self) -> u64 {
         self.environment.timestamp_secs()
     }
 
-    /// Ends the function with an abort of `module`, the vendor word left open in its name.
+    /// Aborts the function with `error` of `module`. The name of the module may contain a
+    /// placeholder for the vendor word.
     ///
     /// # Errors
-    /// Always.
+    ///
+    /// Always returns [`VmError::Abort`].
     pub fn abort<T>(&self, module: &'static str, error: &ErrorConstant) -> Result<T, VmError> {
         Err(VmError::Abort {
             module,
@@ -96,27 +98,36 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Charges for work that no access to the state pays for, in internal gas units
+    /// Charges for execution beyond the accesses to the state, in internal gas units
     /// ([`crate::cost`]).
     ///
     /// # Errors
-    /// When gas runs out.
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub fn charge(&mut self, internal_gas: u64) -> Result<(), VmError> {
         self.meter.charge_execution(internal_gas)
     }
 
-    /// Charges an orderless transaction for `bytes` of other nonces ([`GasMeter::charge_nonces`]).
+    /// Charges an orderless transaction for the nonces stored beside its own, which have `bytes`
+    /// bytes in sum.
     ///
     /// # Errors
-    /// [`VmError::OutOfGas`].
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub fn charge_nonces(&mut self, bytes: usize) -> Result<(), VmError> {
         self.meter.charge_nonces(bytes)
     }
 
-    /// Charges for the slots that changed so far ([`GasMeter::charge_writes`]).
+    /// Charges for the slots changed so far: for the writes and for the storage deposits.
+    ///
+    /// Each call charges for all changed slots, so a transaction calls it once, after its last
+    /// write. `storage_gas_price` is the price of a gas unit in the coin's smallest unit, or `None`
+    /// if storage is free.
     ///
     /// # Errors
-    /// [`VmError::OutOfGas`], and `STORAGE_WRITE_LIMIT_REACHED` if the writes pass a limit.
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded, and
+    /// `STORAGE_WRITE_LIMIT_REACHED` if the writes exceed a limit.
     pub fn charge_writes(&mut self, storage_gas_price: Option<NonZeroU64>) -> Result<(), VmError> {
         self.meter
             .charge_writes(self.changes.changed_slots(), storage_gas_price)
@@ -133,7 +144,8 @@ impl<'a> Context<'a> {
         self.meter = GasMeter::unlimited();
     }
 
-    /// An address that no other transaction and no other call of this function gives.
+    /// Returns an address that differs from those of all other transactions and calls. It is
+    /// derived from the transaction hash and a counter.
     pub fn new_unique_address(&mut self) -> AccountAddress {
         self.unique_addresses += 1;
         self.hashed(
@@ -142,13 +154,14 @@ impl<'a> Context<'a> {
         )
     }
 
-    /// The handle of a new table.
+    /// Returns the handle of a new table, derived from the transaction hash and a counter.
     pub fn new_table_handle(&mut self) -> AccountAddress {
         let handle = self.hashed(&self.tables.to_le_bytes(), &[]);
         self.tables += 1;
         handle
     }
 
+    /// Returns the SHA3-256 of the transaction hash, `number`, and `scheme` as an address.
     fn hashed(&self, number: &[u8], scheme: &[u8]) -> AccountAddress {
         let transaction = self.environment.transaction_hash;
         AccountAddress::new(
@@ -156,6 +169,14 @@ impl<'a> Context<'a> {
         )
     }
 
+    /// Checks the type arguments of a call against the type parameters of its function.
+    ///
+    /// # Errors
+    ///
+    /// * `NUMBER_OF_TYPE_ARGUMENTS_MISMATCH` if their number is wrong.
+    /// * `TYPE_RESOLUTION_FAILURE` if a type is not declared, nests too deep, or has too long a
+    ///   name.
+    /// * `CONSTRAINT_NOT_SATISFIED` if a type lacks a required ability.
     pub(crate) fn check_type_arguments(
         &self,
         type_args: &[TypeTag],
@@ -180,10 +201,12 @@ impl<'a> Context<'a> {
         self.chain.registry().group_key(address)
     }
 
-    /// Reads the resource `T` at `address`, in its group or in a slot of its own.
+    /// Reads the resource `T` at `address`, from its resource group or from a slot of its own.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or the resource does not decode, and
+    /// [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub fn read_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
@@ -200,10 +223,12 @@ impl<'a> Context<'a> {
         Ok(bytes.map(|bytes| decode_resource(&bytes)).transpose()?)
     }
 
-    /// Reads a resource without which the function cannot go on.
+    /// Reads a resource that the function requires.
     ///
     /// # Errors
-    /// [`VmError::MissingResource`] where there is none, and those of [`Context::read_resource`].
+    ///
+    /// Returns [`VmError::MissingResource`] if the resource does not exist, or the error of
+    /// [`Self::read_resource`].
     pub fn require_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
@@ -213,10 +238,13 @@ impl<'a> Context<'a> {
             .ok_or(VmError::MissingResource)
     }
 
-    /// Whether a resource of the type `tag` is at `address`; for types that only a type argument names.
+    /// Returns `true` if `address` has a resource of the type `tag`. This is for types known only
+    /// as type arguments.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+    /// limit is exceeded.
     pub fn resource_exists(
         &mut self,
         address: AccountAddress,
@@ -235,7 +263,9 @@ impl<'a> Context<'a> {
     /// Writes the resource `T` at `address`.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out: what a slot held before decides its price.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, because the price depends on the
+    /// previous value of the slot. Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub fn write_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
@@ -245,10 +275,11 @@ impl<'a> Context<'a> {
         self.put_resource::<T>(address, type_args, Some(encode(value)))
     }
 
-    /// Removes the resource `T` from `address`, if it is there.
+    /// Removes the resource `T` from `address`, if it exists.
     ///
     /// # Errors
-    /// As [`Context::write_resource`].
+    ///
+    /// Returns the errors of [`Self::write_resource`].
     pub fn remove_resource<T: MoveStruct>(
         &mut self,
         address: AccountAddress,
@@ -274,10 +305,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reads the item of a table under a key in its BCS form.
+    /// Reads the item of a table. `key` is the BCS form of the item's key.
     ///
     /// # Errors
-    /// When the state cannot be read or gas runs out.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+    /// limit is exceeded.
     pub fn read_item(
         &mut self,
         handle: &AccountAddress,
@@ -287,10 +320,12 @@ impl<'a> Context<'a> {
         self.changes.get(&mut self.meter, &key)
     }
 
-    /// Writes the item of a table under a key in its BCS form; `None` removes it.
+    /// Writes the item of a table, or removes it if `value` is `None`. `key` is the BCS form of the
+    /// item's key.
     ///
     /// # Errors
-    /// As [`Context::write_resource`].
+    ///
+    /// Returns the errors of [`Self::write_resource`].
     pub fn put_item(
         &mut self,
         handle: &AccountAddress,
@@ -301,10 +336,12 @@ impl<'a> Context<'a> {
         self.changes.put(&mut self.meter, &key, value)
     }
 
-    /// Emits an event into the stream of `handle`, whose counter goes up by one.
+    /// Emits an event into the stream of `handle` and increments the counter of the stream.
     ///
     /// # Errors
-    /// When gas runs out or the event is too large.
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded, `STORAGE_WRITE_LIMIT_REACHED` if
+    /// the events exceed a limit, and [`VmError::Arithmetic`] if the counter overflows.
     pub fn emit_to<E: MoveStruct>(
         &mut self,
         handle: &mut EventHandle<E>,
@@ -324,7 +361,9 @@ impl<'a> Context<'a> {
     /// Emits a module event.
     ///
     /// # Errors
-    /// When gas runs out or the event is too large.
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded, and
+    /// `STORAGE_WRITE_LIMIT_REACHED` if the events exceed a limit.
     pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), VmError> {
         let data = self.event_data(event)?;
         let type_tag = self.chain.registry().tag_of::<E>(&[]).into();
@@ -338,18 +377,22 @@ impl<'a> Context<'a> {
         Ok(data)
     }
 
-    /// Ends the transaction.
+    /// Ends the transaction and returns its writes and events.
     pub fn finish(self) -> (WriteSet, Vec<ContractEvent>) {
         (self.changes.into_write_set(), self.events)
     }
 
-    /// Drops all changes and events after `mark`ed point; see [`Context::mark`].
+    /// Discards all changes and events since `mark` was taken.
+    ///
+    /// The gas used stays charged, and the counters of unique addresses and table handles are not
+    /// reset.
     pub fn roll_back(&mut self, mark: Mark<'a>) {
         self.changes = mark.changes;
         self.events.truncate(mark.events);
     }
 
-    /// Notes where the transaction stands, so that a part of it that fails can be undone.
+    /// Records the changes and events so far, so that a failed part of the transaction can be
+    /// undone.
     pub fn mark(&self) -> Mark<'a> {
         Mark {
             changes: self.changes.clone(),
@@ -358,14 +401,16 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A point of a transaction to which it can be rolled back.
+/// A point of a transaction that it can be rolled back to.
 pub struct Mark<'a> {
     changes: ChangeSet<'a>,
     events: usize,
 }
 
+/// Returns the BCS form of a value, without spare capacity.
 fn encode<T: MoveType>(value: &T) -> Bytes {
-    /// Room for what most accounts hold, taken at once; what is kept has no more than it needs.
+    /// Initial capacity of the buffer, in bytes, which fits most account resources. It avoids
+    /// reallocations; the returned copy has the exact size.
     const USUAL_BYTES: usize = 256;
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     bcs::serialize_into(&mut bytes, value).expect("declared types have a BCS form");

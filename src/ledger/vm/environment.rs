@@ -1,12 +1,12 @@
-//! The block that a transaction runs in.
+//! The block that a transaction is executed in.
 
 use ledger_crypto::HashValue;
 use ledger_types::LedgerInfo;
 
 const USECS_PER_SEC: u64 = 1_000_000;
 
-/// The block of a transaction and the hash of the transaction. Its time is that of the block, never of
-/// a clock.
+/// The block of a transaction and the hash of the transaction. The time is the time of the block,
+/// not of a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Environment {
     /// Height of the block.
@@ -25,7 +25,7 @@ impl Environment {
         transaction_hash: HashValue::ZERO,
     };
 
-    /// Returns the environment of a block directly after the state of the ledger that `info` describes,
+    /// Returns the environment of the block that directly follows the state described by `info`,
     /// with the same time.
     pub fn after(info: &LedgerInfo, transaction_hash: HashValue) -> Self {
         Self {

@@ -1,4 +1,5 @@
-//! How a function of the framework fails: the transaction is kept, pays, and changes nothing else.
+//! Failures of framework functions. A failed transaction stays in the ledger and pays for gas, but
+//! changes nothing else.
 
 use crate::{Chain, ErrorConstant};
 use ledger_types::{
@@ -8,15 +9,17 @@ use ledger_types::{
 
 macro_rules! miscellaneous_statuses {
     ($($variant:ident = $code:literal $name:literal,)*) => {
-        /// A failure that is neither an abort nor lies in the function's own code: a call that does not
-        /// fit (numbers in the reference's class of verification errors, 1000-1999) or a limit of the
-        /// execution (4000-4999). The names are what `vm_status` shows.
+        /// A failure without an abort code that is not in the code of the function.
+        ///
+        /// A call that does not fit the function has a number of 1000 to 1999, which is the
+        /// reference node's class of verification errors. A limit of the execution has a number of
+        /// 4000 to 4999. `vm_status` has the names.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[allow(missing_docs, reason = "the names and numbers of the table say all there is")]
         pub enum MiscellaneousStatus { $($variant = $code,)* }
 
         impl MiscellaneousStatus {
-            /// The name that `vm_status` shows for a code.
+            /// Returns the name of a code in `vm_status`.
             pub fn name_of(code: u64) -> Option<&'static str> {
                 match code { $($code => Some($name),)* _ => None }
             }
@@ -35,27 +38,27 @@ miscellaneous_statuses! {
     StorageWriteLimitReached = 4031 "STORAGE_WRITE_LIMIT_REACHED",
 }
 
-/// Why a transaction did not do what it was to do.
+/// A failure of a call.
 #[derive(Debug, Clone)]
 pub enum VmError {
-    /// A function refused.
+    /// A function aborted.
     Abort {
-        /// Which module, the vendor word left open.
+        /// Name of the module that aborted; may contain a placeholder for the vendor word.
         module: &'static str,
-        /// Why.
+        /// Abort code with its name and description.
         error: ErrorConstant,
     },
-    /// More gas than the transaction allowed itself.
+    /// The transaction needs more gas than its maximum.
     OutOfGas,
-    /// The call does not fit the function, or passed a limit.
+    /// The call does not fit the function, or the transaction exceeds a limit.
     Miscellaneous(MiscellaneousStatus),
-    /// The function needs a resource that is not there.
+    /// The function needs a resource that does not exist.
     MissingResource,
-    /// The function is to make a resource that is there.
+    /// The function creates a resource that exists already.
     ResourceExists,
     /// A number does not fit its type.
     Arithmetic,
-    /// The state could not be read: nothing is committed, execution stops.
+    /// The state cannot be read. Nothing is committed, and execution stops.
     State(StateError),
 }
 
@@ -88,7 +91,8 @@ impl VmError {
     /// Returns the status code of the failure.
     ///
     /// # Errors
-    /// `StateError` if the failure is a state that could not be read. It has no code.
+    ///
+    /// Returns the [`StateError`] if the state could not be read. That failure has no code.
     pub fn code(&self) -> Result<u64, StateError> {
         Ok(match self {
             Self::OutOfGas => code::OUT_OF_GAS,
@@ -101,8 +105,8 @@ impl VmError {
         })
     }
 
-    /// Whether it is not only the call that failed, but the whole transaction that cannot go on: it
-    /// has used up its gas or passed one of its limits, or the state cannot be read.
+    /// Returns `true` if the failure ends the whole transaction, not only the call: the gas or a
+    /// limit of the transaction is exceeded, or the state cannot be read.
     pub fn is_of_transaction(&self) -> bool {
         matches!(
             self,
@@ -112,10 +116,12 @@ impl VmError {
         )
     }
 
-    /// The status that the ledger keeps of a failed call of `called`.
+    /// Returns the status that the ledger records for a failed call of `called`.
     ///
     /// # Errors
-    /// A state that cannot be read has no status: the block stops.
+    ///
+    /// Returns the [`StateError`] if the state could not be read. That failure has no status, and
+    /// the execution of the block stops.
     pub fn into_status(
         self,
         chain: &Chain,
@@ -192,7 +198,8 @@ impl Chain {
                 };
                 format!("Execution failed in {place} at code offset {code_offset}")
             }
-            // Only a simulation has the status of a refusal: no refused transaction is in the ledger.
+            // Only simulations have validation statuses here, because the ledger has no rejected
+            // transactions.
             ExecutionStatus::MiscellaneousError(code) => code
                 .and_then(|code| {
                     let refusal = || ValidationStatus::from_code(code).map(ValidationStatus::name);
@@ -204,6 +211,8 @@ impl Chain {
     }
 }
 
+/// Returns the full name of a function, or the module id if the module has no function with this
+/// index.
 fn function_name(chain: &Chain, module: &ModuleId, function: u16) -> String {
     match chain.registry().function_name(module, function) {
         Some(name) => format!("{module}::{name}"),

@@ -1,4 +1,4 @@
-//! Handles of event streams, whose events are numbered, and the ids that name them.
+//! Handles of event streams with numbered events, and the ids that name the streams.
 
 use crate::{MoveType, TypeSignature, move_structs};
 use ledger_types::{AccountAddress, EventKey};
@@ -8,17 +8,17 @@ use std::marker::PhantomData;
 move_structs! {
     module "guid";
 
-    /// A unique id: the account and the number of its creation there.
+    /// A unique id: an account and the number of a creation there.
     GuidId as "ID" has ["copy", "drop", "store"] {
-        /// The number within the account.
+        /// Number of the creation within the account.
         creation_num: u64,
-        /// The account.
+        /// Account that the number belongs to.
         addr: AccountAddress,
     }
 
     /// A unique id that cannot be copied.
     Guid as "GUID" has ["drop", "store"] {
-        /// The id.
+        /// Id of the creation.
         id: GuidId,
     }
 }
@@ -27,16 +27,17 @@ move_structs! {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct EventHandle<E> {
-    /// How many events the stream has, which is the number of the next one.
+    /// Number of events in the stream, which is also the number of the next event.
     pub counter: u64,
-    /// Names the stream.
+    /// Id of the stream.
     pub guid: Guid,
     #[serde(skip)]
     event: PhantomData<fn() -> E>,
 }
 
 impl<E> EventHandle<E> {
-    /// The handle of a new stream of `address`, the `creation_num`-th thing created there.
+    /// Creates the handle of a new stream of `address`. `creation_num` is the number of the
+    /// creation within the account.
     pub fn new(address: AccountAddress, creation_num: u64) -> Self {
         Self {
             counter: 0,
@@ -50,7 +51,7 @@ impl<E> EventHandle<E> {
         }
     }
 
-    /// The name of the stream.
+    /// Returns the key of the stream.
     pub fn key(&self) -> EventKey {
         EventKey {
             creation_number: self.guid.id.creation_num,

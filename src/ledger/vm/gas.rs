@@ -1,9 +1,9 @@
-//! The gas meter and the limits of one transaction. It counts internal units and charges whole gas
-//! units.
+//! The gas meter and the limits of one transaction. The meter counts internal gas units and charges
+//! whole gas units.
 //!
-//! Transactions, reads, writes and event bytes have the prices of the reference node
-//! (docs/reference/framework.md#f15). The prices of work, of an event and of further signatures are
-//! our own, and the bytes of a transaction have no IO price.
+//! Transactions, reads, writes, and event bytes have the prices of the reference node
+//! (docs/reference/framework.md#f15). Execution, events, and further signatures have prices of this
+//! ledger. The bytes of a transaction have no IO price.
 
 use crate::{
     MiscellaneousStatus, VmError,
@@ -12,65 +12,72 @@ use crate::{
 use ledger_types::{Parameters, transaction::TransactionAuthenticator};
 use std::num::NonZeroU64;
 
-/// Internal units of one gas unit.
+/// Number of internal gas units in a gas unit.
 const INTERNAL_PER_UNIT: u64 = 1_000_000;
-/// For any transaction, with one signature.
+/// Price of a transaction with one signature, in internal gas units.
 const INTRINSIC: u64 = 27_600_000;
-/// For each byte of the transaction above [`FREE_BYTES`].
+/// Price of each byte of a transaction above [`FREE_BYTES`], in internal gas units.
 const INTRINSIC_PER_BYTE: u64 = 11_580;
-/// The bytes of a transaction that the intrinsic charge covers.
+/// Number of bytes of a transaction that [`INTRINSIC`] covers.
 const FREE_BYTES: u64 = 600;
-/// For reading a slot.
+/// Price of reading a slot, in internal gas units.
 const READ_SLOT: u64 = 3_023_850;
-/// For each byte read, in steps of [`READ_STEP_BYTES`].
+/// Price of each byte read, in internal gas units. Reads are rounded up to [`READ_STEP_BYTES`].
 const READ_PER_BYTE: u64 = 1_510;
-/// Reads are charged as whole steps of this many bytes.
+/// Step to which the size of a read is rounded up, in bytes.
 const READ_STEP_BYTES: u64 = 4096;
-/// For writing a slot.
+/// Price of writing a slot, in internal gas units.
 const WRITE_SLOT: u64 = 895_680;
-/// For each byte written, and for each byte of an event.
+/// Price of each byte written and of each byte of an event, in internal gas units.
 const WRITE_PER_BYTE: u64 = 890;
-/// For an event, whatever its data: its row, its place in the index of its stream and its hash. The
-/// reference charges for the bytes alone.
+/// Price of an event regardless of its data, in internal gas units. It pays for the event's row,
+/// its entry in the index of its stream, and its hash. The reference node charges for the bytes
+/// only.
 const EVENT: u64 = 1_000_000;
 
-/// Maximum size of the value of a slot or of an event, in bytes.
+/// Maximum size of the key and value of a written slot, and of the data of an event, in bytes.
 ///
-/// The reference node has the same limits, but counts the key of a slot too
-/// (docs/reference/reference-node.md#r32).
+/// The reference node has the same limits (docs/reference/reference-node.md#r32).
 const ITEM_BYTES_MAX: usize = 1 << 20;
-/// The most bytes of all writes, and of all events, of a transaction.
+/// Maximum size of all writes of a transaction, and of all its events, in bytes.
 const ALL_BYTES_MAX: usize = 10 << 20;
-/// The most slots that a transaction may change.
+/// Maximum number of slots that a transaction may change.
 const WRITES_MAX: usize = 8192;
-/// The most events of a transaction. The reference bounds them by their bytes and gas alone; small
-/// events would then fill memory at little cost.
+/// Maximum number of events of a transaction.
+///
+/// The reference node limits events by their bytes and gas only. Small events would then fill
+/// memory at little cost.
 const EVENTS_MAX: usize = 8192;
 
-/// What work costs beside reading and writing slots, in internal gas units. Fitted to measured times,
-/// so that gas follows cost: a transfer takes 0.24 us per gas unit, and nothing may take more than five
-/// times that (`benches/functions.rs`, which also has the worst arguments; measured 2026-11-21).
+/// Prices of execution, in internal gas units. They do not include the IO of slots.
+///
+/// The prices are fitted to measured times, so that gas follows cost. A transfer takes 0.24 us per
+/// gas unit, and no function may take more than five times that. `benches/functions.rs` checks
+/// this, also with the worst arguments (measured 2026-11-21).
 pub mod cost {
-    /// For looking at or changing a value, also one that the transaction looked at before: its key is
-    /// made and it is decoded or encoded each time.
+    /// Price of one access to a value, also if the transaction accessed the value before. Each
+    /// access builds the key and decodes or encodes the value.
     pub const ACCESS: u64 = 500_000;
-    /// For each byte of the key and the value of an access.
+    /// Price of each byte of the key and value of an access.
     pub const ACCESS_PER_BYTE: u64 = 3_000;
-    /// For each byte of a call that is stored on the ledger and executed from there: as if it were sent.
+    /// Price of each byte of a call that is stored on the ledger and executed from there. It equals
+    /// the price of the byte in a submitted transaction.
     pub const PAYLOAD_PER_BYTE: u64 = super::INTRINSIC_PER_BYTE;
-    /// For hashing, whatever the length.
+    /// Price of a hash regardless of the length of its input.
     pub const HASH_BASE: u64 = 500_000;
-    /// For each byte that is hashed.
+    /// Price of each hashed byte.
     pub const HASH_PER_BYTE: u64 = 2_000;
-    /// For checking one signature.
+    /// Price of checking one signature.
     pub const SIGNATURE_CHECK: u64 = 30_000_000;
-    /// For one step along a chain of owners or through a list, beside what it reads.
+    /// Price of one step along a chain of owners or through a list, without its reads.
     pub const STEP: u64 = 50_000;
 }
 
-/// The prices and limits that hold on a chain with these `parameters`, by the names that the
-/// reference gives them; those that it has no name for are named alike. Prices are in internal units,
-/// the storage fee in the coin's smallest unit. `0x1::gas_schedule` shows them.
+/// Returns the prices and limits of a chain with these `parameters`, by name.
+///
+/// Names are those of the reference node. An entry that the reference node does not have is named
+/// in the same style. Prices are in internal gas units; the gas unit price and storage fees are in
+/// the coin's smallest unit. `0x1::gas_schedule` publishes the list.
 pub fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
     vec![
         ("txn.gas_unit_scaling_factor", INTERNAL_PER_UNIT),
@@ -124,14 +131,16 @@ pub fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// Rounds internal units up to gas units.
+/// Converts internal gas units to gas units, rounded up.
 fn units(internal: u64) -> u64 {
     internal.div_ceil(INTERNAL_PER_UNIT)
 }
 
-/// The internal units of a transaction of this size before it does anything. [`INTRINSIC`] pays for one
-/// signature; each more costs as much to check as one that a program checks, and is charged the same:
-/// else a transaction with as many as are allowed would take their time for nothing.
+/// Returns the price of a transaction before it executes, in internal gas units.
+///
+/// The base price covers one signature. Each further one is charged as a signature that a function
+/// checks, because it takes the same time. Otherwise a transaction with the maximum number of
+/// signatures would take their time for free.
 pub fn intrinsic(size_bytes: usize, signatures: u64) -> u64 {
     let extra = (size_bytes as u64).saturating_sub(FREE_BYTES);
     let more_signatures = signatures.saturating_sub(1);
@@ -140,13 +149,13 @@ pub fn intrinsic(size_bytes: usize, signatures: u64) -> u64 {
         .saturating_add(more_signatures.saturating_mul(cost::SIGNATURE_CHECK))
 }
 
-/// The least `max_gas_amount` with which a transaction of this size and with as many signatures is taken
-/// at all.
+/// Returns the smallest `max_gas_amount` that is accepted for a transaction of `size_bytes` bytes
+/// with the signatures of `authenticator`, in gas units.
 pub fn intrinsic_units(size_bytes: usize, authenticator: &TransactionAuthenticator) -> u64 {
     units(intrinsic(size_bytes, authenticator.billed_signatures()))
 }
 
-/// Counts what a transaction uses, up to its limit.
+/// A counter of the gas that a transaction uses, with a limit.
 #[derive(Debug, Clone)]
 pub struct GasMeter {
     limit: u64,
@@ -158,7 +167,7 @@ pub struct GasMeter {
     writes: Counted,
 }
 
-/// How many of something, and their bytes.
+/// A number of items and their total size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     count: usize,
@@ -166,7 +175,12 @@ struct Counted {
 }
 
 impl Counted {
-    /// Adds one of `bytes`; an error where a limit is passed.
+    /// Adds an item of `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns `STORAGE_WRITE_LIMIT_REACHED` if the item, the total size, or the number of items is
+    /// above its limit.
     fn add(&mut self, bytes: usize, count_max: usize) -> Result<(), VmError> {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -179,8 +193,8 @@ impl Counted {
 }
 
 impl GasMeter {
-    /// A meter for what allows itself `max_gas_amount` units and costs `intrinsic` internal ones before it
-    /// does anything.
+    /// Creates a meter with a limit of `max_gas_amount` gas units and an initial charge of
+    /// `intrinsic` internal gas units.
     pub fn new(max_gas_amount: u64, intrinsic: u64) -> Self {
         Self {
             limit: max_gas_amount.saturating_mul(INTERNAL_PER_UNIT),
@@ -189,7 +203,7 @@ impl GasMeter {
         }
     }
 
-    /// A meter for what nobody pays for.
+    /// Creates a meter without a limit, for execution without a payer.
     pub fn unlimited() -> Self {
         Self {
             limit: u64::MAX,
@@ -202,6 +216,7 @@ impl GasMeter {
         }
     }
 
+    /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit.
     fn check_limit(&self) -> Result<(), VmError> {
         if self.sum() > self.limit {
             Err(VmError::OutOfGas)
@@ -221,20 +236,20 @@ impl GasMeter {
         self.check_limit()
     }
 
-    /// Charges for work, in internal units.
+    /// Charges for execution, in internal gas units.
     pub(crate) fn charge_execution(&mut self, internal: u64) -> Result<(), VmError> {
         self.execution = self.execution.saturating_add(internal);
         self.check_limit()
     }
 
-    /// Charges for looking at or changing a value whose key and value have `bytes`.
+    /// Charges for one access to a value. `bytes` is the size of its key and value.
     pub(crate) fn charge_access(&mut self, bytes: usize) -> Result<(), VmError> {
         self.charge_execution(
             cost::ACCESS.saturating_add((bytes as u64).saturating_mul(cost::ACCESS_PER_BYTE)),
         )
     }
 
-    /// Charges for reading a slot with a value of `bytes`.
+    /// Charges for reading a slot with a value of `bytes` bytes.
     pub(crate) fn charge_read(&mut self, bytes: usize) -> Result<(), VmError> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
         self.charge_io(
@@ -242,17 +257,27 @@ impl GasMeter {
         )
     }
 
-    /// Charges an orderless transaction for the `bytes` of nonces beside its own, which are looked through
-    /// and written again. The slot that they lie in is paid for like the account that a sequence number
-    /// lies in: by the intrinsic charge.
+    /// Charges an orderless transaction for the nonces stored beside its own, which have `bytes`
+    /// bytes in sum and are searched and rewritten.
+    ///
+    /// The intrinsic charge pays for their slot, as it does for the account that holds a sequence
+    /// number.
     pub(crate) fn charge_nonces(&mut self, bytes: usize) -> Result<(), VmError> {
         let bytes = bytes as u64;
         self.charge_io(bytes.saturating_mul(READ_PER_BYTE + WRITE_PER_BYTE))?;
         self.charge_execution(bytes.saturating_mul(2 * cost::ACCESS_PER_BYTE))
     }
 
-    /// Charges for the slots that the transaction changes: for writing them, and for the room they
-    /// take, which has a price in coins, at `storage_gas_price` coins for a gas unit; `None`: it is free.
+    /// Charges for the slots that a transaction changes: for the writes and for the storage
+    /// deposits.
+    ///
+    /// Deposits have a price in coins. `storage_gas_price`, the price of a gas unit in the coin's
+    /// smallest unit, converts them to gas. With `None`, storage is free.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the limit is exceeded, and `STORAGE_WRITE_LIMIT_REACHED` if
+    /// a slot, all slots, or their number are above a limit.
     pub(crate) fn charge_writes(
         &mut self,
         changes: impl Iterator<Item = SlotChange>,
@@ -276,13 +301,18 @@ impl GasMeter {
         Ok(())
     }
 
-    /// Charges for an event with `bytes` of data.
+    /// Charges for an event with `bytes` bytes of data.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the limit is exceeded, and `STORAGE_WRITE_LIMIT_REACHED` if
+    /// the event, all events, or their number are above a limit.
     pub(crate) fn charge_event(&mut self, bytes: usize) -> Result<(), VmError> {
         self.events.add(bytes, EVENTS_MAX)?;
         self.charge_io(EVENT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)))
     }
 
-    /// What was used, in whole units: at most the limit.
+    /// Returns the gas used, in gas units and at most the limit.
     pub(crate) fn used(&self) -> GasUsed {
         GasUsed {
             total: units(self.sum().min(self.limit)),
@@ -293,21 +323,24 @@ impl GasMeter {
     }
 }
 
-/// Gas units of a transaction. Each figure is rounded up by itself, so parts may exceed the total.
+/// The gas used by a transaction, in gas units.
+///
+/// Each figure is rounded up on its own, so the parts may exceed the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GasUsed {
-    /// All of it, storage included; what is charged.
+    /// Gas charged, storage included.
     pub total: u64,
-    /// For execution.
+    /// Gas for execution.
     pub execution: u64,
-    /// For reading and writing.
+    /// Gas for IO.
     pub io: u64,
-    /// What is paid and given back for storage, in the coin's smallest unit.
+    /// Deposits and refunds for storage, in the coin's smallest unit.
     pub storage_fee: StorageFee,
 }
 
 impl GasUsed {
-    /// The same without the charge for storage, at `gas_unit_price`.
+    /// Returns the same usage without storage. `gas_unit_price` converts the storage fee to gas
+    /// units.
     pub fn without_storage(self, gas_unit_price: u64) -> Self {
         let storage_units = self.storage_fee.fee.div_ceil(gas_unit_price.max(1));
         Self {
@@ -317,7 +350,9 @@ impl GasUsed {
         }
     }
 
-    /// The same with `storage_fee` beside it, at `gas_unit_price`, but no more than `max_gas_amount`.
+    /// Returns the same usage with `storage_fee` for storage.
+    ///
+    /// `gas_unit_price` converts the fee to gas units. The total is at most `max_gas_amount`.
     pub fn with_storage(
         self,
         storage_fee: StorageFee,

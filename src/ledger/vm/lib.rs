@@ -1,19 +1,20 @@
 //! The environment that native modules run in.
 //!
-//! A module declares its structs and functions once, as Rust types. Dispatch, the ABI, the JSON form
-//! of values and gas follow from the declaration.
+//! A module declares its structs and functions once, as Rust types. Dispatch, the ABI, the JSON
+//! form of values, and gas follow from the declaration.
 //!
 //! | module | content |
 //! |---|---|
-//! | `declare` | declarations of modules, structs, functions and abort codes |
-//! | `registry` | the modules of a chain, and their ABI, calls and types |
+//! | `declare` | declarations of modules, structs, functions, and abort codes |
+//! | `registry` | the modules of a chain with their ABI, calls, and types |
 //! | `value` | values of declared types as JSON and BCS |
-//! | `context` | the state, gas and events of a running transaction |
+//! | `context` | the state, gas, and events of a running transaction |
 //! | `gas`, `storage_deposit` | prices and limits of execution and of storage |
-//! | `error` | failures of a program, and the statuses that the ledger records for them |
-//! | `chain` | the identity, the parameters and the modules of a chain |
+//! | `error` | failures of a function, and the statuses that the ledger records for them |
+//! | `chain` | the identity, the parameters, and the modules of a chain |
 
-// Client input must not end the process: a panic is for a broken invariant, and names it.
+// Client input must not end the process. A panic means a broken invariant, and its message names
+// it.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)

@@ -1,4 +1,4 @@
-//! The registry: the native modules of a chain, found by name.
+//! The native modules of a chain, by name.
 
 use crate::{
     ErrorConstant, Function, ModuleDeclaration, MoveStruct, StructDeclaration,
@@ -18,16 +18,17 @@ pub struct ModuleRegistry {
     pub(crate) structs: StructTable,
 }
 
-/// A module and the version of the framework that it came with.
+/// A module and the first framework version that has it.
 #[derive(Debug)]
 pub struct RegisteredModule {
-    /// Version of the framework that the module came with.
+    /// First framework version that has the module.
     pub since_version: u64,
-    /// Its declaration.
+    /// Declaration of the module.
     pub declaration: ModuleDeclaration,
 }
 
-/// A value or a call that does not fit the framework's declarations; the text says where.
+/// A value or a call that does not match the declarations of the framework. The message describes
+/// the mismatch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SchemaError(pub String);
@@ -35,8 +36,8 @@ pub struct SchemaError(pub String);
 impl ModuleRegistry {
     /// Creates the registry of a chain with this vendor word.
     ///
-    /// `native_coin` is the type of the chain's own coin. The layouts of all structs without type
-    /// parameters, or with the chain's coin as the only one, are computed here.
+    /// `native_coin` is the type of the chain's own coin. The layouts of structs without type
+    /// parameters, and of structs with one type parameter for the chain's coin, are computed here.
     pub fn new(
         vendor: &Vendor,
         native_coin: TypeTag,
@@ -60,8 +61,8 @@ impl ModuleRegistry {
 
     /// Computes the tag and the state key path of `T` with these type arguments in advance.
     ///
-    /// Transactions that touch a struct build both from text otherwise, which took a third of the time
-    /// of a transfer.
+    /// Otherwise each transaction that accesses the struct builds both from text, which took a
+    /// third of the time of a transfer.
     #[must_use]
     pub fn with_cached_struct<T: MoveStruct>(mut self, type_args: &[TypeTag]) -> Self {
         let tag = self.make_tag::<T>(type_args);
@@ -69,12 +70,12 @@ impl ModuleRegistry {
         self
     }
 
-    /// The type of the chain's own coin.
+    /// Returns the type of the chain's own coin.
     pub fn native_coin(&self) -> &TypeTag {
         &self.native_coin
     }
 
-    /// The names of the modules at `address` in a version of the framework, ascending.
+    /// Returns the names of the modules at `address` in a framework version, in ascending order.
     pub fn module_names(
         &self,
         address: &AccountAddress,
@@ -92,6 +93,7 @@ impl ModuleRegistry {
             .collect()
     }
 
+    /// Returns the module with this id, in any framework version.
     fn listed(&self, id: &ModuleId) -> Option<&RegisteredModule> {
         if id.address == AccountAddress::ONE {
             self.modules.get(&id.name)
@@ -104,13 +106,13 @@ impl ModuleRegistry {
         self.listed(id).map(|module| &module.declaration)
     }
 
-    /// Whether a version of the framework has this module.
+    /// Returns `true` if the framework version has this module.
     pub fn has_module(&self, id: &ModuleId, framework_version: u64) -> bool {
         self.listed(id)
             .is_some_and(|module| module.since_version <= framework_version)
     }
 
-    /// The function of a module, whatever its kind.
+    /// Returns a function of a module, of any kind.
     pub fn function(&self, module: &ModuleId, name: &Identifier) -> Option<&Function> {
         self.module(module)?
             .functions
@@ -118,7 +120,7 @@ impl ModuleRegistry {
             .find(|function| *name == function.name)
     }
 
-    /// The name of the function at a place of its module's declaration.
+    /// Returns the name of the function with this index in the declaration of its module.
     pub fn function_name(&self, module: &ModuleId, index: u16) -> Option<&'static str> {
         self.module(module)?
             .functions
@@ -126,7 +128,7 @@ impl ModuleRegistry {
             .map(|function| function.name)
     }
 
-    /// The place of a function in its module's declaration.
+    /// Returns the index of a function in the declaration of its module.
     pub fn function_index(&self, module: &ModuleId, name: &Identifier) -> Option<u16> {
         let functions = &self.module(module)?.functions;
         let index = functions
@@ -135,12 +137,12 @@ impl ModuleRegistry {
         u16::try_from(index).ok()
     }
 
-    /// The abort codes that a module declares.
+    /// Returns the abort codes that a module declares.
     pub fn module_errors(&self, id: &ModuleId) -> &'static [ErrorConstant] {
         self.module(id).map_or(&[], |module| module.errors)
     }
 
-    /// The declared structs of a module with the vendor word put into their names.
+    /// Returns the names of the structs of a module, with the vendor word substituted.
     pub fn struct_names(&self, id: &ModuleId) -> Vec<Identifier> {
         self.module(id)
             .into_iter()
@@ -149,13 +151,15 @@ impl ModuleRegistry {
             .collect()
     }
 
-    /// The resource group in which a declared struct lives, if it is a member of one.
+    /// Returns the resource group of a declared struct, or `None` if the struct is not a group
+    /// member.
     pub fn group_of(&self, tag: &StructTag) -> Option<StructTag> {
         self.struct_declaration(tag)
             .filter(|declared| declared.is_group_member)
             .map(|_| self.object_group.clone())
     }
 
+    /// Returns the declaration of a struct. Its name may have the vendor word or the placeholder.
     pub(crate) fn struct_declaration(&self, tag: &StructTag) -> Option<&StructDeclaration> {
         let module = self.module(&tag.module_id())?;
         module.structs.iter().find(|declared| {
@@ -163,6 +167,7 @@ impl ModuleRegistry {
         })
     }
 
+    /// Builds the tag of `T`, without the cache.
     pub(crate) fn make_tag<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
         StructTag {
             address: AccountAddress::ONE,
@@ -172,7 +177,7 @@ impl ModuleRegistry {
         }
     }
 
-    /// The id of a framework module, the vendor word put into its name.
+    /// Returns the id of a framework module, with the vendor word substituted in `name`.
     pub fn module_id(&self, name: &str) -> ModuleId {
         ModuleId {
             address: AccountAddress::ONE,

@@ -1,17 +1,17 @@
 //! Storage fees: a deposit per slot, which grows with the slot and is refunded when the slot is
 //! deleted (docs/reference/framework.md#f14).
 //!
-//! Unlike on the reference node, the deposit follows from the size of the slot alone, so it is not
+//! Unlike on the reference node, the deposit is a function of the size of the slot, so it is not
 //! stored. A slot that shrinks gets no refund, so a deletion never refunds more than was paid. A
-//! slot that shrinks and grows again pays for the growth again, and a deletion refunds the deposit
-//! of the last size.
+//! slot that shrinks and grows again pays for the growth again. A deletion refunds the deposit of
+//! the last size.
 
-/// For a slot, in the coin's smallest unit.
+/// Deposit for a slot of any size, in the coin's smallest unit.
 pub(crate) const PER_SLOT: u64 = 400_000;
-/// For each byte of a slot's key and value, in the coin's smallest unit.
+/// Deposit for each byte of the key and value of a slot, in the coin's smallest unit.
 pub(crate) const PER_BYTE: u64 = 400;
 
-/// What happens to the size of a slot, key and value together; `None`: there is no slot.
+/// A change of the size of a slot, key and value in sum. `None` means that the slot does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotChange {
     /// Size before the transaction, in bytes.
@@ -20,7 +20,7 @@ pub struct SlotChange {
     pub bytes_after: Option<usize>,
 }
 
-/// What a transaction pays and gets back for storage, in the coin's smallest unit.
+/// The deposits and refunds of a transaction for storage, in the coin's smallest unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StorageFee {
     /// Deposits for new and grown slots.
@@ -29,12 +29,14 @@ pub struct StorageFee {
     pub refund: u64,
 }
 
+/// Returns the deposit of a slot with `bytes` bytes.
 fn deposit(bytes: usize) -> u64 {
     PER_SLOT + PER_BYTE * bytes as u64
 }
 
 impl StorageFee {
-    /// Adds one slot. Sizes are bounded by the limits of a transaction, so the sums cannot overflow.
+    /// Adds the change of one slot. The limits of a transaction bound the sizes, so the sums cannot
+    /// overflow.
     pub fn add(&mut self, change: SlotChange) {
         match (change.bytes_before, change.bytes_after) {
             (None, Some(after)) => self.fee += deposit(after),
@@ -53,7 +55,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever a slot goes through, its deletion gives back at most what was paid for it.
         #[test]
         fn no_more_is_given_back_than_was_paid(sizes in proptest::collection::vec(0..2_000_000usize, 1..20)) {
             let mut total = StorageFee::default();

@@ -1,4 +1,4 @@
-//! Well-known struct types of a chain, with names, layouts and state key paths computed once.
+//! Well-known struct types of a chain, with names, layouts, and state key paths computed once.
 
 use crate::{CachedType, ModuleRegistry, MoveStruct, with_vendor};
 use bytes::Bytes;
@@ -15,17 +15,17 @@ struct TagAndPath {
 /// The well-known struct types of a chain.
 #[derive(Debug, Default)]
 pub(crate) struct StructTable {
-    /// Structs that nearly every transaction touches, by Rust type, with the type arguments that they
-    /// nearly always have.
+    /// Structs that nearly every transaction accesses, by Rust type, with their most frequent type
+    /// arguments.
     by_rust_type: HashMap<TypeId, TagAndPath>,
     /// Structs without type parameters, or with the chain's coin as the only type argument.
     by_tag: HashMap<StructTag, Arc<CachedType>>,
-    /// The same, by the part of a resource's state key that follows the address.
+    /// The same structs, by the part of their state keys that follows the address.
     by_path: HashMap<Bytes, Arc<CachedType>>,
 }
 
 impl StructTable {
-    /// Computes the layouts of the structs of `registry`, whose modules are complete.
+    /// Computes the layouts of the structs of `registry`, which must have all of its modules.
     pub(crate) fn of(registry: &ModuleRegistry) -> Self {
         let mut table = Self::default();
         for tag in tags(registry) {
@@ -42,13 +42,14 @@ impl StructTable {
         table
     }
 
-    /// Adds the Rust type `T`, whose tag is `tag`.
+    /// Adds the Rust type `T` with its tag.
     pub(crate) fn insert<T: MoveStruct>(&mut self, tag: StructTag) {
         let path = StateKey::resource_path(&tag);
         self.by_rust_type
             .insert(TypeId::of::<T>(), TagAndPath { tag, path });
     }
 
+    /// Returns the entry of `T` if it has these type arguments.
     fn get<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Option<&TagAndPath> {
         self.by_rust_type
             .get(&TypeId::of::<T>())
@@ -56,8 +57,8 @@ impl StructTable {
     }
 }
 
-/// Returns the tags of the structs without type parameters, and of those with one, for the chain's
-/// coin.
+/// Returns the tags of the structs without type parameters, and of the structs with one type
+/// parameter for the chain's coin.
 fn tags(registry: &ModuleRegistry) -> impl Iterator<Item = StructTag> {
     registry.modules.iter().flat_map(|(module, registered)| {
         registered
@@ -81,12 +82,13 @@ fn tags(registry: &ModuleRegistry) -> impl Iterator<Item = StructTag> {
 }
 
 impl ModuleRegistry {
-    /// What is known of a struct type; `None` of those that are rarely shown.
+    /// Returns the cached name and layout of a struct type, or `None` if the type is not cached.
     pub fn cached_type(&self, tag: &StructTag) -> Option<&CachedType> {
         self.structs.by_tag.get(tag).map(Arc::as_ref)
     }
 
-    /// Whose resource a key names, and its type, where that is a known one: told without decoding the key.
+    /// Returns the address and the cached type of the resource that `key` names, or `None` if the
+    /// type is not cached. The key is not decoded.
     pub fn cached_resource(&self, key: &StateKey) -> Option<(AccountAddress, &CachedType)> {
         let address = key.address()?;
         let path = key.as_bytes().get(1 + AccountAddress::LENGTH..)?;
@@ -94,7 +96,7 @@ impl ModuleRegistry {
         Some((address, known))
     }
 
-    /// The tag of a declared struct of this chain.
+    /// Returns the tag of a declared struct of this chain.
     pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
         match self.structs.get::<T>(type_args) {
             Some(known) => known.tag.clone(),
@@ -102,12 +104,12 @@ impl ModuleRegistry {
         }
     }
 
-    /// The state key of the object resource group at `address`.
+    /// Returns the state key of the object resource group at `address`.
     pub fn group_key(&self, address: &AccountAddress) -> StateKey {
         StateKey::with_path(address, &self.group_path)
     }
 
-    /// The state key of the resource `T` at `address`.
+    /// Returns the state key of the resource `T` at `address`.
     pub fn resource_key<T: MoveStruct>(
         &self,
         address: &AccountAddress,
@@ -119,7 +121,7 @@ impl ModuleRegistry {
         }
     }
 
-    /// Whether `key` is that of the resource `T` at some address.
+    /// Returns `true` if `key` is the state key of the resource `T` at some address.
     pub fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
         match self.structs.get::<T>(type_args) {
             Some(known) => key.path() == Some(&known.path[..]),

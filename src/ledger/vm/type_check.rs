@@ -1,32 +1,36 @@
-//! What may stand as a type argument: declared types of the framework, and markers, which are struct
-//! tags at other addresses. No module stands behind a marker, so it has no abilities; a coin type needs
-//! none.
+//! Checks of type arguments.
+//!
+//! A type argument may be a declared type of the framework or a marker: a struct tag at another
+//! address. A marker has no module and thus no abilities. A coin type needs none.
 
 use crate::{Constraints, ModuleRegistry};
 use ledger_types::{AccountAddress, StructTag, TYPE_DEPTH_MAX, TypeTag};
 
-/// The longest name of a type argument, in bytes. Names of types are read back up to 4096 bytes
-/// (`TypeTag::from_str`), and the struct that the argument will stand in needs some of them.
+/// Maximum length of the name of a type argument, in bytes. Parsing accepts type names of up to
+/// 4096 bytes (`TypeTag::from_str`), and a struct around the argument needs some of them.
 const NAME_BYTES_MAX: usize = 3072;
 
-/// Why a type cannot be a type argument of a function.
+/// The reason for which a type cannot be a type argument of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeArgumentError {
-    /// Too few or too many.
+    /// The number of type arguments is wrong.
     Count,
-    /// A type of the framework that is not declared, or with a wrong number of arguments of its own; or
-    /// one so deep or with a name so long that a type around it could not be read from its name.
+    /// A framework type is not declared or has a wrong number of type arguments. Or a type nests so
+    /// deep or has so long a name that a type around it could not be parsed.
     Unknown,
-    /// It lacks an ability that the function asks for.
+    /// The type lacks an ability that the function requires.
     Constraint,
 }
 
 impl ModuleRegistry {
-    /// Checks the type arguments of a call against the constraints of the function, in a version of the
-    /// framework: types of modules that are not on yet are unknown.
+    /// Checks the type arguments of a call against the constraints of the function.
+    ///
+    /// Types of modules that `framework_version` does not have are unknown.
     ///
     /// # Errors
-    /// The first that does not fit.
+    ///
+    /// Returns the error of the first type argument that does not fit, or
+    /// [`TypeArgumentError::Count`].
     pub(crate) fn check_type_arguments(
         &self,
         type_args: &[TypeTag],
@@ -37,7 +41,8 @@ impl ModuleRegistry {
             return Err(TypeArgumentError::Count);
         }
         for (tag, constraints) in type_args.iter().zip(parameters) {
-            // One level is left for the struct that the argument will stand in, as in calls in JSON.
+            // Reserves one level for a struct that has the type as its argument, as calls in JSON
+            // do.
             if tag.depth() >= TYPE_DEPTH_MAX || name_bytes_bound(tag) > NAME_BYTES_MAX {
                 return Err(TypeArgumentError::Unknown);
             }
@@ -52,7 +57,8 @@ impl ModuleRegistry {
         Ok(())
     }
 
-    /// Whether the types of the framework in `tag`, whose nesting is bounded, are declared.
+    /// Checks that the framework types in `tag` are declared. The nesting of `tag` is bounded, so
+    /// the recursion is too.
     fn check_declared(
         &self,
         tag: &TypeTag,
@@ -84,6 +90,7 @@ impl ModuleRegistry {
             .try_for_each(|tag| self.check_declared(tag, framework_version))
     }
 
+    /// Returns `true` if a type has an ability.
     fn has_ability(&self, tag: &TypeTag, ability: &str) -> bool {
         match tag {
             TypeTag::Struct(tag) if is_built_in(tag) => {
@@ -103,11 +110,11 @@ impl ModuleRegistry {
     }
 }
 
-/// At least as many bytes as the name of a type has.
+/// Returns an upper bound of the length of a type's name, in bytes.
 fn name_bytes_bound(tag: &TypeTag) -> usize {
-    // `signer`, `address`, and `vector<>` are the longest words.
+    // `vector<>` is the longest name of a type that is not a struct.
     const WORD_BYTES: usize = 8;
-    // An address in full, `::` twice, `<` and `>`.
+    // A full address, `::` twice, `<`, and `>`.
     const STRUCT_BYTES: usize = 66 + 4 + 2;
     match tag {
         TypeTag::Vector(item) => WORD_BYTES + name_bytes_bound(item),
@@ -120,7 +127,7 @@ fn name_bytes_bound(tag: &TypeTag) -> usize {
     }
 }
 
-/// Types whose form is known without a declaration.
+/// Returns `true` for framework types with a known form, which need no declaration.
 fn is_built_in(tag: &StructTag) -> bool {
     tag.is_framework("string", "String") && tag.type_args.is_empty()
         || tag.is_framework("option", "Option") && tag.type_args.len() == 1

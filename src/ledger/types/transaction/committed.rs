@@ -1,4 +1,5 @@
-//! What the ledger keeps: the transaction in one of its kinds, and the info that proves what it did.
+//! Transactions of every kind as the ledger stores them, and the transaction info that commits to
+//! their results.
 
 use super::{SignedTransaction, payload::refused_when_decoded};
 use crate::{AccountAddress, ContractEvent, ModuleId, Vendor, WriteSet};
@@ -7,19 +8,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::sync::Arc;
 
 refused_when_decoded!(
-    /// Stands for validator transactions, which this ledger has none of.
+    /// Placeholder for validator transactions, which this ledger does not have.
     ValidatorTransaction,
     "a validator transaction"
 );
 refused_when_decoded!(
-    /// Stands for block metadata with randomness, which this ledger has none of.
+    /// Placeholder for block metadata with randomness, which this ledger does not have.
     BlockMetadataExt,
     "extended block metadata"
 );
 
-/// A transaction of the ledger. The order of the variants is the wire's.
+/// A transaction of the ledger. The order of the variants is part of the BCS format.
 ///
-/// A user's is shared with the pool, which holds it until it is durable, so that its parts are copied and freed once only.
+/// A user transaction is shared with the mempool, which holds it until it is durable. Its parts are
+/// thus copied and freed only once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Transaction {
@@ -33,12 +35,12 @@ pub enum Transaction {
 }
 
 impl Transaction {
-    /// The transaction hash.
+    /// Returns the transaction hash.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         vendor.seeds().transaction.hash_bcs(self)
     }
 
-    /// The user transaction, if it is one.
+    /// Returns the user transaction, or `None` if the transaction is of another kind.
     pub fn as_user(&self) -> Option<&SignedTransaction> {
         match self {
             Self::User(transaction) => Some(transaction),
@@ -47,67 +49,68 @@ impl Transaction {
     }
 }
 
-/// The state a chain starts with.
+/// The initial state of a chain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum GenesisPayload {
-    /// Written as it stands.
+    /// State and events that are written as they are, without execution.
     Direct {
-        /// The state.
+        /// Initial state.
         writes: WriteSet,
-        /// The events.
+        /// Initial events.
         events: Vec<ContractEvent>,
     },
 }
 
-/// The first transaction of every block but genesis.
+/// The first transaction of every block except genesis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockMetadata {
-    /// The block hash.
+    /// Hash of the block.
     pub id: HashValue,
-    /// The epoch.
+    /// Epoch of the block.
     pub epoch: u64,
-    /// The round within the epoch.
+    /// Round within the epoch.
     pub round: u64,
-    /// Who proposed the block; zero on a chain of one node.
+    /// Account that proposed the block; zero on a chain of one node.
     pub proposer: AccountAddress,
-    /// Which validators voted for the parent, a bit each.
+    /// Bitmap of the validators that voted for the parent block, one bit per validator.
     #[serde(with = "serde_bytes")]
     pub previous_block_votes_bitvec: Vec<u8>,
-    /// Which validators failed to propose since the parent.
+    /// Indices of the validators that failed to propose since the parent block.
     pub failed_proposer_indices: Vec<u32>,
-    /// Block time, microseconds since the Unix epoch.
+    /// Time of the block, in microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
 }
 
-/// The last transaction of every block but genesis.
+/// The last transaction of every block except genesis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum BlockEpilogue {
     /// The only version.
     V0 {
-        /// The block hash.
+        /// Hash of the block.
         block_id: HashValue,
-        /// How the block ended.
+        /// Totals of the block, and the limits that it reached.
         block_end_info: BlockEndInfo,
     },
 }
 
-/// How a block ended.
+/// Totals of a block, and the limits that it reached.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum BlockEndInfo {
     /// The only version.
     V0 {
-        /// Whether the block's gas limit cut it short.
+        /// `true` if the block reached its gas limit.
         block_gas_limit_reached: bool,
-        /// Whether the block's output limit cut it short.
+        /// `true` if the block reached its output limit.
         block_output_limit_reached: bool,
-        /// Gas units of the work of its transactions: execution and io, without the storage fee's.
+        /// Gas of the user transactions for execution and IO, without storage fees, in gas units.
         block_effective_block_gas_units: u64,
-        /// Bytes of all its events and writes.
+        /// Size of the event data and of the written keys and values, in bytes, without those of
+        /// the epilogue.
         block_approx_output_size: u64,
     },
 }
 
-/// What a transaction did, as a leaf of the transaction accumulator.
+/// The result of a transaction, which is a leaf of the transaction accumulator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TransactionInfo {
     /// The only version.
@@ -117,60 +120,61 @@ pub enum TransactionInfo {
 /// The first version of [`TransactionInfo`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TransactionInfoV0 {
-    /// Gas units charged.
+    /// Gas charged, in gas units.
     pub gas_used: u64,
-    /// How it ended.
+    /// Outcome of the transaction.
     pub status: ExecutionStatus,
-    /// Its hash.
+    /// Hash of the transaction.
     pub transaction_hash: HashValue,
-    /// Root over its events.
+    /// Root hash over the events of the transaction.
     pub event_root_hash: HashValue,
-    /// Hash of its write set.
+    /// Hash of the write set.
     pub state_change_hash: HashValue,
-    /// State root at the end of a block; absent until the state tree exists.
+    /// State root hash at the end of a block; `None` until the ledger has a state tree.
     pub state_checkpoint_hash: Option<HashValue>,
     /// Hash of auxiliary data; this ledger has none.
     pub auxiliary_info_hash: Option<HashValue>,
 }
 
 impl TransactionInfo {
-    /// The fields.
+    /// Returns the fields.
     pub fn v0(&self) -> &TransactionInfoV0 {
         let Self::V0(info) = self;
         info
     }
 }
 
-/// How a committed transaction ended. The order of the variants is the wire's.
+/// The outcome of a committed transaction. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ExecutionStatus {
-    /// It did what it was to do.
+    /// The transaction executed completely.
     Success,
-    /// It used more gas than it allowed.
+    /// The transaction needed more gas than its maximum.
     OutOfGas,
-    /// A function of the framework refused.
+    /// A function of the framework aborted.
     MoveAbort {
-        /// Which module refused.
+        /// Module that aborted.
         location: AbortLocation,
-        /// `category << 16 | reason`.
+        /// Abort code: `category << 16 | reason`.
         code: u64,
-        /// The code in words, where the module has words for it.
+        /// Name and description of the code, if it has a name.
         info: Option<AbortInfo>,
     },
-    /// A function failed without a code: arithmetic out of range, a resource that is missing.
+    /// A function failed without an abort code, for example on an arithmetic overflow or a missing
+    /// resource.
     ExecutionFailure {
-        /// Which module failed.
+        /// Module of the called function.
         location: AbortLocation,
-        /// The index of the function in its module's declaration.
+        /// Index of the called function in the declaration of its module.
         function: u16,
-        /// Always 0: there is no bytecode.
+        /// Offset in the bytecode: always 0, because there is no bytecode.
         code_offset: u16,
     },
-    /// Anything else, with its status code.
+    /// Any other failure, with its status code if it has one.
     MiscellaneousError(Option<u64>),
 }
 
-/// Where an abort was raised.
+/// The location of a failure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AbortLocation {
@@ -178,17 +182,17 @@ pub enum AbortLocation {
     Script,
 }
 
-/// An abort code in words.
+/// The name and the description of an abort code.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AbortInfo {
-    /// The name of the constant.
+    /// Name of the constant.
     pub reason_name: String,
-    /// What it means.
+    /// Description of the constant.
     pub description: String,
 }
 
 impl ExecutionStatus {
-    /// Whether the transaction did what it was to do.
+    /// Returns `true` if the transaction executed completely.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Success)
     }

@@ -1,5 +1,7 @@
-//! What a transaction does. Entry functions are executed, as the sender or as a multisig account; the
-//! other variants decode and are refused by name ([`TransactionPayload::executable`]).
+//! Payloads of transactions.
+//!
+//! The ledger executes entry functions, as the sender or as a multisig account. The other variants
+//! decode, and [`TransactionPayload::executable`] rejects them by name.
 
 use crate::{AccountAddress, Discard, Identifier, ModuleId, TypeTag};
 use bytes::Bytes;
@@ -8,28 +10,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// A call of an entry function.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct EntryFunction {
-    /// The module.
+    /// Module of the function.
     pub module: ModuleId,
-    /// The function in it.
+    /// Name of the function.
     pub function: Identifier,
-    /// Its type arguments.
+    /// Type arguments of the call.
     pub type_args: Vec<TypeTag>,
-    /// Its arguments, each the BCS bytes of its value.
+    /// Arguments of the call, each as the BCS form of its value.
     pub args: Vec<Bytes>,
 }
 
-/// A program sent along with the transaction. Decoded, not executed.
+/// A program that the transaction carries. It is decoded but not executed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Script {
-    /// Its bytecode.
+    /// Bytecode of the program.
     pub code: Bytes,
-    /// Its type arguments.
+    /// Type arguments of the program.
     pub type_args: Vec<TypeTag>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<ScriptArgument>,
 }
 
-/// An argument of a script. The order of the variants is the wire's.
+/// An argument of a script. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum ScriptArgument {
@@ -51,16 +53,16 @@ pub enum ScriptArgument {
     I256([u8; 32]),
 }
 
-/// A call made as a multisig account.
+/// A call that acts as a multisig account.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Multisig {
-    /// The account that acts.
+    /// Address of the multisig account.
     pub multisig_address: AccountAddress,
-    /// What it does; absent when the call is stored on the ledger.
+    /// Call to execute; `None` if it is stored on the ledger.
     pub payload: Option<MultisigPayload>,
 }
 
-/// What a multisig account does.
+/// The call of a multisig account. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum MultisigPayload {
@@ -68,19 +70,19 @@ pub enum MultisigPayload {
     Script(Script),
 }
 
-/// The newer payload form, which carries a nonce or a multisig address beside the call.
+/// The newer payload form, which carries a nonce or a multisig address in addition to the call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum InnerPayload {
     /// The only version.
     V1 {
-        /// What is called.
+        /// Call to execute.
         executable: TransactionExecutable,
-        /// Under which conditions.
+        /// Conditions of the execution.
         extra_config: ExtraConfig,
     },
 }
 
-/// What an [`InnerPayload`] calls.
+/// The call of an [`InnerPayload`]. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TransactionExecutable {
@@ -90,20 +92,23 @@ pub enum TransactionExecutable {
     Encrypted(Encrypted),
 }
 
-/// Under which conditions an [`InnerPayload`] is executed.
+/// Conditions under which an [`InnerPayload`] is executed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ExtraConfig {
     /// The first version.
     V1 {
-        /// Act as this multisig account.
+        /// Multisig account that the call acts as.
         multisig_address: Option<AccountAddress>,
-        /// Replaces the sequence number.
+        /// Nonce that replaces the sequence number.
         replay_protection_nonce: Option<u64>,
     },
-    /// Adds a request for higher limits, which this ledger does not grant.
+    /// The second version, with a request for higher limits, which this ledger does not grant.
     V2(HigherLimits),
 }
 
+/// Declares a type without values, which stands for bytes that this ledger does not support.
+///
+/// Decoding fails with `$text` and "is not supported".
 macro_rules! refused_when_decoded {
     ($(#[$doc:meta])* $name:ident, $text:literal) => {
         $(#[$doc])*
@@ -126,22 +131,22 @@ macro_rules! refused_when_decoded {
 pub(super) use refused_when_decoded;
 
 refused_when_decoded!(
-    /// Stands for encrypted payloads, whose bytes this ledger does not read.
+    /// Placeholder for encrypted payloads, which this ledger does not decode.
     Encrypted,
     "an encrypted payload"
 );
 refused_when_decoded!(
-    /// Stands for the request of higher limits.
+    /// Placeholder for a request for higher limits.
     HigherLimits,
     "a request for higher transaction limits"
 );
 
-/// What a transaction does. The order of the variants is the wire's.
+/// The action of a transaction. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TransactionPayload {
     Script(Script),
-    /// Deprecated: publishing modules as a bundle.
+    /// A bundle of modules to publish; deprecated.
     ModuleBundle(Vec<Bytes>),
     EntryFunction(EntryFunction),
     Multisig(Multisig),
@@ -150,7 +155,7 @@ pub enum TransactionPayload {
 }
 
 impl TransactionPayload {
-    /// The nonce of an orderless transaction.
+    /// Returns the nonce of an orderless transaction, or `None` for any other.
     pub fn replay_protection_nonce(&self) -> Option<u64> {
         match self {
             Self::Payload(InnerPayload::V1 {
@@ -165,7 +170,7 @@ impl TransactionPayload {
         }
     }
 
-    /// The multisig account that acts, if any.
+    /// Returns the multisig account that the call acts as, if there is one.
     pub fn multisig_address(&self) -> Option<AccountAddress> {
         match self {
             Self::Multisig(multisig) => Some(multisig.multisig_address),
@@ -180,7 +185,8 @@ impl TransactionPayload {
         }
     }
 
-    /// The entry function that is called, in either wire form, multisig or not.
+    /// Returns the called entry function, if there is one, in either payload form. The call may act
+    /// as the sender or as a multisig account.
     pub fn entry_function(&self) -> Option<&EntryFunction> {
         match self {
             Self::EntryFunction(call)
@@ -196,10 +202,12 @@ impl TransactionPayload {
         }
     }
 
-    /// What is executed, when this payload is of a kind that the ledger executes.
+    /// Returns the part of the payload that the ledger executes.
     ///
     /// # Errors
-    /// `FEATURE_UNDER_GATING` with the name of the kind that is not executed.
+    ///
+    /// Returns `FEATURE_UNDER_GATING` with the name of the kind if the ledger does not execute it:
+    /// a script, a module bundle, or an empty payload without a multisig account.
     pub fn executable(&self) -> Result<Executable<'_>, Discard> {
         let refused = |what: &'static str| Err(Discard::not_supported(what));
         let call = match self {
@@ -227,16 +235,16 @@ impl TransactionPayload {
     }
 }
 
-/// What the ledger executes of a payload.
+/// The part of a payload that the ledger executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Executable<'a> {
     /// A call as the sender.
     EntryFunction(&'a EntryFunction),
-    /// The next transaction of a multisig account, one of whose owners is the sender.
+    /// The next transaction of a multisig account. The sender is one of its owners.
     Multisig {
-        /// The account that acts.
+        /// Address of the multisig account.
         account: AccountAddress,
-        /// What is called; absent when the call is stored on the ledger.
+        /// Call to execute; `None` if it is stored on the ledger.
         call: Option<&'a EntryFunction>,
     },
 }

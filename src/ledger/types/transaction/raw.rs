@@ -1,4 +1,5 @@
-//! What a client signs and submits, its signing message and hash, and the proof that it was checked.
+//! Raw and signed transactions, their signing message and hash, and the proof that signatures were
+//! checked.
 
 use super::{
     TransactionAuthenticator, TransactionPayload, authenticator::check_all, payload::EntryFunction,
@@ -8,41 +9,43 @@ use ledger_crypto::{DecodedKeys, Ed25519PublicKey, HashBatch, HashValue};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How deep a submitted transaction may nest in BCS; the reference's limit.
+/// Maximum nesting depth of a submitted transaction in BCS. The reference node has the same limit.
 pub const SIGNED_TRANSACTION_DEPTH_MAX: usize = 16;
 
-/// A transaction before it is signed.
+/// A transaction without signatures.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RawTransaction {
-    /// Who sends it.
+    /// Account that sends the transaction.
     pub sender: AccountAddress,
-    /// The sender's sequence number; ignored when the payload carries a nonce.
+    /// Sequence number of the sender; ignored if the payload has a nonce.
     pub sequence_number: u64,
-    /// What it does.
+    /// Action of the transaction.
     pub payload: TransactionPayload,
-    /// The most gas units it may use.
+    /// Maximum gas that the transaction may use, in gas units.
     pub max_gas_amount: u64,
-    /// What the sender pays for a gas unit, in the coin's smallest unit.
+    /// Price of a gas unit, in the coin's smallest unit.
     pub gas_unit_price: u64,
-    /// Unix seconds; a block of this time or later does not take it.
+    /// Expiration time, in Unix seconds. A block with this time or a later one rejects the
+    /// transaction.
     pub expiration_timestamp_secs: u64,
-    /// The chain it is for.
+    /// Id of the chain that the transaction is for.
     pub chain_id: u8,
 }
 
-/// What keeps a transaction from being executed twice.
+/// The value that prevents a second execution of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum ReplayProtector {
-    /// A number that the sender uses once before the transaction expires.
+    /// Number that the sender uses only once before the transaction expires.
     Nonce(u64),
-    /// The sender's sequence number.
+    /// Sequence number of the sender.
     SequenceNumber(u64),
 }
 
 impl RawTransaction {
-    /// The bytes that a single signer signs: the chain's seed, then the BCS bytes.
+    /// Returns the bytes that a single signer signs: the hash prefix of the chain, then the BCS
+    /// form.
     pub fn signing_message(&self, vendor: &Vendor) -> Vec<u8> {
-        /// Those of a transfer take a half.
+        /// Initial capacity of the message, in bytes. A transfer takes half of it.
         const USUAL_BYTES: usize = 512;
         let mut message = Vec::with_capacity(USUAL_BYTES);
         message.extend_from_slice(vendor.seeds().raw_transaction.as_bytes());
@@ -50,7 +53,7 @@ impl RawTransaction {
         message
     }
 
-    /// The nonce of an orderless transaction, else the sequence number.
+    /// Returns the nonce of an orderless transaction, or the sequence number of any other.
     pub fn replay_protector(&self) -> ReplayProtector {
         match self.payload.replay_protection_nonce() {
             Some(nonce) => ReplayProtector::Nonce(nonce),
@@ -58,7 +61,7 @@ impl RawTransaction {
         }
     }
 
-    /// The entry function it calls, in either wire form.
+    /// Returns the called entry function, if there is one, in either payload form.
     pub fn entry_function(&self) -> Option<&EntryFunction> {
         self.payload.entry_function()
     }
@@ -67,40 +70,40 @@ impl RawTransaction {
 /// A transaction with its signatures.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SignedTransaction {
-    /// What was signed.
+    /// Signed content.
     pub raw: RawTransaction,
-    /// By whom.
+    /// Keys and signatures of the signers.
     pub authenticator: TransactionAuthenticator,
 }
 
 impl SignedTransaction {
-    /// The transaction hash: over `Transaction::User(self)`, so it covers the signatures.
+    /// Returns the transaction hash. It covers the signatures, because it hashes
+    /// `Transaction::User(self)`.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         hash_of_bytes(&bcs_bytes(self), vendor)
     }
 
-    /// The account that pays: the fee payer where there is one, else the sender.
+    /// Returns the account that pays for gas: the fee payer, or the sender if there is none.
     pub fn gas_payer(&self) -> AccountAddress {
         let fee_payer = self.authenticator.fee_payer();
         fee_payer.map_or(self.raw.sender, |(address, _)| address)
     }
 
-    /// How long its BCS form is.
-    ///
-    /// # Panics
-    /// Never: a transaction has a BCS form.
+    /// Returns the size of the BCS form, in bytes.
     pub fn size_bytes(&self) -> usize {
         bcs::serialized_size(self).expect("a transaction has a BCS form")
     }
 
-    /// Checks the size, the form of the signatures, then the signatures.
+    /// Checks the size, then the form of the signatures, then the signatures.
     ///
     /// # Errors
-    /// The validation status that refuses the transaction: too large, a signature that does not hold,
-    /// or a kind of signature that this ledger does not check.
     ///
-    /// # Panics
-    /// Never: one transaction has one verdict.
+    /// * `EXCEEDED_MAX_TRANSACTION_SIZE` if the BCS form is too large.
+    /// * `SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH` if the numbers of secondary signers and of their
+    ///   addresses differ.
+    /// * `INVALID_SIGNATURE` if there are too many signatures, or if one does not verify.
+    /// * `FEATURE_UNDER_GATING` if a signature is missing, or if this ledger does not check its
+    ///   kind.
     pub fn check(&self, vendor: &Vendor, parameters: &Parameters) -> Result<(), Discard> {
         let mut verdicts = check_all(
             std::slice::from_ref(self),
@@ -112,14 +115,16 @@ impl SignedTransaction {
     }
 }
 
+/// Returns the BCS form of a transaction.
 fn bcs_bytes(transaction: &SignedTransaction) -> Vec<u8> {
     bcs::to_bytes(transaction).expect("a transaction has a BCS form")
 }
 
-/// The byte that stands before the BCS form of a signed transaction in what its hash is made of.
+/// Byte that precedes the BCS form of a signed transaction in the input of its hash: the variant
+/// index of `Transaction::User`.
 const USER_TRANSACTION: u8 = 0;
 
-/// The transaction hash from the BCS form of a signed transaction.
+/// Returns the transaction hash of a signed transaction in its BCS form.
 fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
     vendor
         .seeds()
@@ -130,31 +135,36 @@ fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
 /// Decodes the body of a submission.
 ///
 /// # Errors
-/// When `bytes` are no signed transaction, nest too deep, have bytes left over, or use a variant
-/// that this ledger does not know; the text names it.
+///
+/// Returns [`bcs::Error`] if `bytes` are not a signed transaction, nest deeper than
+/// [`SIGNED_TRANSACTION_DEPTH_MAX`], have trailing bytes, or use a variant that this ledger does
+/// not know. The message names the variant.
 pub fn decode_signed_transaction(bytes: &[u8]) -> Result<SignedTransaction, bcs::Error> {
     bcs::from_bytes_with_limit(bytes, SIGNED_TRANSACTION_DEPTH_MAX)
 }
 
-/// A signed transaction whose signatures hold, with its hash and size.
+/// A signed transaction with checked signatures, its hash, and its size.
 ///
-/// Only [`CheckedTransaction::check`] makes one from outside data, so holding one is the proof.
-/// The authentication key of the signer is compared with the account by the prologue, against the
-/// state of the block.
+/// [`Self::check`] and [`Self::check_all`] are the only constructors for data from outside, so a
+/// value proves the check. [`Self::trusted`] leaves the check to the caller.
+///
+/// The check of the transaction does not read the state. The prologue compares the authentication
+/// key of the signer with the account, on the state of the block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckedTransaction {
     transaction: Arc<SignedTransaction>,
     hash: HashValue,
     size_bytes: usize,
-    /// What a plain ed25519 key stands for: it is asked for twice.
+    /// Authentication key of a plain Ed25519 key. It is stored because validation needs it twice.
     plain_authentication_key: Option<HashValue>,
 }
 
 impl CheckedTransaction {
-    /// Takes a transaction that passes [`SignedTransaction::check`].
+    /// Checks a transaction as [`SignedTransaction::check`] does.
     ///
     /// # Errors
-    /// The validation status that refuses the transaction.
+    ///
+    /// Returns the error of [`SignedTransaction::check`].
     pub fn check(
         transaction: SignedTransaction,
         vendor: &Vendor,
@@ -164,9 +174,10 @@ impl CheckedTransaction {
         Ok(Self::trusted(transaction, vendor))
     }
 
-    /// As [`Self::check`], for many at once, with the same verdicts: ed25519 signatures are checked
-    /// together, which costs about half as much for each. `keys` spares the
-    /// decoding of keys that were met before.
+    /// Checks several transactions. The verdicts are those of [`Self::check`], in order.
+    ///
+    /// Ed25519 signatures are checked as a batch, at about half the cost per signature. `keys`
+    /// caches the decoded keys of earlier calls.
     pub fn check_all(
         transactions: Vec<SignedTransaction>,
         vendor: &Vendor,
@@ -184,12 +195,16 @@ impl CheckedTransaction {
             .collect()
     }
 
-    /// Takes a transaction that was checked before: read back from the node's own durable files.
+    /// Creates a checked transaction without checking it.
+    ///
+    /// The signatures must have been checked before, as those in the node's own durable files, or
+    /// must not matter, as in a simulation.
     pub fn trusted(transaction: SignedTransaction, vendor: &Vendor) -> Self {
         let bytes = bcs_bytes(&transaction);
         Self::of_bytes(transaction, &bytes, vendor)
     }
 
+    /// Creates a checked transaction from its BCS form `bytes`.
     fn of_bytes(transaction: SignedTransaction, bytes: &[u8], vendor: &Vendor) -> Self {
         let hash = hash_of_bytes(bytes, vendor);
         let plain_key = plain_key(&transaction);
@@ -201,31 +216,31 @@ impl CheckedTransaction {
         }
     }
 
-    /// The transaction.
+    /// Returns the signed transaction.
     pub fn transaction(&self) -> &SignedTransaction {
         &self.transaction
     }
 
-    /// What was signed.
+    /// Returns the signed content.
     pub fn raw(&self) -> &RawTransaction {
         &self.transaction.raw
     }
 
-    /// The transaction hash.
+    /// Returns the transaction hash.
     pub fn hash(&self) -> HashValue {
         self.hash
     }
 
-    /// The length of the BCS form, in bytes.
+    /// Returns the size of the BCS form, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
-    /// The authentication key that the sender's key stands for; see
-    /// [`TransactionAuthenticator::sender_authentication_key`].
+    /// Returns the authentication key of the sender's public key, or `None` if there is no key.
     ///
     /// # Errors
-    /// As there.
+    ///
+    /// Returns the error of [`TransactionAuthenticator::sender_authentication_key`].
     pub fn sender_authentication_key(&self) -> Result<Option<HashValue>, Discard> {
         match self.plain_authentication_key {
             Some(key) => Ok(Some(key)),
@@ -233,13 +248,13 @@ impl CheckedTransaction {
         }
     }
 
-    /// The transaction, for whoever keeps it.
+    /// Returns a shared handle to the signed transaction.
     pub fn shared(&self) -> Arc<SignedTransaction> {
         Arc::clone(&self.transaction)
     }
 }
 
-/// The hashes of many transactions and of their plain keys, made side by side.
+/// Hashes of several transactions and of their plain keys, computed as two batches.
 struct TransactionHashes {
     sizes_bytes: std::vec::IntoIter<usize>,
     hashes: std::vec::IntoIter<HashValue>,
@@ -247,6 +262,7 @@ struct TransactionHashes {
 }
 
 impl TransactionHashes {
+    /// Computes the hashes of `transactions`.
     fn of<'t>(
         transactions: impl Iterator<Item = &'t SignedTransaction> + Clone,
         vendor: &Vendor,
@@ -271,10 +287,12 @@ impl TransactionHashes {
         }
     }
 
-    /// The next of the transactions that these are the hashes of.
+    /// Combines a transaction with its hashes. The calls must follow the order of the hashed
+    /// transactions.
     ///
     /// # Panics
-    /// When there is none.
+    ///
+    /// Panics if there is no hash left.
     fn next_of(&mut self, transaction: SignedTransaction) -> CheckedTransaction {
         let mut next_key = || {
             self.plain_authentication_keys
@@ -290,7 +308,7 @@ impl TransactionHashes {
     }
 }
 
-/// The key of a transaction that one ed25519 key signed in the plain form.
+/// Returns the key of a transaction with a single Ed25519 signature in the plain form.
 fn plain_key(transaction: &SignedTransaction) -> Option<&Ed25519PublicKey> {
     match &transaction.authenticator {
         TransactionAuthenticator::Ed25519 { public_key, .. } => Some(public_key),

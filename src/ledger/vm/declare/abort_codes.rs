@@ -1,7 +1,7 @@
 //! Abort codes: `category << 16 | reason`, with a name and a description
 //! (docs/reference/framework.md#f10).
 
-/// The category of an abort, the upper half of its code.
+/// The category of an abort, which is the upper half of its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 #[allow(
@@ -25,23 +25,24 @@ pub enum Category {
     Unavailable = 13,
 }
 
-/// A reason for which the functions of a module abort.
+/// A reason to abort that a module declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ErrorConstant {
-    /// The constant's name; empty where it has none.
+    /// Name of the constant; empty if it has none.
     pub name: &'static str,
-    /// The category it is raised with.
+    /// Category of the abort.
     pub category: Category,
-    /// The lower half of the code.
+    /// Lower half of the code.
     pub reason: u64,
-    /// What it means, in words.
+    /// Description of the abort.
     pub description: &'static str,
 }
 
-/// Declares the abort codes of a module as one table of names, categories, reasons and descriptions.
+/// Declares the abort codes of a module as one table of names, categories, reasons, and
+/// descriptions.
 ///
-/// The description, which `vm_status` shows, is also the documentation of the constant. With
-/// `const NAME;` as the first line, the macro also declares the list of all codes of the table.
+/// The description is part of `vm_status` and also documents the constant. With `const NAME;` as
+/// the first line, the macro also declares the list of all codes of the table.
 #[macro_export]
 macro_rules! abort_codes {
     (
@@ -67,7 +68,7 @@ macro_rules! abort_codes {
 }
 
 impl ErrorConstant {
-    /// Creates a constant. `abort_codes!` declares those of a module.
+    /// Creates a constant. `abort_codes!` declares the constants of a module.
     pub const fn new(
         name: &'static str,
         category: Category,
@@ -82,18 +83,18 @@ impl ErrorConstant {
         }
     }
 
-    /// The same constant raised with another category.
+    /// Returns the same constant with another category.
     pub const fn with_category(mut self, category: Category) -> Self {
         self.category = category;
         self
     }
 
-    /// A code of the native functions, which has no name.
+    /// Creates a code without a name, as native functions have.
     pub const fn unnamed(code: u64) -> Self {
         Self::new("", Category::None, code, "")
     }
 
-    /// The whole code.
+    /// Returns the whole code: `category << 16 | reason`.
     pub const fn code(&self) -> u64 {
         (self.category as u64) << 16 | self.reason
     }

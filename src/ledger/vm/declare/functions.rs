@@ -1,23 +1,26 @@
-//! Entry and view functions: plain Rust functions whose parameter and return types give the ABI,
-//! decode the arguments and encode the results.
+//! Entry and view functions: plain Rust functions.
+//!
+//! Their parameter and return types determine the ABI, the decoding of arguments, and the encoding
+//! of results.
 
 use crate::{Constraints, Context, MiscellaneousStatus, MoveType, TypeSignature, VmError};
 use bytes::Bytes;
 use ledger_types::{AccountAddress, TypeTag};
 use std::fmt;
 
-/// The account that called; the parameter `&signer` of an entry function.
+/// An account that signed the call: the parameter `&signer` of an entry function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signer(pub AccountAddress);
 
-/// What an entry function is called with: who signed, the sender first, and the BCS arguments in order.
+/// The inputs of a call: the signers, starting with the sender, and the arguments in order, each in
+/// its BCS form.
 pub struct Inputs<'a> {
     signers: std::slice::Iter<'a, AccountAddress>,
     args: std::slice::Iter<'a, Bytes>,
 }
 
 impl<'a> Inputs<'a> {
-    /// The inputs of a call.
+    /// Creates the inputs of a call.
     pub fn new(signers: &'a [AccountAddress], args: &'a [Bytes]) -> Self {
         Self {
             signers: signers.iter(),
@@ -25,8 +28,14 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// A function that asks for signers gets all who signed, so there must be as many. One that asks for
-    /// none does not care who signed, as in the reference.
+    /// Checks the number of signers of a function with `expected` signer parameters.
+    ///
+    /// A function with signer parameters receives all signers, so their numbers must match. A
+    /// function without them accepts any signers, as on the reference node.
+    ///
+    /// # Errors
+    ///
+    /// Returns `NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH` if the numbers differ.
     fn check_signers(&self, expected: usize) -> Result<(), VmError> {
         if expected > 0 && self.signers.len() != expected {
             return Err(MiscellaneousStatus::NumberOfSignerArgumentsMismatch.into());
@@ -35,19 +44,23 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// A parameter of an entry function.
+/// A parameter of an entry or view function.
 pub trait Parameter: Sized {
-    /// Whether it is the account that called, which no argument carries.
+    /// `true` if the parameter is a signer, which takes no argument.
     const IS_SIGNER: bool = false;
 
-    /// Its declared type.
+    /// Returns the declared type.
     fn signature() -> TypeSignature;
 
-    /// Takes its value from the inputs.
+    /// Takes the value of the parameter from the inputs.
     ///
     /// # Errors
-    /// When there is no input left, its bytes are no value of the type, or the value names what is
-    /// not there.
+    ///
+    /// * `NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH` or `NUMBER_OF_ARGUMENTS_MISMATCH` if no input is
+    ///   left.
+    /// * `FAILED_TO_DESERIALIZE_ARGUMENT` if the argument is not a value of the type.
+    /// * The error of [`MoveType::check_argument`] otherwise, for example if an object does not
+    ///   exist.
     fn take(
         inputs: &mut Inputs<'_>,
         context: &mut Context<'_>,
@@ -85,7 +98,7 @@ impl<T: MoveType> Parameter for T {
             .args
             .next()
             .ok_or(MiscellaneousStatus::NumberOfArgumentsMismatch)?;
-        // The limit keeps a hostile argument from nesting deep; no declared type comes near it.
+        // The limit stops hostile arguments that nest deep. Declared types nest far less.
         let value: T = bcs::from_bytes_with_limit(
             bytes,
             ledger_types::transaction::SIGNED_TRANSACTION_DEPTH_MAX,
@@ -96,15 +109,16 @@ impl<T: MoveType> Parameter for T {
     }
 }
 
-/// What a function gives back: nothing, one value, or a few.
+/// The results of a function: none, one value, or two.
 pub trait Returns {
-    /// The declared types.
+    /// Returns the declared types of the results.
     fn signatures() -> Vec<TypeSignature>;
 
-    /// The BCS form of each value.
+    /// Returns the BCS form of each result.
     fn into_values(self) -> Vec<Bytes>;
 }
 
+/// Returns the BCS form of a value.
 fn encode<T: MoveType>(value: &T) -> Bytes {
     bcs::to_bytes(value)
         .expect("declared types have a BCS form")
@@ -131,7 +145,7 @@ impl<T: MoveType> Returns for T {
     }
 }
 
-/// More than one value.
+/// Two results, as a pair.
 pub struct Values<T>(pub T);
 
 impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
@@ -144,18 +158,19 @@ impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
     }
 }
 
+/// A function body that decodes its inputs and encodes its results.
 type Body = Box<
     dyn Fn(&mut Context<'_>, &[TypeTag], Inputs<'_>) -> Result<Vec<Bytes>, VmError> + Send + Sync,
 >;
 
-/// Who may call a function: both kinds are called by name, a transaction the one, a view the other.
+/// The callers of a function: transactions call entry functions, view requests call view functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
-    /// Called by transactions.
+    /// A function that transactions call.
     Entry,
-    /// Called by transactions, and by the ABI's word not by other modules.
+    /// A function that transactions call and that the ABI declares private.
     PrivateEntry,
-    /// Called by views; changes nothing.
+    /// A function that view requests call. It changes nothing.
     View,
 }
 
@@ -177,21 +192,25 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A Rust function that can be the body of a function with the parameters `P` and the result `R`.
+/// A Rust function that can be a function body with the parameters `P` and the result `R`.
 pub trait FunctionBody<P, R>: Send + Sync + 'static {
-    /// The declared types of the parameters.
+    /// Returns the declared types of the parameters.
     fn parameters() -> Vec<TypeSignature>;
 
-    /// How many of the parameters are arguments, not signers.
+    /// Returns the number of parameters that are arguments.
     fn argument_count() -> usize;
 
-    /// How many of the parameters are signers.
+    /// Returns the number of parameters that are signers.
     fn signer_count() -> usize;
 
     /// Decodes the inputs and calls the function.
     ///
     /// # Errors
-    /// When the inputs do not fit, or what the function fails with.
+    ///
+    /// * `NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH` if the number of signers is wrong.
+    /// * `NUMBER_OF_ARGUMENTS_MISMATCH` if the number of arguments is wrong.
+    /// * The error of [`Parameter::take`] for the first invalid input.
+    /// * The error of the function.
     fn call(
         &self,
         context: &mut Context<'_>,
@@ -218,7 +237,7 @@ macro_rules! function_bodies {
                 mut inputs: Inputs<'_>,
             ) -> Result<R, VmError> {
                 inputs.check_signers(Self::signer_count())?;
-                // The number is checked before any value, as the reference does.
+                // As on the reference node, the number of arguments is checked before their values.
                 if inputs.args.len() != Self::argument_count() {
                     return Err(MiscellaneousStatus::NumberOfArgumentsMismatch.into());
                 }
@@ -267,41 +286,44 @@ impl Function {
         }
     }
 
-    /// A public entry function. `body` gets the type arguments and the parameters in order.
+    /// Creates a public entry function. `body` receives the type arguments and the parameters in
+    /// order.
     pub fn entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
         Self::new(name, FunctionKind::Entry, body)
     }
 
-    /// An entry function that the ABI shows as private.
+    /// Creates an entry function that the ABI declares private.
     pub fn private_entry<P, F: FunctionBody<P, ()>>(name: &'static str, body: F) -> Self {
         Self::new(name, FunctionKind::PrivateEntry, body)
     }
 
-    /// A public view function.
+    /// Creates a public view function.
     pub fn view<P, R: Returns, F: FunctionBody<P, R>>(name: &'static str, body: F) -> Self {
         Self::new(name, FunctionKind::View, body)
     }
 
-    /// The same function with these type parameters; each names the abilities it asks for.
+    /// Returns the same function with these type parameters, each given by its required abilities.
     pub fn with_type_parameters(mut self, constraints: &[Constraints]) -> Self {
         self.type_parameters = constraints.to_vec();
         self
     }
 
-    /// Whether transactions may call it.
+    /// Returns `true` if transactions may call the function.
     pub fn is_entry(&self) -> bool {
         self.kind != FunctionKind::View
     }
 
-    /// Whether views may call it.
+    /// Returns `true` if view requests may call the function.
     pub fn is_view(&self) -> bool {
         self.kind == FunctionKind::View
     }
 
-    /// Calls the function; gives what it returns.
+    /// Calls the function and returns its results, each in its BCS form.
     ///
     /// # Errors
-    /// When type arguments or inputs do not fit, or what the body fails with.
+    ///
+    /// Returns [`VmError::Miscellaneous`] if the type arguments or the inputs do not fit, or the
+    /// error of an argument check or of the body.
     pub fn call(
         &self,
         context: &mut Context<'_>,

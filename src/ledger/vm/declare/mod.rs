@@ -1,4 +1,4 @@
-//! Declarations: the structs, functions and abort codes of a module, as data made from Rust types.
+//! Declarations of modules: structs, functions, and abort codes, as data made from Rust types.
 
 mod abort_codes;
 mod functions;

@@ -1,20 +1,24 @@
-//! What a module declares: structs and functions, as data made from Rust types. One declaration
-//! gives the ABI, the JSON form of values, and dispatch.
+//! Declarations of modules and structs, as data made from Rust types.
+//!
+//! One declaration yields the ABI, the JSON form of values, and the dispatch of calls.
 
 use crate::{Context, ErrorConstant, Function, TypeSignature, VmError};
 use ledger_types::{AccountAddress, TypeTag};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_bytes::ByteBuf;
 
-/// A Rust type that is the BCS form of a declared type.
+/// A Rust type with the BCS form of a declared type.
 pub trait MoveType: Serialize + DeserializeOwned + 'static {
-    /// The declared type.
+    /// Returns the declared type.
     fn signature() -> TypeSignature;
 
-    /// Checks what bytes alone cannot show of an argument, such as that an object is there.
+    /// Checks the properties of an argument that its bytes do not show, for example that an object
+    /// exists.
     ///
     /// # Errors
-    /// The abort that the reference raises while it builds the argument.
+    ///
+    /// Returns the abort that the reference node raises while it builds the argument, or the error
+    /// of a read.
     fn check_argument(
         &self,
         _context: &mut Context<'_>,
@@ -29,48 +33,49 @@ pub type Constraints = &'static [&'static str];
 
 /// A declared struct.
 pub trait MoveStruct: MoveType {
-    /// The name of its module, the vendor word left open.
+    /// Name of the module; may contain a placeholder for the vendor word.
     const MODULE: &'static str;
-    /// Its name, the vendor word left open.
+    /// Name of the struct; may contain a placeholder for the vendor word.
     const NAME: &'static str;
-    /// Whether it lives in the object resource group of its address, not in a slot of its own.
+    /// `true` if the struct is stored in the object resource group of its address, not in a slot of
+    /// its own.
     const IS_GROUP_MEMBER: bool = false;
-    /// Its whole declaration.
+    /// Returns the declaration of the struct.
     fn declaration() -> StructDeclaration;
 }
 
 /// A module of the framework, at address `0x1`.
 #[derive(Debug)]
 pub struct ModuleDeclaration {
-    /// Its name, the vendor word left open.
+    /// Name of the module; may contain a placeholder for the vendor word.
     pub name: &'static str,
-    /// Its structs.
+    /// Structs of the module.
     pub structs: Vec<StructDeclaration>,
-    /// Its functions.
+    /// Functions of the module, in the order of their indices.
     pub functions: Vec<Function>,
-    /// Its abort codes with their words.
+    /// Abort codes of the module.
     pub errors: &'static [ErrorConstant],
 }
 
-/// A struct as the ABI shows it.
+/// A struct as the ABI describes it.
 #[derive(Debug)]
 pub struct StructDeclaration {
-    /// Its name, the vendor word left open.
+    /// Name of the struct; may contain a placeholder for the vendor word.
     pub name: &'static str,
-    /// Which of `copy`, `drop`, `store`, `key` it has.
+    /// Abilities of the struct, out of `copy`, `drop`, `store`, and `key`.
     pub abilities: &'static [&'static str],
-    /// Whether it is the type of a module event.
+    /// `true` if the struct is the type of a module event.
     pub is_event: bool,
-    /// Its type parameters.
+    /// Type parameters of the struct.
     pub type_parameters: Vec<Constraints>,
-    /// Whether it lives in the object resource group of its address.
+    /// `true` if the struct is stored in the object resource group of its address.
     pub is_group_member: bool,
-    /// Its fields in BCS order.
+    /// Names and types of the fields, in BCS order.
     pub fields: Vec<(&'static str, TypeSignature)>,
 }
 
 impl StructDeclaration {
-    /// A struct with these fields and no type parameters; meant for those that no macro declares.
+    /// Creates a struct without type parameters, for structs that `move_structs!` does not declare.
     pub fn new(
         name: &'static str,
         abilities: &'static [&'static str],
@@ -86,7 +91,7 @@ impl StructDeclaration {
         }
     }
 
-    /// The same struct with these type parameters.
+    /// Returns the same struct with these type parameters.
     pub fn with_type_parameters(mut self, constraints: &[Constraints]) -> Self {
         self.type_parameters = constraints.to_vec();
         self
@@ -128,8 +133,8 @@ impl<T: MoveType> MoveType for Vec<T> {
     }
 }
 
-/// For bytes that may be many: `Vec<u8>` has the same BCS form, which serde reads and writes byte by
-/// byte.
+/// A byte vector for large values. `Vec<u8>` has the same BCS form, but serde reads and writes it
+/// byte by byte.
 impl MoveType for ByteBuf {
     fn signature() -> TypeSignature {
         Vec::<u8>::signature()
@@ -165,12 +170,14 @@ impl MoveType for String {
     }
 }
 
-/// Declares structs of a module: the Rust types with their BCS form, and what the ABI says of them.
+/// Declares structs of a module: the Rust types with their BCS form, and their ABI.
 ///
-/// `phantom N` gives a struct N type parameters that no field holds; where such a struct is a field
-/// of another, its parameters are the other's. `event true` makes it the type of a module event,
-/// `member true` a member of the object resource group. A struct without fields has the hidden
-/// `dummy_field: bool` written out.
+/// * `phantom N` gives a struct N type parameters that no field holds. If the struct is a field of
+///   another, its parameters are those of the other struct.
+/// * `event true` makes it the type of a module event.
+/// * `member true` makes it a member of the object resource group.
+///
+/// A struct without fields must spell out the hidden field `dummy_field: bool`.
 #[macro_export]
 macro_rules! move_structs {
     (module $module:literal; $(

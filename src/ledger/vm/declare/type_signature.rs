@@ -1,5 +1,7 @@
-//! The types that declarations name: like type tags, with type parameters, references and the vendor
-//! word still open. They print as the ABI prints them and become type tags when arguments are given.
+//! Types in declarations: type tags that may also contain type parameters, references, and
+//! placeholders for the vendor word.
+//!
+//! A signature prints as in the ABI, and resolves to a type tag for given type arguments.
 
 use ledger_types::{Identifier, StructTag, TypeTag, Vendor};
 use std::fmt;
@@ -7,26 +9,27 @@ use std::fmt;
 /// A type in a declaration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeSignature {
-    /// A type without open parts.
+    /// A type without type parameters and placeholders.
     Plain(TypeTag),
-    /// `&signer`: who calls; not among the arguments of a transaction.
+    /// `&signer`: an account that signed the call. It is not among the arguments of a transaction.
     SignerReference,
-    /// The type parameter of this number.
+    /// Type parameter with this index.
     Parameter(usize),
     /// A vector.
     Vector(Box<TypeSignature>),
-    /// `0x1::module::name<...>`; `{vendor}` and `{Vendor}` in the names stand for the chain's word.
+    /// `0x1::module::name<...>`. The placeholders `{vendor}` and `{Vendor}` in the names stand for
+    /// the vendor word of the chain.
     Struct {
-        /// The module's name.
+        /// Name of the module.
         module: &'static str,
-        /// The struct's name.
+        /// Name of the struct.
         name: &'static str,
-        /// Its type arguments.
+        /// Type arguments of the struct.
         args: Vec<TypeSignature>,
     },
 }
 
-/// Puts a chain's word where a declared name leaves it open.
+/// Substitutes the vendor word for the placeholders in a declared name.
 pub fn with_vendor(name: &str, vendor: &Vendor) -> Identifier {
     let identifier = |name: &str| Identifier::new(name).expect("declared names are identifiers");
     if name.contains('{') {
@@ -41,8 +44,8 @@ pub fn with_vendor(name: &str, vendor: &Vendor) -> Identifier {
 }
 
 impl TypeSignature {
-    /// The type, with `type_args` for the type parameters; `None` when one is missing or the
-    /// signature is a reference.
+    /// Returns the type with `type_args` for its type parameters, or `None` if a type argument is
+    /// missing or the signature contains a reference.
     pub fn resolve(&self, type_args: &[TypeTag], vendor: &Vendor) -> Option<TypeTag> {
         Some(match self {
             Self::Plain(tag) => tag.clone(),
@@ -62,7 +65,7 @@ impl TypeSignature {
         })
     }
 
-    /// The text of the ABI.
+    /// Returns the signature in the text form of the ABI.
     pub(crate) fn display<'a>(&'a self, vendor: &'a Vendor) -> impl fmt::Display + 'a {
         Printed {
             signature: self,
@@ -71,6 +74,7 @@ impl TypeSignature {
     }
 }
 
+/// A signature that prints with the vendor word of a chain.
 struct Printed<'a> {
     signature: &'a TypeSignature,
     vendor: &'a Vendor,

@@ -1,7 +1,8 @@
-//! Conversion of JSON into BCS values of declared types (docs/reference/reference-node.md#r18);
+//! Conversion of JSON into BCS values of declared types (docs/reference/reference-node.md#r18).
 //! `to_json.rs` has the reverse.
 //!
-//! Total and bounded: a value nests at most [`VALUE_DEPTH_MAX`] deep, and work follows the input's length.
+//! The conversion handles any input without a panic. A value nests at most [`VALUE_DEPTH_MAX`]
+//! levels, and the work is proportional to the length of the input.
 
 use super::layout::{Special, VALUE_DEPTH_MAX, special};
 use crate::{ModuleRegistry, SchemaError, call::shortened};
@@ -18,9 +19,11 @@ impl ModuleRegistry {
     ///
     /// # Errors
     ///
-    /// Returns [`SchemaError`] if the type or a type in it is not declared, or if the JSON is not a value of it.
+    /// Returns [`SchemaError`] if `tag` contains an undeclared type, if the type nests too deep or
+    /// has too many parts, or if the JSON is not a value of it.
     pub fn value_from_json(&self, tag: &TypeTag, value: &Value) -> Result<Vec<u8>, SchemaError> {
-        // The writer does not reach the types of elements that an empty vector or option lacks.
+        // The writer does not visit the element types of empty vectors and options, so check them
+        // here.
         self.layout(tag)?;
         let mut writer = Writer {
             registry: self,
@@ -31,12 +34,14 @@ impl ModuleRegistry {
     }
 }
 
+/// A BCS encoder of one JSON value.
 struct Writer<'a> {
     registry: &'a ModuleRegistry,
     bytes: Vec<u8>,
 }
 
-/// A decimal number of `T`, which JSON carries as a string. Rust would take a leading `+` too.
+/// Parses a decimal number of type `T` from a JSON string. A leading `+` is rejected, although Rust
+/// accepts it.
 fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
     let digits = value
         .as_str()
@@ -49,7 +54,7 @@ fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
     number.ok_or_else(|| error(format!("{} is no number of this type", shortened(digits))))
 }
 
-/// Something else stands where a value of a type was expected.
+/// Returns the error for a JSON value of another type than expected.
 fn unexpected(expected: &str, value: &Value) -> SchemaError {
     error(format!(
         "expected {expected}, got {}",
@@ -57,7 +62,7 @@ fn unexpected(expected: &str, value: &Value) -> SchemaError {
     ))
 }
 
-/// A small number, which JSON carries as a number.
+/// Converts a JSON number to a type of at most 32 bits.
 fn number<T: TryFrom<i64>>(value: &Value) -> Result<T, SchemaError> {
     let number = value.as_number().and_then(Number::as_i64);
     let number = number.ok_or_else(|| unexpected("a number", value))?;
@@ -68,7 +73,7 @@ fn text(value: &Value) -> Result<&str, SchemaError> {
     value.as_str().ok_or_else(|| unexpected("a string", value))
 }
 
-/// The value of the field `name` of an object that has no other field.
+/// Returns the value of the field `name` if the object has no other field.
 fn only_field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     object.get(name)
@@ -79,6 +84,7 @@ impl Writer<'_> {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Appends a length as ULEB128.
     fn length(&mut self, length: usize) {
         let mut rest = length;
         while rest >= 0x80 {
@@ -179,7 +185,8 @@ impl Writer<'_> {
         }
     }
 
-    /// `{"vec":[]}` or `{"vec":[x]}`, as printed; also `null` or the bare value.
+    /// Appends an option. It accepts `{"vec":[]}` and `{"vec":[x]}`, which is the printed form, and
+    /// also `null` and the bare value.
     fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
         let items = only_field(value, "vec").and_then(Value::as_array);
         let inner = match (items.map(Vec::as_slice), value) {

@@ -1,18 +1,22 @@
-//! How values of a type lie in BCS: its declaration with type arguments and the chain's names put in, down to numbers
-//! and bytes. Made once for the types that nearly every transaction shows, because making one takes longer than
-//! writing a value of it.
+//! Layouts: the BCS structure of a type, down to numbers and bytes.
+//!
+//! A layout is a declaration after the substitution of type arguments and of the vendor word. The
+//! layouts of types that nearly every transaction has are cached, because building a layout takes
+//! longer than writing a value.
 
 use crate::{ModuleRegistry, SchemaError, TypeSignature};
 use ledger_types::{StructTag, TypeTag};
 use std::borrow::Cow;
 
-/// The deepest nesting of a value. Declared types nest far less; this stops hostile type arguments.
+/// Maximum nesting depth of a value. Declared types nest far less; the limit stops hostile type
+/// arguments.
 pub(crate) const VALUE_DEPTH_MAX: usize = 32;
 
-/// The most parts of a layout. Declared types have some dozens; this stops type arguments that multiply them.
+/// Maximum number of parts of a layout. Declared types have some dozens; the limit stops type
+/// arguments that multiply them.
 const LAYOUT_PARTS_MAX: usize = 10_000;
 
-/// Where the bytes of a value end and what they mean.
+/// The BCS structure and the meaning of the values of a type.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
     Bool,
@@ -30,7 +34,7 @@ pub(crate) enum Layout {
     I256,
     /// An address or a signer.
     Address,
-    /// A vector of bytes, which is shown as hex.
+    /// A vector of bytes, with hexadecimal digits as its JSON form.
     Bytes,
     Vector(Box<Self>),
     /// `0x1::string::String`.
@@ -39,17 +43,19 @@ pub(crate) enum Layout {
     Optional(Box<Self>),
     /// `0x1::object::Object`.
     Object,
-    /// Any other struct: its fields in their order.
+    /// Any other struct: its fields in declaration order.
     Struct(Vec<(&'static str, Self)>),
 }
 
-/// Types with a JSON form of their own.
+/// Struct types with a JSON form of their own.
 pub(crate) enum Special<'a> {
     Text,
     Optional(&'a TypeTag),
     Object,
 }
 
+/// Returns the special form of a struct type, or `None` if its JSON form is an object with its
+/// fields.
 pub(crate) fn special(tag: &StructTag) -> Option<Special<'_>> {
     match tag.type_args.as_slice() {
         [] if tag.is_framework("string", "String") => Some(Special::Text),
@@ -59,7 +65,7 @@ pub(crate) fn special(tag: &StructTag) -> Option<Special<'_>> {
     }
 }
 
-/// A struct type that nearly every transaction shows, with what is made of it once.
+/// A struct type with its printed name and its layout, computed in advance.
 #[derive(Debug)]
 pub struct CachedType {
     pub(crate) text: String,
@@ -67,17 +73,19 @@ pub struct CachedType {
 }
 
 impl CachedType {
-    /// The type as it prints.
+    /// Returns the printed name of the type.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
 impl ModuleRegistry {
-    /// The layout of a type.
+    /// Returns the layout of a type, from the cache if it is there.
     ///
     /// # Errors
-    /// When a type in it is not declared, or it nests too deep.
+    ///
+    /// Returns [`SchemaError`] if a type in it is not declared or has a wrong number of type
+    /// arguments, if it nests too deep, or if it has too many parts.
     pub(crate) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, SchemaError> {
         let known = match tag {
             TypeTag::Struct(tag) => self.cached_type(tag),
@@ -89,6 +97,7 @@ impl ModuleRegistry {
         }
     }
 
+    /// Builds the layout of a type. The errors are those of [`Self::layout`].
     pub(crate) fn make_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
         let mut maker = LayoutBuilder {
             registry: self,
@@ -97,7 +106,7 @@ impl ModuleRegistry {
         maker.value(tag, VALUE_DEPTH_MAX)
     }
 
-    /// The fields of a struct with its type arguments put in.
+    /// Returns the fields of a struct with its type arguments substituted.
     pub(crate) fn fields(
         &self,
         tag: &StructTag,
@@ -122,7 +131,7 @@ impl ModuleRegistry {
     }
 }
 
-/// Makes one layout.
+/// A builder of one layout, with the number of parts that it may still add.
 struct LayoutBuilder<'a> {
     registry: &'a ModuleRegistry,
     parts_left: usize,

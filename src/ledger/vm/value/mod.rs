@@ -1,4 +1,4 @@
-//! Values of declared types: their layout in BCS, and their JSON form.
+//! Values of declared types: their layout in BCS and their JSON form.
 
 mod from_json;
 mod layout;

@@ -1,9 +1,10 @@
 //! Serialization of BCS values of declared types, usually as JSON
 //! (docs/reference/reference-node.md#r18).
 //!
-//! Total and bounded: a value nests at most `VALUE_DEPTH_MAX` deep, and every element of a vector takes at least
-//! one byte of input, so that work follows the input's length. A value is walked once before anything is written,
-//! so that one which does not fit its type is known before half of it is shown.
+//! The conversion handles any input without a panic. A value nests at most `VALUE_DEPTH_MAX`
+//! levels. Each element of a vector takes at least one byte of input, so the work is proportional
+//! to the length of the input. A value is validated before it is serialized, so a value that does
+//! not fit its type produces no partial output.
 
 use super::{CachedType, Layout};
 use crate::{ModuleRegistry, SchemaError};
@@ -18,14 +19,14 @@ use serde::{
 use serde_json::Value;
 use std::{borrow::Cow, cell::Cell, fmt::Display};
 
-/// The longest vector, the same bound as BCS has.
+/// Maximum number of elements in a vector. BCS has the same limit.
 const VECTOR_LENGTH_MAX: u64 = (1 << 31) - 1;
 
 fn error(text: impl Into<String>) -> SchemaError {
     SchemaError(text.into())
 }
 
-/// A value that is known to fit its type; serialises as its JSON form.
+/// A BCS value that was validated against its type. It serializes as the JSON form of the value.
 #[derive(Clone, Debug)]
 pub struct JsonView<'a> {
     layout: Cow<'a, Layout>,
@@ -33,15 +34,16 @@ pub struct JsonView<'a> {
 }
 
 impl<'a> JsonView<'a> {
-    /// A value of a known type, to be shown.
+    /// Creates the view of a value with a cached type.
     ///
     /// # Errors
-    /// When the bytes are not exactly one value of it.
+    ///
+    /// Returns [`SchemaError`] if `bytes` are not exactly one value of the type.
     pub fn of_known(known: &'a CachedType, bytes: Bytes) -> Result<Self, SchemaError> {
         Self::new(Cow::Borrowed(&known.layout), bytes, known.text())
     }
 
-    /// `name` is what the type is called should the bytes not fit it.
+    /// Creates the view of a value. `name` is the name of the type in error messages.
     fn new(layout: Cow<'a, Layout>, bytes: Bytes, name: impl Display) -> Result<Self, SchemaError> {
         let cursor = Cursor(Cell::new(&bytes));
         cursor.skip(&layout)?;
@@ -56,18 +58,21 @@ impl<'a> JsonView<'a> {
 }
 
 impl ModuleRegistry {
-    /// A BCS value, to be shown.
+    /// Creates the view of a BCS value.
     ///
     /// # Errors
-    /// When the type is not declared or the bytes are not exactly one value of it.
+    ///
+    /// Returns [`SchemaError`] if `tag` contains an undeclared type, if the type nests too deep or
+    /// has too many parts, or if `bytes` are not exactly one value of it.
     pub fn json_view(&self, tag: &TypeTag, bytes: Bytes) -> Result<JsonView<'_>, SchemaError> {
         JsonView::new(self.layout(tag)?, bytes, tag)
     }
 
-    /// The JSON form of a BCS value.
+    /// Returns the JSON form of a BCS value.
     ///
     /// # Errors
-    /// When the type is not declared or the bytes are not exactly one value of it.
+    ///
+    /// Returns the errors of [`Self::json_view`].
     pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<Value, SchemaError> {
         let shown = self.json_view(tag, Bytes::copy_from_slice(bytes))?;
         serde_json::to_value(shown).map_err(|cause| error(cause.to_string()))
@@ -84,7 +89,7 @@ impl Serialize for JsonView<'_> {
     }
 }
 
-/// What is left of the bytes of a value; shared by its parts, which are read in their order.
+/// The unread bytes of a value. The parts of the value share the cursor and are read in order.
 struct Cursor<'b>(Cell<&'b [u8]>);
 
 impl<'b> Cursor<'b> {
@@ -114,6 +119,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
+    /// Reads a ULEB128 length of at most [`VECTOR_LENGTH_MAX`].
     fn length(&self) -> Result<usize, SchemaError> {
         let mut value = 0u64;
         for shift in (0..35).step_by(7) {
@@ -130,10 +136,11 @@ impl<'b> Cursor<'b> {
         Err(error("not a length"))
     }
 
-    /// The length of a vector of anything but bytes.
+    /// Reads the length of a vector with elements other than bytes.
     fn item_count(&self) -> Result<usize, SchemaError> {
         let count = self.length()?;
-        // No declared type is empty in BCS, so a longer vector cannot be in these bytes.
+        // Every declared type has at least one byte in BCS, so a longer vector cannot fit into
+        // these bytes.
         if count > self.0.get().len() {
             return Err(error("the vector is longer than its bytes"));
         }
@@ -144,7 +151,7 @@ impl<'b> Cursor<'b> {
         self.take(self.length()?)
     }
 
-    /// Goes past a value.
+    /// Skips a value and validates it.
     fn skip(&self, layout: &Layout) -> Result<(), SchemaError> {
         let fixed = match layout {
             Layout::U8 | Layout::I8 => 1,
@@ -174,7 +181,7 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// A part of a value; the bytes before it have been read.
+/// A part of a value. The bytes before it have been read.
 struct Part<'a, 'b> {
     layout: &'a Layout,
     cursor: &'a Cursor<'b>,
@@ -205,7 +212,7 @@ impl<'a, 'b> Part<'a, 'b> {
     }
 }
 
-/// A vector of items, which has no length before it.
+/// A vector of elements. The input has no length before them.
 struct Items<'p, 'a, 'b>(&'p Part<'a, 'b>, &'p Layout, usize);
 
 impl Serialize for Items<'_, '_, '_> {
@@ -217,7 +224,7 @@ impl Serialize for Items<'_, '_, '_> {
 impl Serialize for Part<'_, '_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let Self { layout, cursor } = *self;
-        /// The next number.
+        /// Reads the next number.
         macro_rules! next {
             ($number:ty) => {
                 <$number>::from_le_bytes(cursor.array().map_err(S::Error::custom)?)

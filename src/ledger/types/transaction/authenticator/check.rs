@@ -1,9 +1,11 @@
-//! Whether the signatures of transactions hold.
+//! Verification of the signatures of transactions.
 //!
-//! Of each transaction the parts that are not ed25519 are checked as they are met; the ed25519 equations
-//! of all transactions are put aside and checked together ([`ledger_crypto::ed25519::batch`]). One transaction is
-//! a batch of one, so that there is one path and one verdict. Where a signer may sign either of two
-//! messages, the likelier one is in the batch, and only if it does not hold is the other tried, alone.
+//! The Ed25519 signatures of all transactions become equations, which are checked as one batch
+//! ([`ledger_crypto::ed25519::batch`]). All other signatures are verified directly. A single
+//! transaction is a batch of one, so both cases share one path and one verdict.
+//!
+//! If a signer may sign either of two messages, the batch has the equations of the likelier one.
+//! The other message is verified alone, and only if the first does not verify.
 
 use super::{
     AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
@@ -21,12 +23,14 @@ use ledger_crypto::{
 };
 use std::{fmt, ops::Range};
 
-/// The most bytes of a set's bitmap: a bit for each key.
+/// Maximum length of the bitmap of a set, in bytes: one bit per key.
 const BITMAP_BYTES_MAX: usize = MultiKey::KEYS_MAX / 8;
 
-/// Checks all signatures of all transactions: for each the verdict that it would have alone.
+/// Checks the size, the form, and the signatures of each transaction.
 ///
-/// A transaction's size is checked first, then its form, for what they bound is what the rest costs.
+/// Returns one verdict per transaction, in order, which does not depend on the other transactions.
+/// Size and form are checked first, because they bound the cost of the rest. `keys` caches the
+/// Ed25519 keys of earlier calls.
 pub fn check_all(
     transactions: &[SignedTransaction],
     vendor: &Vendor,
@@ -52,32 +56,35 @@ pub fn check_all(
         .collect()
 }
 
-/// The equations that are to be checked together.
+/// Equations to check as one batch, and the cache of decoded keys.
 struct Gathered<'k> {
     keys: &'k mut DecodedKeys,
     equations: Vec<Equation>,
 }
 
-/// What is left to find out of one transaction.
+/// A partly verified transaction. Only its equations in the batch are unchecked.
 struct Claims<'a> {
     messages: Messages,
     claims: Vec<Claim<'a>>,
 }
 
-/// What is left to find out of one signer.
+/// A partly verified signer. Only its equations in the batch are unchecked.
 struct Claim<'a> {
     signer: Signer<'a>,
-    /// Its equations in the batch.
+    /// Indices of the signer's equations in the batch.
     equations: Range<usize>,
-    /// Whether the signer may have signed the main message instead of the one in the batch.
+    /// `true` if the equations are for the alternative message. If they do not hold, the main
+    /// message may still verify.
     or_main: bool,
 }
 
 impl<'a> Claims<'a> {
-    /// Checks what is not ed25519, and adds what is to the batch.
+    /// Verifies all signatures of a transaction, except for its Ed25519 equations, which it adds to
+    /// the batch.
     ///
     /// # Errors
-    /// The first rule that a signer breaks; then nothing is added.
+    ///
+    /// Returns the discard status of the first invalid signature. The batch is then unchanged.
     fn gather(
         transaction: &'a SignedTransaction,
         vendor: &Vendor,
@@ -97,7 +104,8 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The verdict, from which equations of the batch hold.
+    /// Returns the verdict of the transaction. `holds` has the result of each equation of the
+    /// batch.
     fn settle(self, holds: &[bool]) -> Result<(), Discard> {
         self.claims.iter().try_for_each(|claim| {
             let signer = &claim.signer;
@@ -112,7 +120,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Whose signature it is.
+/// The role of a signer in a transaction.
 #[derive(Clone, Copy)]
 enum Role {
     Sender,
@@ -130,27 +138,28 @@ impl fmt::Display for Role {
     }
 }
 
-/// How one account signed; the forms of a transaction with one signer are forms of accounts too.
+/// The signature of one account. The transaction forms without an account authenticator map to the
+/// first two variants.
 #[derive(Clone, Copy)]
 enum Signature<'a> {
     Ed25519(&'a Ed25519PublicKey, &'a Ed25519Signature),
     MultiEd25519(&'a MultiEd25519PublicKey, &'a MultiEd25519Signature),
     SingleKey(&'a AnyPublicKey, &'a AnySignature),
     MultiKey(&'a MultiKey, &'a [AnySignature], &'a [u8]),
-    /// There is none.
+    /// No signature.
     Absent,
-    /// Code of the account's own decides.
+    /// Signature that only the code of the account could verify.
     Abstract,
 }
 
-/// One account that is said to have signed.
+/// An account that must sign the transaction, with its signature.
 #[derive(Clone, Copy)]
 struct Signer<'a> {
     role: Role,
     signature: Signature<'a>,
 }
 
-/// The accounts that are said to have signed, in the order of the wire.
+/// Returns the signers in wire order: sender, secondary signers, fee payer.
 fn signers(authenticator: &TransactionAuthenticator) -> impl Iterator<Item = Signer<'_>> {
     let sender = match authenticator {
         TransactionAuthenticator::Ed25519 {
@@ -204,14 +213,15 @@ impl<'a> From<&'a AccountAuthenticator> for Signature<'a> {
 }
 
 impl<'a> Signer<'a> {
-    /// Checks what is not ed25519, and adds what is to the batch.
+    /// Verifies the signature, except for its Ed25519 equations, which it adds to the batch.
     fn claim(self, messages: &Messages, gathered: &mut Gathered<'_>) -> Result<Claim<'a>, Discard> {
         let start = gathered.equations.len();
         let payer_unknown = match self.role {
             Role::Sender | Role::Secondary(_) => messages.payer_unknown.as_deref(),
             Role::FeePayer(_) => None,
         };
-        // SDKs let the others sign before the fee payer is known, so that is what is tried first.
+        // SDKs let the other signers sign before the fee payer is known, so the message with the
+        // zero address is tried first.
         let or_main = payer_unknown.is_some_and(|message| self.gather(message, gathered).is_ok());
         if !or_main {
             self.gather(&messages.main, gathered)?;
@@ -223,7 +233,7 @@ impl<'a> Signer<'a> {
         })
     }
 
-    /// Checks the signature over `message`, alone.
+    /// Verifies the signature over `message`, outside the batch.
     fn verify(&self, message: &[u8]) -> Result<(), Discard> {
         let mut gathered = Gathered {
             keys: &mut DecodedKeys::default(),
@@ -237,7 +247,8 @@ impl<'a> Signer<'a> {
         }
     }
 
-    /// Adds the equations of the signature over `message`, all of them or none.
+    /// Verifies the signature over `message`, except for its Ed25519 equations, which it adds to
+    /// the batch. If it fails, it adds none.
     fn gather(&self, message: &[u8], gathered: &mut Gathered<'_>) -> Result<(), Discard> {
         let Gathered { keys, equations } = gathered;
         let gathered = match self.signature {
@@ -272,6 +283,7 @@ impl<'a> Signer<'a> {
     }
 }
 
+/// Returns the equations of a MultiEd25519 signature.
 fn multi_ed25519(
     key: &MultiEd25519PublicKey,
     signature: &MultiEd25519Signature,
@@ -282,7 +294,7 @@ fn multi_ed25519(
     Ok(key.equations(&[message], &signature)?)
 }
 
-/// Checks one signature of any kind; of an ed25519 one the equation is left.
+/// Verifies a signature of any kind, or returns its equation if the kind is Ed25519.
 fn single_key(
     key: &AnyPublicKey,
     signature: &AnySignature,
@@ -304,10 +316,10 @@ fn single_key(
     Ok(None)
 }
 
-/// Checks a set's signatures; of the ed25519 ones the equations are left.
+/// Verifies the signatures of a set, and returns the equations of the Ed25519 ones.
 ///
-/// As in the reference, a key that stands in a set twice counts twice, which is the choice of who made the
-/// set, and the bitmap may have bytes without bits at its end, which SDKs write.
+/// Two rules follow the reference node. A key that occurs twice in a set counts twice, which is the
+/// choice of the account's owner. The bitmap may end in zero bytes, which SDKs write.
 fn multi_key(
     set: &MultiKey,
     signatures: &[AnySignature],
@@ -360,8 +372,8 @@ fn multi_key(
     Ok(equations.into_iter().flatten().collect())
 }
 
-/// Checks that a key that does not sign is one: who set the account up should not learn of a mistake when
-/// the key is needed.
+/// Checks that a key without a signature is valid. A set with an invalid key thus fails at the
+/// first transaction of the account, not only when that key must sign.
 fn check_key(key: &AnyPublicKey) -> Result<(), Fault> {
     match key {
         AnyPublicKey::Ed25519(key) => Ok(key.check()?),
@@ -373,7 +385,7 @@ fn check_key(key: &AnyPublicKey) -> Result<(), Fault> {
     }
 }
 
-/// Why an account's signature does not hold.
+/// The reason for which the signature of an account does not verify.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]

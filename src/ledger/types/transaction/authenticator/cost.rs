@@ -1,19 +1,25 @@
-//! What the check of a transaction's signatures costs, known before any of it is done: who shares out the
-//! time of threads counts by it, for one transaction may cost as much as hundreds of others.
+//! Estimated cost of checking the signatures of a transaction.
+//!
+//! The estimate is known before any check. The queues of the signature threads add up costs instead
+//! of counting transactions, because one transaction may cost as much as hundreds of others.
 
 use super::{AccountAuthenticator, AnySignature, TransactionAuthenticator, form::SIGNATURES_MAX};
 
-/// One signature of each kind, in ed25519 signatures that are checked alone (`benches/signatures.rs`).
+/// Cost of an Ed25519 signature that is checked alone: the unit (`benches/signatures.rs`).
 const ED25519: usize = 1;
+/// Cost of a secp256k1 signature.
 const SECP256K1: usize = 2;
+/// Cost of a WebAuthn assertion.
 const WEB_AUTHN: usize = 6;
-/// So many keys of a set, which are all looked at, cost as much as an ed25519 signature.
+/// Number of keys of a set that cost as much as one Ed25519 signature. Every key of a set is
+/// examined, whether it signs or not.
 const KEYS_PER_UNIT: usize = 4;
 
 impl TransactionAuthenticator {
-    /// What the check costs, in ed25519 signatures that are checked alone; at least 1.
+    /// Returns the cost of the check, in Ed25519 signatures that are checked alone. It is at least
+    /// 1.
     pub fn check_cost(&self) -> usize {
-        // More are refused unchecked.
+        // A transaction above the limits is rejected before any signature is checked.
         if self.signatures() > SIGNATURES_MAX || self.secondary_signers().len() > SIGNATURES_MAX {
             return ED25519;
         }
@@ -34,8 +40,8 @@ impl TransactionAuthenticator {
 impl TransactionAuthenticator {
     /// Returns the number of signatures that the transaction pays for.
     ///
-    /// Each signer counts at least once, so that a simulation without signatures costs as much gas as
-    /// the transaction with one signature of each signer.
+    /// Each signer counts at least once, so that a simulation without signatures costs as much gas
+    /// as the transaction with one signature of each signer.
     pub fn billed_signatures(&self) -> u64 {
         self.signatures_of_each()
             .map(|count| count.max(1) as u64)
@@ -65,7 +71,7 @@ impl AnySignature {
         match self {
             Self::Secp256k1Ecdsa(_) => SECP256K1,
             Self::WebAuthn(_) => WEB_AUTHN,
-            // Those that are not checked here are refused as soon as their kind is seen.
+            // Signatures of unsupported kinds are rejected without a check.
             Self::Ed25519(_) | Self::Keyless(_) | Self::SlhDsa(_) => ED25519,
         }
     }
@@ -145,7 +151,7 @@ mod tests {
         assert_eq!(sponsored.check_cost(), 2 + 6 + (2 + 1) + 6);
     }
 
-    /// Their form is refused before any of them is looked at.
+    /// The form check rejects the transaction before any signature is checked.
     #[test]
     fn more_signatures_than_there_may_be_cost_nothing() {
         assert_eq!(alone(set(33, vec![passkey(); 33])), 1);

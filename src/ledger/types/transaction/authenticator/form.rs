@@ -1,21 +1,27 @@
-//! What is checked of signatures before any state is read or any curve is touched: how many there are,
-//! and that their kinds are known here.
+//! Checks of an authenticator's form, which need neither state nor cryptography: the number of
+//! signatures, and that their kinds are supported.
 
 use super::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator};
 use crate::{Discard, ValidationStatus};
 use ledger_crypto::multi_ed25519;
 
-/// The most signatures in a transaction, over all its signers, and the most secondary signers; the
-/// reference's limit. It bounds what one transaction costs to check.
+/// Maximum number of signatures of a transaction, over all its signers, and maximum number of
+/// secondary signers. The reference node has the same limit.
+///
+/// It bounds the cost of checking one transaction.
 pub const SIGNATURES_MAX: usize = 32;
 
 impl TransactionAuthenticator {
-    /// Checks what needs neither state nor keys.
+    /// Checks the number of signers and signatures, and that all kinds are supported.
     ///
     /// # Errors
-    /// `SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH` where not everybody who is named signs,
-    /// `INVALID_SIGNATURE` where there are more than [`SIGNATURES_MAX`], `FEATURE_UNDER_GATING` with the
-    /// name of a kind that this ledger does not check.
+    ///
+    /// * `SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH` if the numbers of secondary signers and of their
+    ///   addresses differ.
+    /// * `INVALID_SIGNATURE` if there are more than [`SIGNATURES_MAX`] secondary signers or
+    ///   signatures, or if a set has more than [`MultiKey::KEYS_MAX`] keys.
+    /// * `FEATURE_UNDER_GATING` with the name of the kind if this ledger does not check a
+    ///   signature.
     pub fn check_form(&self) -> Result<(), Discard> {
         let addresses = self.secondary_signer_addresses().len();
         let secondary = self.secondary_signers();
@@ -38,12 +44,12 @@ impl TransactionAuthenticator {
             .try_for_each(AccountAuthenticator::check_supported)
     }
 
-    /// How many signatures there are, over all signers.
+    /// Returns the number of signatures, over all signers.
     pub fn signatures(&self) -> usize {
         self.signatures_of_each().sum()
     }
 
-    /// How many signatures each signer gives: the sender, the secondary signers, then the fee payer.
+    /// Returns the number of signatures of each signer: sender, secondary signers, fee payer.
     pub fn signatures_of_each(&self) -> impl Iterator<Item = usize> {
         let sender = match self {
             Self::Ed25519 { .. } => 1,
@@ -60,10 +66,10 @@ impl TransactionAuthenticator {
 }
 
 impl AccountAuthenticator {
-    /// What an abstract account's signature is called in a refusal.
+    /// Name of an abstract account's signature in error messages.
     pub(super) const ABSTRACT: &str = "an abstract account signature";
 
-    /// How many signatures there are.
+    /// Returns the number of signatures.
     pub(super) fn signatures(&self) -> usize {
         match self {
             Self::Ed25519 { .. } | Self::SingleKey { .. } | Self::Abstract { .. } => 1,
@@ -73,7 +79,8 @@ impl AccountAuthenticator {
         }
     }
 
-    /// Refuses kinds that this ledger does not check, and sets of more keys than can sign.
+    /// Rejects kinds that this ledger does not check, and sets with more than
+    /// [`MultiKey::KEYS_MAX`] keys.
     fn check_supported(&self) -> Result<(), Discard> {
         let unsupported = match self {
             Self::Ed25519 { .. } | Self::MultiEd25519 { .. } | Self::NoAccountAuthenticator => None,
@@ -104,7 +111,8 @@ impl AccountAuthenticator {
     }
 }
 
-/// How many signatures a multi-ed25519 signature of these bytes has room for.
+/// Returns the number of signatures in the bytes of a MultiEd25519 signature. The division discards
+/// the bitmap of 4 bytes.
 fn multi_ed25519_signatures(bytes: &[u8]) -> usize {
     bytes.len() / multi_ed25519::SIGNATURE_BYTES
 }

@@ -1,5 +1,4 @@
-//! Public keys and signatures of every kind as they stand on the wire, and what an account's
-//! authentication key is made of.
+//! Wire forms of public keys and signatures of every kind, and the authentication keys of accounts.
 
 use super::unsupported::{
     FederatedKeylessPublicKey, KeylessPublicKey, KeylessSignature, SlhDsaPublicKey, SlhDsaSignature,
@@ -10,22 +9,22 @@ use ledger_crypto::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Several ed25519 keys and a threshold byte, as one byte vector.
+/// Several Ed25519 keys and a threshold byte, as one byte vector.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MultiEd25519PublicKey(pub Bytes);
 
 impl MultiEd25519PublicKey {
-    /// The authentication key of an account that signs with these keys.
+    /// Returns the authentication key of an account that signs with these keys.
     pub fn authentication_key(&self) -> HashValue {
         authentication_key(&self.0, Scheme::MultiEd25519)
     }
 }
 
-/// Several ed25519 signatures and a 4-byte bitmap, as one byte vector.
+/// Several Ed25519 signatures and a 4-byte bitmap, as one byte vector.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MultiEd25519Signature(pub Bytes);
 
-/// A public key of any kind. The order of the variants is the wire's.
+/// A public key of any kind. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AnyPublicKey {
@@ -38,12 +37,13 @@ pub enum AnyPublicKey {
 }
 
 impl AnyPublicKey {
-    /// The authentication key of an account that signs with this key alone.
+    /// Returns the authentication key of an account that signs with this key alone.
     pub fn authentication_key(&self) -> HashValue {
         bcs_authentication_key(self, Scheme::SingleKey)
     }
 
-    /// What signatures of this key are called in a refusal, where this ledger checks none of its kind.
+    /// Returns the name of this key's signatures in error messages, or `None` if this ledger checks
+    /// them.
     pub fn unsupported(&self) -> Option<&'static str> {
         match self {
             Self::Ed25519(_) | Self::Secp256k1Ecdsa(_) | Self::Secp256r1Ecdsa(_) => None,
@@ -54,9 +54,10 @@ impl AnyPublicKey {
     }
 }
 
-/// A signature of any kind. The order of the variants is the wire's.
+/// A signature of any kind. The order of the variants is part of the BCS format.
 ///
-/// A keyless signature is boxed: it is several times as large as the others and never held for long.
+/// A keyless signature is boxed, because it is several times as large as the others and always
+/// short-lived.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AnySignature {
@@ -68,7 +69,7 @@ pub enum AnySignature {
 }
 
 impl AnySignature {
-    /// What this signature is called in a refusal, where this ledger checks none of its kind.
+    /// Returns the name of this signature in error messages, or `None` if this ledger checks it.
     pub fn unsupported(&self) -> Option<&'static str> {
         match self {
             Self::Ed25519(_) | Self::Secp256k1Ecdsa(_) | Self::WebAuthn(_) => None,
@@ -78,26 +79,26 @@ impl AnySignature {
     }
 }
 
-/// Several keys of any kind, of which some must sign.
+/// A set of keys of any kind with the number of keys that must sign.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MultiKey {
-    /// The keys.
+    /// The keys, in the order of the bitmap.
     pub public_keys: Vec<AnyPublicKey>,
-    /// How many must sign.
+    /// Number of keys that must sign.
     pub signatures_required: u8,
 }
 
 impl MultiKey {
-    /// The most keys of a set, which is what the bitmap has room for.
+    /// Maximum number of keys in a set, which is the capacity of the bitmap.
     pub const KEYS_MAX: usize = 32;
 
-    /// The authentication key of an account that signs with these keys.
+    /// Returns the authentication key of an account that signs with these keys.
     pub fn authentication_key(&self) -> HashValue {
         bcs_authentication_key(self, Scheme::MultiKey)
     }
 }
 
-/// The authentication key of a public key whose preimage is its BCS form.
+/// Returns the authentication key of a public key, which hashes the key's BCS form.
 fn bcs_authentication_key<K: Serialize>(public_key: &K, scheme: Scheme) -> HashValue {
     let bytes = bcs::to_bytes(public_key).expect("a public key has a BCS form");
     authentication_key(&bytes, scheme)

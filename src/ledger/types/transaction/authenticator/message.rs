@@ -3,20 +3,22 @@
 use super::TransactionAuthenticator;
 use crate::{AccountAddress, RawTransaction, Vendor, transaction::SignedTransaction};
 
-/// The variants of what several signers sign, on the wire.
+/// Variant index of a message for several signers without a fee payer.
 const MULTI_AGENT: u8 = 0;
+/// Variant index of a message with a fee payer.
 const MULTI_AGENT_WITH_FEE_PAYER: u8 = 1;
 
-/// The messages that the signers of one transaction sign.
+/// The messages that the signers of one transaction may sign.
 pub(super) struct Messages {
-    /// What the fee payer signs, or everybody where there is none.
+    /// Message that the fee payer signs, or that all signers sign if there is no fee payer.
     pub main: Vec<u8>,
-    /// What the others may sign where there is a fee payer: the same with the zero address for a fee payer
-    /// who is not known yet.
+    /// Message that the other signers may sign instead if there is a fee payer. It has the zero
+    /// address as the fee payer, so that they can sign before the fee payer is known.
     pub payer_unknown: Option<Vec<u8>>,
 }
 
 impl Messages {
+    /// Builds the messages of `transaction`.
     pub fn of(transaction: &SignedTransaction, vendor: &Vendor) -> Self {
         let raw = &transaction.raw;
         let authenticator = &transaction.authenticator;
@@ -46,7 +48,7 @@ impl Messages {
 }
 
 impl RawTransaction {
-    /// The bytes that all signers sign where there are secondary ones.
+    /// Returns the bytes that all signers sign if there are secondary signers but no fee payer.
     pub fn multi_agent_signing_message(
         &self,
         secondary: &[AccountAddress],
@@ -55,8 +57,10 @@ impl RawTransaction {
         self.message_with_data(MULTI_AGENT, secondary, None, vendor)
     }
 
-    /// The bytes that all signers sign where there is a fee payer. The sender and the secondary signers
-    /// may sign the zero address in the place of the fee payer's, who then is free to be anyone.
+    /// Returns the bytes that all signers sign if there is a fee payer.
+    ///
+    /// The sender and the secondary signers may sign the zero address instead of `fee_payer`. Any
+    /// account can then become the fee payer.
     pub fn fee_payer_signing_message(
         &self,
         secondary: &[AccountAddress],
@@ -71,6 +75,8 @@ impl RawTransaction {
         )
     }
 
+    /// Returns the hash prefix, the variant index, and the BCS form of the transaction, the
+    /// secondary addresses, and the fee payer's address.
     fn message_with_data(
         &self,
         variant: u8,

@@ -1,13 +1,13 @@
-//! Who signed a transaction, and with what.
+//! Authenticators: the public keys and signatures of a transaction.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `keys` | keys and signatures on the wire |
-//! | `unsupported` | those that are read but not checked |
-//! | `form` | how many there may be |
-//! | `message` | what each signer signs |
-//! | `cost` | what it takes to check them |
-//! | `check` | whether they hold, of one transaction or of many at once |
+//! | `keys` | wire forms of keys and signatures |
+//! | `unsupported` | kinds that are decoded but not checked |
+//! | `form` | limits on the number and kinds of signatures |
+//! | `message` | signing message of each signer |
+//! | `cost` | estimated cost of a check |
+//! | `check` | verification of one transaction or of a batch |
 
 mod check;
 mod cost;
@@ -32,9 +32,10 @@ pub use unsupported::{
     SlhDsaPublicKey, SlhDsaSignature, ZeroKnowledgeCertificate, ZeroKnowledgeProof,
 };
 
-/// How one account signed. The order of the variants is the wire's.
+/// The signature of one account. The order of the variants is part of the BCS format.
 ///
-/// What is never held for long, because it is refused, is boxed: it must not make the others larger.
+/// The data of an abstract account is boxed. The variant is rejected and thus short-lived, so it
+/// must not make the others larger.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AccountAuthenticator {
@@ -62,10 +63,10 @@ pub enum AccountAuthenticator {
     },
 }
 
-/// How a transaction was signed. The order of the variants is the wire's.
+/// The signatures of a transaction. The order of the variants is part of the BCS format.
 ///
-/// Every pending transaction holds one. Accounts are boxed, so that a plain transfer pays for its key and
-/// its signature and not for what others use.
+/// Every pending transaction holds one. Account authenticators are boxed, so that a plain transfer
+/// takes memory for its key and signature only.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TransactionAuthenticator {
@@ -95,10 +96,11 @@ pub enum TransactionAuthenticator {
 }
 
 impl AccountAuthenticator {
-    /// The authentication key that the key in it stands for; `None` where there is no key.
+    /// Returns the authentication key of the public key, or `None` if there is no key.
     ///
     /// # Errors
-    /// `FEATURE_UNDER_GATING` with the name of a kind that this ledger does not check.
+    ///
+    /// Returns `FEATURE_UNDER_GATING` with the name of the kind for an abstract account.
     pub fn authentication_key(&self) -> Result<Option<HashValue>, Discard> {
         Ok(match self {
             Self::Ed25519 { public_key, .. } => Some(public_key.authentication_key()),
@@ -112,10 +114,12 @@ impl AccountAuthenticator {
 }
 
 impl TransactionAuthenticator {
-    /// The authentication key that the sender's key stands for; `None` where there is no key.
+    /// Returns the authentication key of the sender's public key, or `None` if there is no key.
     ///
     /// # Errors
-    /// `FEATURE_UNDER_GATING` with the name of a kind that this ledger does not check.
+    ///
+    /// Returns `FEATURE_UNDER_GATING` with the name of the kind if the sender is an abstract
+    /// account.
     pub fn sender_authentication_key(&self) -> Result<Option<HashValue>, Discard> {
         match self {
             Self::Ed25519 { public_key, .. } => Ok(Some(public_key.authentication_key())),
@@ -126,8 +130,9 @@ impl TransactionAuthenticator {
         }
     }
 
-    /// The accounts that sign beside the sender. Their signatures are [`Self::secondary_signers`]; that
-    /// there are as many is a rule of validation.
+    /// Returns the addresses of the secondary signers.
+    ///
+    /// Validation checks that there are as many as [`Self::secondary_signers`], not the type.
     pub fn secondary_signer_addresses(&self) -> &[AccountAddress] {
         match self {
             Self::MultiAgent {
@@ -142,7 +147,7 @@ impl TransactionAuthenticator {
         }
     }
 
-    /// How the accounts beside the sender signed.
+    /// Returns the authenticators of the secondary signers.
     pub fn secondary_signers(&self) -> &[AccountAuthenticator] {
         match self {
             Self::MultiAgent {
@@ -155,7 +160,7 @@ impl TransactionAuthenticator {
         }
     }
 
-    /// The account that pays in the sender's place, and how it signed.
+    /// Returns the address and the authenticator of the fee payer, if there is one.
     pub fn fee_payer(&self) -> Option<(AccountAddress, &AccountAuthenticator)> {
         match self {
             Self::FeePayer {
@@ -167,7 +172,8 @@ impl TransactionAuthenticator {
         }
     }
 
-    /// How the sender signed, where it is one of the forms that several signers share.
+    /// Returns the sender's account authenticator, or `None` if the transaction has one of the two
+    /// forms without it.
     fn sender_account_authenticator(&self) -> Option<&AccountAuthenticator> {
         match self {
             Self::Ed25519 { .. } | Self::MultiEd25519 { .. } => None,
@@ -182,14 +188,14 @@ impl TransactionAuthenticator {
 mod tests {
     use super::*;
 
-    /// A million pending transfers hold a million of them: a plain one must not pay for the several
-    /// accounts, passkeys and refused kinds that it does not use.
+    /// A million pending transfers hold a million authenticators. A plain transfer must not take
+    /// memory for secondary signers, passkeys, and unsupported kinds.
     #[test]
     fn a_plain_signature_pays_for_itself_only() {
         let (key, signature) = (size_of::<Ed25519PublicKey>(), size_of::<Ed25519Signature>());
         let tag = align_of::<TransactionAuthenticator>();
         assert_eq!(size_of::<TransactionAuthenticator>(), key + signature + tag);
-        // Kinds that are refused make neither a key nor an account larger than those that are checked.
+        // Unsupported kinds make neither a key nor an account larger than the supported ones.
         assert_eq!(size_of::<AnyPublicKey>(), key + align_of::<AnyPublicKey>());
         let single_key = size_of::<AnyPublicKey>() + size_of::<AnySignature>();
         assert_eq!(size_of::<AccountAuthenticator>(), single_key);

@@ -1,50 +1,55 @@
-//! Kinds of signatures that this ledger decodes and does not verify: keyless signatures, whose
-//! proofs need the keys of an identity provider, hash-based signatures, and accounts that
+//! Kinds of signatures that this ledger decodes but does not verify: keyless signatures, hash-based
+//! signatures, and signatures of abstract accounts.
+//!
+//! The proofs of keyless signatures need the keys of an identity provider. Abstract accounts
 //! authenticate by their own code.
 //!
-//! They have the layouts of the reference node (docs/reference/reference-node.md#r28), so a
-//! transaction with one is rejected with the name of its kind and not as undecodable bytes. Their
-//! content is not read, and none is larger in memory than a small multiple of its bytes.
+//! The layouts are those of the reference node (docs/reference/reference-node.md#r28). A
+//! transaction with one of these kinds is thus rejected with the name of the kind, not as
+//! undecodable bytes. The content is not interpreted. In memory, a value takes at most a small
+//! multiple of its encoded size.
 
 use crate::{AccountAddress, Identifier, ModuleId};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, webauthn::Assertion};
 use serde::{Deserialize, Serialize};
 
-/// An identity at a provider of identities, hidden in a commitment.
+/// An identity at an identity provider, hidden in a commitment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeylessPublicKey {
-    /// The provider, as its tokens name it.
+    /// Issuer name of the provider in its tokens.
     pub issuer: String,
-    /// The commitment to the identity.
+    /// Commitment to the identity.
     pub identity_commitment: Bytes,
 }
 
-/// An identity at a provider whose keys stand in an account and not on the ledger.
+/// An identity at a provider that has its keys in an account.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FederatedKeylessPublicKey {
-    /// The account with the provider's keys.
+    /// Address of the account with the provider's keys.
     pub jwk_address: AccountAddress,
-    /// The identity.
+    /// Identity and its provider.
     pub keyless: KeylessPublicKey,
 }
 
-/// A signature by a key for a while, with a certificate that the identity chose the key.
+/// A signature by an ephemeral key, with a certificate that the identity chose the key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeylessSignature {
-    /// The certificate.
+    /// Certificate for the ephemeral key.
     pub certificate: EphemeralCertificate,
-    /// The header of the token.
+    /// Header of the token, as JSON.
     pub jwt_header_json: String,
-    /// Until when the key may sign, Unix seconds.
+    /// Time until which the key may sign, in Unix seconds.
     pub expiry_secs: u64,
-    /// The key.
+    /// Ephemeral key.
     pub ephemeral_public_key: EphemeralPublicKey,
-    /// Its signature.
+    /// Signature by the ephemeral key.
     pub ephemeral_signature: EphemeralSignature,
 }
 
-/// How an identity chose a key. The order of the variants is the wire's.
+/// A certificate that an identity chose an ephemeral key.
+///
+/// The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum EphemeralCertificate {
@@ -52,53 +57,55 @@ pub enum EphemeralCertificate {
     OpenId(OpenIdCertificate),
 }
 
-/// A proof that there is a token which names the key.
+/// A zero-knowledge proof that a token exists which names the ephemeral key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ZeroKnowledgeCertificate {
-    /// The proof.
+    /// Proof.
     pub proof: ZeroKnowledgeProof,
-    /// How long after the token was made a key may sign, in seconds.
+    /// Period after the issue of the token during which a key may sign, in seconds.
     pub expiry_horizon_secs: u64,
-    /// A field of the token that the proof shows.
+    /// Field of the token that the proof discloses.
     pub extra_field: Option<String>,
-    /// The audience, where an account is recovered.
+    /// Audience, if an account is recovered.
     pub override_audience: Option<String>,
-    /// The prover's own signature over the proof.
+    /// Signature of the prover over the proof.
     pub training_wheels_signature: Option<EphemeralSignature>,
 }
 
-/// A proof of a statement about a token. The order of the variants is the wire's.
+/// A zero-knowledge proof of a statement about a token.
+///
+/// The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ZeroKnowledgeProof {
     /// A Groth16 proof on BN254.
     Groth16 {
-        /// A point of the first group.
+        /// Point of the first group.
         a: [u8; 32],
-        /// A point of the second group: its two halves.
+        /// Point of the second group, as two halves.
         b: [[u8; 32]; 2],
-        /// A point of the first group.
+        /// Point of the first group.
         c: [u8; 32],
     },
 }
 
-/// The token itself.
+/// A certificate that contains the token itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpenIdCertificate {
-    /// The provider's signature.
+    /// Signature of the provider.
     pub jwt_signature: Bytes,
-    /// What the provider signed.
+    /// Payload of the token, which the provider signed, as JSON.
     pub jwt_payload_json: String,
-    /// Which claim of the token is the identity.
+    /// Name of the token's claim that holds the identity.
     pub uid_key: String,
-    /// What hides the key in the token.
+    /// Blinding value that hides the key in the token.
     pub blinder: Bytes,
-    /// What hides the identity in the commitment.
+    /// Blinding value that hides the identity in the commitment.
     pub pepper: [u8; 31],
-    /// The audience in the commitment, where an account is recovered.
+    /// Audience in the commitment, if an account is recovered.
     pub commitment_audience: Option<String>,
 }
 
-/// A key that signs for a while. The order of the variants is the wire's.
+/// A public key that signs for a limited time. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum EphemeralPublicKey {
@@ -106,7 +113,7 @@ pub enum EphemeralPublicKey {
     Secp256r1Ecdsa(Bytes),
 }
 
-/// A signature of such a key. The order of the variants is the wire's.
+/// A signature by an ephemeral key. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum EphemeralSignature {
@@ -114,7 +121,7 @@ pub enum EphemeralSignature {
     WebAuthn(Assertion),
 }
 
-/// Bytes of a fixed number, as one byte vector.
+/// Declares a byte vector of a fixed length, which decoding checks.
 macro_rules! byte_vector_of {
     ($(#[$doc:meta])* $name:ident, $length:literal) => {
         $(#[$doc])*
@@ -123,7 +130,7 @@ macro_rules! byte_vector_of {
         pub struct $name(Bytes);
 
         impl $name {
-            /// How many bytes it has.
+            /// Length, in bytes.
             pub const LENGTH_BYTES: usize = $length;
         }
 
@@ -142,7 +149,7 @@ macro_rules! byte_vector_of {
 }
 
 byte_vector_of!(
-    /// A key of SLH-DSA-SHA2-128s (FIPS 205, table 2).
+    /// A public key of SLH-DSA-SHA2-128s (FIPS 205, table 2).
     SlhDsaPublicKey,
     32
 );
@@ -152,32 +159,32 @@ byte_vector_of!(
     7_856
 );
 
-/// The function that authenticates for an abstract account.
+/// The function that authenticates an abstract account.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FunctionInfo {
-    /// The module.
+    /// Module of the function.
     pub module: ModuleId,
-    /// The function in it.
+    /// Name of the function.
     pub function: Identifier,
 }
 
-/// What that function is given. The order of the variants is the wire's.
+/// Input of the authentication function. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum AbstractData {
-    /// For an account that named the function.
+    /// Input for an account that registered the function.
     V1 {
-        /// The hash of what is signed.
+        /// Hash of the signing message.
         signing_message_digest: Bytes,
-        /// What the function takes for a signature.
+        /// Signature in the form that the function expects.
         authenticator: Bytes,
     },
-    /// For an account whose address follows from the function and an identity.
+    /// Input for an account with an address derived from the function and an identity.
     DerivableV1 {
-        /// The hash of what is signed.
+        /// Hash of the signing message.
         signing_message_digest: Bytes,
-        /// What the function takes for a signature.
+        /// Signature in the form that the function expects.
         signature: Bytes,
-        /// The identity.
+        /// Identity from which the address is derived.
         public_key: Bytes,
     },
 }
