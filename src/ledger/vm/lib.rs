@@ -32,6 +32,7 @@ mod error;
 mod event_handle;
 mod gas;
 mod registry;
+mod status;
 mod storage_deposit;
 mod struct_table;
 mod type_check;

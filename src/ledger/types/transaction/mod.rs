@@ -1,9 +1,12 @@
-//! Transactions as clients sign them (`raw`, `payload`, `authenticator`) and as the ledger stores
-//! them (`committed`). BCS forms and variant indices are those of the reference node
+//! Transactions as clients sign them (`raw`, `payload`, `authenticator`), with checked signatures
+//! (`check`, `checked`, `message`), and as the ledger stores them (`committed`). BCS forms and variant indices are those of the reference node
 //! (docs/reference/reference-node.md#r26).
 
 mod authenticator;
+mod check;
+mod checked;
 mod committed;
+mod message;
 mod payload;
 mod raw;
 
@@ -14,6 +17,7 @@ pub use authenticator::{
     OpenIdCertificate, SIGNATURES_MAX, SlhDsaPublicKey, SlhDsaSignature, TransactionAuthenticator,
     ZeroKnowledgeCertificate, ZeroKnowledgeProof,
 };
+pub use checked::CheckedTransaction;
 pub use committed::{
     AbortInfo, AbortLocation, BlockEndInfo, BlockEpilogue, BlockMetadata, ExecutionStatus,
     GenesisPayload, Transaction, TransactionInfo, TransactionInfoV0,
@@ -23,6 +27,6 @@ pub use payload::{
     ScriptArgument, TransactionExecutable, TransactionPayload,
 };
 pub use raw::{
-    CheckedTransaction, RawTransaction, ReplayProtector, SIGNED_TRANSACTION_DEPTH_MAX,
-    SignedTransaction, decode_signed_transaction,
+    RawTransaction, ReplayProtector, SIGNED_TRANSACTION_DEPTH_MAX, SignedTransaction,
+    decode_signed_transaction,
 };

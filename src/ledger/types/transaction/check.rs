@@ -9,11 +9,9 @@
 
 use super::{
     AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
-    MultiKey, TransactionAuthenticator, message::Messages,
+    MultiKey, SignedTransaction, TransactionAuthenticator, message::Messages,
 };
-use crate::{
-    AccountAddress, Discard, Parameters, ValidationStatus, Vendor, transaction::SignedTransaction,
-};
+use crate::{AccountAddress, Discard, Parameters, ValidationStatus, Vendor};
 use ledger_crypto::{
     DecodedKeys, Ed25519PublicKey, Ed25519Signature, SignatureError,
     ecdsa::{EcdsaError, secp256k1, secp256r1},
