@@ -107,7 +107,7 @@ fn coefficients(equations: &[Equation]) -> Vec<Scalar> {
         hasher.update(equation.challenge.as_bytes());
     }
     let seed = hasher.finalize();
-    // One hash yields the coefficients of four equations.
+    // One hash gives the coefficients of four equations.
     (0u64..)
         .flat_map(|number| {
             let block = Sha512::new()
