@@ -1,13 +1,19 @@
-//! The BCS of an array of 32 bytes, which addresses and hashes are. serde takes an array one element after the other,
-//! 32 calls for each; two little-endian numbers of 128 bits have the same bytes in BCS, and are two.
+//! Serialization of 32-byte arrays, the content of addresses and hashes.
+//!
+//! serde processes an array element by element, with 32 calls for each array. Two little-endian
+//! 128-bit integers have the same bytes in BCS and need two calls.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const HALF_BYTES: usize = 16;
 
-/// Writes the bytes.
+/// Serializes `bytes` with the same result as the implementation of serde for `[u8; 32]`.
+///
+/// # Errors
+///
+/// Returns the error of `serializer`.
 pub fn serialize<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
-    // BCS is the only form that is not for people to read.
+    // BCS is the only format in use that is not human-readable.
     if serializer.is_human_readable() {
         return bytes.serialize(serializer);
     }
@@ -19,7 +25,11 @@ pub fn serialize<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Result<S::Ok
     halves.serialize(serializer)
 }
 
-/// Reads the bytes.
+/// Deserializes an array that [`serialize`] has written.
+///
+/// # Errors
+///
+/// Returns the error of `deserializer` if its input is not an array of 32 bytes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {
     if deserializer.is_human_readable() {
         return Deserialize::deserialize(deserializer);

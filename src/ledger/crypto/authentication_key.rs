@@ -2,7 +2,7 @@
 
 use crate::{Ed25519PublicKey, HashBatch, HashValue};
 
-/// The byte that closes the preimage of an authentication key and names the kind of public key.
+/// The kind of a public key, as the last byte of the preimage of an authentication key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 #[allow(
@@ -16,14 +16,16 @@ pub enum Scheme {
     MultiKey = 3,
 }
 
-/// Returns `SHA3-256(public_key || scheme)`: the authentication key of an account that signs with this
-/// key, and the address of an account that is created from it.
+/// Returns the authentication key of an account that signs with `public_key`.
+///
+/// The key is `SHA3-256(public_key || scheme)`. It is also the address of an account that is
+/// created from `public_key`.
 pub fn authentication_key(public_key: &[u8], scheme: Scheme) -> HashValue {
     HashValue::sha3_of(&[public_key, &[scheme as u8]])
 }
 
 impl Ed25519PublicKey {
-    /// Returns the authentication key of an account that signs with this key alone.
+    /// Returns the authentication key of an account that has this key as its only signer.
     pub fn authentication_key(&self) -> HashValue {
         authentication_key(&self.0, Scheme::Ed25519)
     }

@@ -1,27 +1,26 @@
-//! What both curves of ECDSA have in common: the forms of keys and signatures, and the rules that
-//! leave one signature of one message one form.
+//! ECDSA on secp256k1 and secp256r1, with one accepted encoding per key and signature.
 //!
-//! A key is a point without compression, a signature is `r || s`, both reduced and not zero, and `s` is
-//! in the lower half of its range: `(r, -s)` would be a second signature of the same message, which
-//! anyone could make of the first.
+//! A key is an uncompressed point. A signature is `r || s`, and both scalars are reduced and not
+//! zero. `s` must be in the lower half of its range. Otherwise anyone could derive a second
+//! signature of the same message, `(r, -s)`, from the first.
 
-/// The bytes of a key: a tag and two coordinates.
+/// Size of a public key in bytes: a tag and two coordinates.
 pub const KEY_BYTES: usize = 65;
-/// The bytes of a signature: `r` and `s`, in big endian.
+/// Size of a signature in bytes: `r` and `s`, both big-endian.
 pub const SIGNATURE_BYTES: usize = 64;
-/// The tag of a point without compression.
+/// Tag byte of an uncompressed point.
 const UNCOMPRESSED: u8 = 4;
 
-/// Why an ECDSA signature does not hold.
+/// The reason for the rejection of an ECDSA key or signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EcdsaError {
-    /// The key has another length or tag.
+    /// The key does not have [`KEY_BYTES`] bytes or is not tagged as an uncompressed point.
     #[error("the public key is not a point of {KEY_BYTES} bytes without compression")]
     KeyForm,
     /// The key's coordinates are not reduced or not on the curve.
     #[error("the public key is not a point of the curve")]
     KeyPoint,
-    /// The signature has another length.
+    /// The signature does not have [`SIGNATURE_BYTES`] bytes.
     #[error("the signature is not r and s of 32 bytes each")]
     SignatureForm,
     /// `r` or `s` is zero or not below the group order.
@@ -30,12 +29,16 @@ pub enum EcdsaError {
     /// `s` is in the upper half of its range.
     #[error("the signature's s is not the lower of its two values")]
     HighScalar,
-    /// The equation does not hold.
+    /// The signature is not one of this key over this message.
     #[error("the signature does not match key and message")]
     Mismatch,
 }
 
-/// A key's bytes, if they have the one form that is taken.
+/// Returns the bytes of an uncompressed public key.
+///
+/// # Errors
+///
+/// Returns [`EcdsaError::KeyForm`] if length or tag differ from the encoding of such a key.
 fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
     match <&[u8; KEY_BYTES]>::try_from(bytes) {
         Ok(key) if key[0] == UNCOMPRESSED => Ok(key),
@@ -43,12 +46,16 @@ fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
     }
 }
 
-/// A signature's bytes, if they are as many as `r` and `s` have.
+/// Returns the bytes of a signature.
+///
+/// # Errors
+///
+/// Returns [`EcdsaError::SignatureForm`] if the length is not [`SIGNATURE_BYTES`].
 fn signature_form(bytes: &[u8]) -> Result<&[u8; SIGNATURE_BYTES], EcdsaError> {
     bytes.try_into().map_err(|_| EcdsaError::SignatureForm)
 }
 
-/// The functions of one curve, over the types of its crate.
+/// Defines the functions of one curve with the types of the curve's crate.
 macro_rules! curve {
     ($curve:ident) => {
         use super::{EcdsaError, key_form, signature_form};
@@ -57,10 +64,12 @@ macro_rules! curve {
             elliptic_curve::scalar::IsHigh as _,
         };
 
-        /// Reads a key, to see that it is one.
+        /// Checks that `key` is the encoding of a public key.
         ///
         /// # Errors
-        /// The first rule that is broken.
+        ///
+        /// * [`EcdsaError::KeyForm`] if `key` is not an uncompressed point by length and tag.
+        /// * [`EcdsaError::KeyPoint`] if the coordinates are not reduced or not on the curve.
         pub fn check_key(key: &[u8]) -> Result<(), EcdsaError> {
             read_key(key).map(|_| ())
         }
@@ -69,10 +78,17 @@ macro_rules! curve {
             VerifyingKey::from_sec1_bytes(key_form(key)?).map_err(|_| EcdsaError::KeyPoint)
         }
 
-        /// Checks `signature` over a message whose hash is `digest`.
+        /// Checks a signature of `key` over a message with the hash `digest`.
         ///
         /// # Errors
-        /// The first rule that is broken.
+        ///
+        /// Returns the first of these that applies:
+        ///
+        /// * The error of [`check_key`].
+        /// * [`EcdsaError::SignatureForm`] if `signature` has a wrong length.
+        /// * [`EcdsaError::ScalarRange`] if `r` or `s` is zero or not below the group order.
+        /// * [`EcdsaError::HighScalar`] if `s` is in the upper half of its range.
+        /// * [`EcdsaError::Mismatch`] if the signature is not one of `key` over `digest`.
         pub fn verify_digest(
             key: &[u8],
             digest: &[u8; 32],
@@ -90,23 +106,27 @@ macro_rules! curve {
     };
 }
 
-/// ECDSA on secp256k1. Transactions are signed over SHA3-256 of their signing message.
+/// ECDSA on secp256k1.
 pub mod secp256k1 {
     use crate::HashValue;
 
     curve!(k256);
 
-    /// Checks `signature` over the concatenation of the parts of `message`.
+    /// Checks a signature of `key` over SHA3-256 of a message.
+    ///
+    /// The message is the concatenation of the parts in `message`.
     ///
     /// # Errors
-    /// The variant of the first rule that is broken.
+    ///
+    /// Returns the error of [`verify_digest`].
     pub fn verify(key: &[u8], message: &[&[u8]], signature: &[u8]) -> Result<(), EcdsaError> {
         verify_digest(key, HashValue::sha3_of(message).as_bytes(), signature)
     }
 }
 
-/// ECDSA on secp256r1 (P-256), the curve of passkeys ([`crate::webauthn`]). No transaction is signed
-/// with it directly.
+/// ECDSA on secp256r1 (P-256), the curve of passkeys.
+///
+/// Transactions use it only within an assertion ([`crate::webauthn`]).
 pub mod secp256r1 {
     curve!(p256);
 }

@@ -1,7 +1,9 @@
-//! Bytes as the interface prints them: `0x` and two lower-case digits each. Answers are full of them, so they are
-//! written without a detour over characters.
+//! Hexadecimal text of bytes: `0x` and two lowercase digits per byte.
+//!
+//! API responses contain many of these texts. The functions encode into a buffer of bytes, which is
+//! faster than formatting single characters.
 
-/// `bytes` as `0x` and their digits.
+/// Returns `0x` and two lowercase hexadecimal digits per byte.
 pub fn hex_text(bytes: &[u8]) -> String {
     let mut text = vec![b'0'; 2 * bytes.len() + 2];
     text[1] = b'x';
@@ -9,19 +11,19 @@ pub fn hex_text(bytes: &[u8]) -> String {
     String::from_utf8(text).expect("digits are text")
 }
 
-/// `0x` and the digits of 32 bytes, in place.
+/// The hexadecimal text of 32 bytes, stored without an allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct HexText {
     bytes: [u8; Self::LENGTH],
-    /// Where the text begins.
+    /// Index in `bytes` of the first byte of the text.
     start: usize,
 }
 
 impl HexText {
-    /// The length with all digits.
+    /// Length of the text with all digits.
     const LENGTH: usize = 66;
 
-    /// With all digits.
+    /// Creates the text with all 64 digits.
     pub fn new(bytes: &[u8; 32]) -> Self {
         let mut text = [b'0'; Self::LENGTH];
         text[1] = b'x';
@@ -32,7 +34,7 @@ impl HexText {
         }
     }
 
-    /// Without the zeros that it begins with; the last digit always stays.
+    /// Creates the text without leading zeros. It has at least one digit.
     pub fn short(bytes: &[u8; 32]) -> Self {
         let mut text = Self::new(bytes);
         let digits = &text.bytes[2..Self::LENGTH - 1];
@@ -41,10 +43,7 @@ impl HexText {
         text
     }
 
-    /// The text.
-    ///
-    /// # Panics
-    /// Never: digits are text.
+    /// Returns the text, including `0x`.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[self.start..]).expect("digits are text")
     }

@@ -1,21 +1,24 @@
 //! Hashes, signature schemes, and hash maps for keys that clients choose.
 //!
-//! Every signature scheme follows the chain's rules (docs/interface.md#rule-22): it accepts only
-//! canonical encodings, so that a signature cannot be changed into another one of the same message,
-//! and rejects keys for which anyone can sign. One exception: a multi-key signature with more
-//! signers than its threshold is also valid without the surplus signers. Such a transaction has
-//! several hashes, of which at most one is executed.
+//! Every signature scheme follows the chain's rules (docs/interface.md#rule-22). It accepts only
+//! canonical encodings, so that a signature cannot be changed into another one of the same message.
+//! It rejects keys that anyone can sign for.
 //!
-//! | scheme | key | signature | over |
+//! A multi-key signature with more signers than its threshold is an exception: it is also valid
+//! without the surplus signers. A transaction with this signature has several hashes, and at most
+//! one of them is executed.
+//!
+//! | scheme | key | signature | signed data |
 //! |---|---|---|---|
-//! | [`ed25519`] | 32 bytes | `R || s` | the message |
-//! | [`multi_ed25519`] | up to 32 ed25519 keys and a threshold | the signers' signatures and a bitmap | the message |
-//! | [`ecdsa::secp256k1`] | 65 bytes, an uncompressed point | `r || s`, low `s` | SHA3-256 of the message |
-//! | [`webauthn`] | 65 bytes, an uncompressed point of secp256r1 | an assertion with `r || s`, low `s` | the client data of a passkey |
+//! | [`ed25519`] | 32 bytes | `R`, `s` | message |
+//! | [`multi_ed25519`] | 1 to 32 ed25519 keys, threshold | signatures, bitmap | message |
+//! | [`ecdsa::secp256k1`] | 65 bytes, uncompressed point | `r`, low `s` | SHA3-256 of the message |
+//! | [`webauthn`] | 65 bytes, uncompressed point | assertion with `r`, low `s` | client data |
 //!
-//! [`ed25519::batch`] checks many ed25519 signatures in one equation.
+//! [`ed25519::batch`] checks many ed25519 signatures in one equation. The keys of [`webauthn`] are
+//! points of secp256r1.
 
-// Client input must not end the process: a panic is for a broken invariant, and names it.
+// Client input must not end the process. Only a broken invariant panics, and the message names it.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)

@@ -1,11 +1,11 @@
 //! Hash maps for keys that clients choose, and a bounded cache made of two of them.
 //!
-//! Each map has a random seed of its own, which no response reveals. The hashes of the standard
-//! library are safe even if they are observed, but took 2 % of the time of a loaded node.
+//! Each map has its own random seed, and no response reveals it. The standard library's hashes are
+//! safe even if an attacker observes them, but took 2 % of the time of a loaded node.
 
 use std::{borrow::Borrow, hash::Hash, mem};
 
-/// The hasher of the maps.
+/// The source of seeded hashers for [`HashMap`] and [`HashSet`].
 pub type HashState = foldhash::quality::RandomState;
 
 /// A hash map, created with `default`.
@@ -16,13 +16,12 @@ pub type HashSet<V> = std::collections::HashSet<V, HashState>;
 
 /// A bounded cache in two generations.
 ///
-/// Entries are inserted into the younger generation. The caller decides when it is full and
-/// rotates: the younger generation becomes the older one, and the entries that were older are
-/// evicted. An entry that is used again can be moved to the younger generation, so that it
-/// survives. This approximates an eviction of the least recently used entries without a list of
-/// them.
+/// [`insert`](Self::insert) adds entries to the younger generation. The caller decides when that
+/// generation is full and calls [`rotate`](Self::rotate), which evicts the older generation. A
+/// caller can move a reused entry to the younger generation, so that it survives the next rotation.
+/// This approximates the eviction of the least recently used entries without a list of them.
 ///
-/// If a key is in both generations, the younger entry counts.
+/// If both generations have an entry for a key, the younger entry takes precedence.
 #[derive(Clone, Debug)]
 pub struct GenerationalMap<K, V> {
     younger: HashMap<K, V>,
@@ -49,7 +48,7 @@ impl<K: Eq + Hash, V> GenerationalMap<K, V> {
         &self.older
     }
 
-    /// Returns the value of a key, from either generation.
+    /// Returns the value of a key from either generation.
     pub fn get<Q>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -58,12 +57,13 @@ impl<K: Eq + Hash, V> GenerationalMap<K, V> {
         self.younger.get(key).or_else(|| self.older.get(key))
     }
 
-    /// Inserts an entry into the younger generation, and returns the value that it replaces there.
+    /// Inserts an entry into the younger generation, and returns the value that it replaces in that
+    /// generation.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.younger.insert(key, value)
     }
 
-    /// Removes an entry of the older generation, for example to insert it again.
+    /// Removes and returns an entry of the older generation, for example to insert it again.
     pub fn remove_older<Q>(&mut self, key: &Q) -> Option<(K, V)>
     where
         K: Borrow<Q>,
@@ -82,18 +82,18 @@ impl<K: Eq + Hash, V> GenerationalMap<K, V> {
         self.older.remove(key);
     }
 
-    /// Makes the younger generation the older one, and evicts the entries that were older. The
-    /// memory of the evicted generation is used again.
+    /// Evicts the older generation and makes the younger generation the older one.
+    ///
+    /// The new younger generation is empty and reuses the memory of the evicted one.
     pub fn rotate(&mut self) {
         mem::swap(&mut self.older, &mut self.younger);
         self.younger.clear();
     }
 
-    /// Makes the younger generation the older one, and evicts the entries that were older, except
-    /// those for which `is_kept` returns true: they become the younger generation.
+    /// Rotates as [`Self::rotate`] does, but retains the older entries that `is_kept` accepts.
     ///
-    /// A kept entry must not be in the other generation as well, because the older value would
-    /// count.
+    /// The retained entries form the new younger generation. The previous younger generation must
+    /// not have an entry with the same key, because the older value would take precedence over it.
     pub fn rotate_keeping(&mut self, mut is_kept: impl FnMut(&V) -> bool) {
         mem::swap(&mut self.older, &mut self.younger);
         self.younger.retain(|_, value| is_kept(value));

@@ -1,70 +1,77 @@
-//! Multi-ed25519: up to 32 ed25519 keys of which a threshold must sign, each signature under the rule of
-//! single keys. A bitmap tells which keys signed; its first bit is the highest of its first byte.
+//! Multi-ed25519: 1 to 32 ed25519 keys, of which a threshold must sign.
+//!
+//! Each signature obeys the rules of [`ed25519`](crate::ed25519). A bitmap identifies the keys that
+//! signed. Its first bit is the most significant one of its first byte.
 
 use crate::{Ed25519PublicKey, Ed25519Signature, SignatureError, ed25519::Equation};
 
-/// The most keys of a set, which is what the bitmap has room for.
+/// Maximum number of keys in a set, which is the number of bits in the bitmap.
 pub const KEYS_MAX: usize = 32;
-/// The bytes of one key.
+/// Size of one key in bytes.
 const KEY_BYTES: usize = 32;
-/// The bytes of one signature.
+/// Size of one signature in bytes.
 pub const SIGNATURE_BYTES: usize = 64;
-/// The bytes of the bitmap that closes a signature.
+/// Size of the bitmap at the end of a multi-ed25519 signature, in bytes.
 pub const BITMAP_BYTES: usize = 4;
 
-/// A set of keys with the number of them that must sign.
+/// A set of valid keys and the number of them that must sign.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MultiEd25519PublicKey {
     keys: Vec<Ed25519PublicKey>,
     threshold: usize,
 }
 
-/// Signatures in the order of their keys, and which keys those are.
+/// Signatures in the order of their keys, and a bitmap of these keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MultiEd25519Signature {
     signatures: Vec<Ed25519Signature>,
     bitmap: u32,
 }
 
-/// Why a multi-ed25519 signature does not hold.
+/// The reason for the rejection of a multi-ed25519 key or signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MultiEd25519Error {
-    /// The key's bytes are not 1 to 32 keys and one byte.
+    /// The encoding of the key set is not 1 to 32 keys and one byte.
     #[error(
         "a multi-ed25519 key is 1 to {KEYS_MAX} keys of {KEY_BYTES} bytes and a threshold byte"
     )]
     KeyForm,
-    /// The threshold is none that the keys could meet.
+    /// The threshold is zero or above the number of keys.
     #[error("the threshold is not between 1 and the number of keys")]
     Threshold,
-    /// The signature's bytes are not at most 32 signatures and a bitmap.
+    /// The encoding of the signature is not at most 32 signatures and a bitmap.
     #[error(
         "a multi-ed25519 signature is at most {KEYS_MAX} signatures of {SIGNATURE_BYTES} bytes and a bitmap"
     )]
     SignatureForm,
-    /// The bitmap names more or fewer keys than there are signatures, or a key that is not there.
+    /// The number of bits set in the bitmap is not the number of signatures, or a bit is set
+    /// without a key.
     #[error("the bitmap does not fit the signatures and keys")]
     Bitmap,
-    /// Fewer signatures than the threshold.
+    /// The number of signatures is below the threshold.
     #[error("fewer signatures than the threshold")]
     TooFew,
-    /// A key or a signature is refused.
+    /// A single key or signature is invalid.
     #[error(transparent)]
     Signature(#[from] SignatureError),
 }
 
-/// `bytes` in pieces of `N`; `None` where they do not divide evenly.
+/// Splits `bytes` into arrays of `N` bytes.
+///
+/// Returns `None` if bytes remain, or if the result has more than [`KEYS_MAX`] arrays.
 fn pieces<const N: usize>(bytes: &[u8]) -> Option<Vec<[u8; N]>> {
     let (pieces, rest) = bytes.as_chunks::<N>();
     (rest.is_empty() && pieces.len() <= KEYS_MAX).then(|| pieces.to_vec())
 }
 
 impl MultiEd25519PublicKey {
-    /// Reads the keys, one after the other, and the threshold that closes them.
+    /// Decodes the concatenated keys and the threshold byte after them.
     ///
     /// # Errors
-    /// Where the form or the threshold is wrong; also where one of the keys is none, whether it signs
-    /// or not.
+    ///
+    /// * [`MultiEd25519Error::KeyForm`] if `bytes` is not 1 to 32 keys and one byte.
+    /// * [`MultiEd25519Error::Threshold`] if the threshold is zero or above the number of keys.
+    /// * [`MultiEd25519Error::Signature`] if one of the keys is invalid, even if it never signs.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
         let (threshold, keys) = bytes.split_last().ok_or(MultiEd25519Error::KeyForm)?;
         let keys: Vec<Ed25519PublicKey> = pieces(keys)
@@ -85,10 +92,14 @@ impl MultiEd25519PublicKey {
         Ok(Self { keys, threshold })
     }
 
-    /// Checks every signature in `signature` over `message`, given in parts.
+    /// Checks every signature in `signature` over a message, including surplus ones.
+    ///
+    /// The message is the concatenation of the parts in `message`.
     ///
     /// # Errors
-    /// The first rule that is broken; signatures beyond the threshold must hold too.
+    ///
+    /// Returns the error of [`Self::equations`], or [`SignatureError::Mismatch`] as
+    /// [`MultiEd25519Error::Signature`] if an equation does not hold.
     pub fn verify(
         &self,
         message: &[&[u8]],
@@ -102,11 +113,18 @@ impl MultiEd25519PublicKey {
         }
     }
 
-    /// What is left to check of `signature` over `message` once its parts are found in order: an
-    /// equation for each signer.
+    /// Checks the parts of `signature` and returns one unchecked equation per signer.
+    ///
+    /// The signature is valid if all equations hold. The message is the concatenation of the parts
+    /// in `message`.
     ///
     /// # Errors
-    /// The first rule that a part breaks.
+    ///
+    /// Returns the first of these that applies:
+    ///
+    /// * [`MultiEd25519Error::Bitmap`] if the bitmap does not match the signatures and keys.
+    /// * [`MultiEd25519Error::TooFew`] if the number of signatures is below the threshold.
+    /// * [`MultiEd25519Error::Signature`] if [`Ed25519PublicKey::equation`] rejects a signature.
     pub fn equations(
         &self,
         message: &[&[u8]],
@@ -129,10 +147,12 @@ impl MultiEd25519PublicKey {
 }
 
 impl MultiEd25519Signature {
-    /// Reads the signatures, one after the other, and the bitmap that closes them.
+    /// Decodes the concatenated signatures and the bitmap after them.
     ///
     /// # Errors
-    /// [`MultiEd25519Error::SignatureForm`].
+    ///
+    /// Returns [`MultiEd25519Error::SignatureForm`] if `bytes` is not at most 32 signatures and a
+    /// bitmap.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
         let (signatures, bitmap) = bytes
             .split_last_chunk::<BITMAP_BYTES>()
@@ -144,7 +164,7 @@ impl MultiEd25519Signature {
         })
     }
 
-    /// The numbers of the keys that signed, ascending.
+    /// Returns the indices of the keys that signed, in ascending order.
     fn signers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..KEYS_MAX).filter(|&number| self.bitmap & (1 << (KEYS_MAX - 1 - number)) != 0)
     }
@@ -165,7 +185,8 @@ mod tests {
         keys.chain([threshold]).collect()
     }
 
-    /// The keys of these numbers sign, in this order, under a bitmap.
+    /// Returns a signature with the given bitmap, signed by the keys with the given indices in
+    /// their order.
     fn signed(signers: &[usize], bitmap: [u8; 4]) -> Vec<u8> {
         let signatures = signers
             .iter()
@@ -203,7 +224,7 @@ mod tests {
         assert_eq!(verdict(&key, &signed(&[0], [0x80, 0, 0, 0])), Ok(()));
         assert_eq!(verdict(&key, &signed(&[9], [0, 0x40, 0, 0])), Ok(()));
         assert_eq!(verdict(&key, &signed(&[31], [0, 0, 0, 1])), Ok(()));
-        // The same keys in the wrong order, and a bitmap read from the other end.
+        // Signatures in the wrong order, and a bitmap with reversed bits.
         let mismatch = Err(MultiEd25519Error::Signature(SignatureError::Mismatch));
         assert_eq!(verdict(&key, &signed(&[1, 0], [0xc0, 0, 0, 0])), mismatch);
         assert_eq!(verdict(&key, &signed(&[0], [0, 0, 0, 1])), mismatch);

@@ -1,10 +1,12 @@
-//! WebAuthn assertions: what a passkey signs when it is asked to sign a transaction.
+//! WebAuthn assertions, the signatures of passkeys over transactions.
 //!
-//! The challenge that it is given is SHA3-256 of the signing message. It signs, with a key on secp256r1,
-//! SHA-256 of what it says about itself followed by SHA-256 of the client data, a JSON text in which
-//! the browser names the challenge. Which site asked, and what the authenticator says of the user, is
-//! between the user and the wallet: the account has agreed to the key, and the challenge binds the
-//! signature to the one transaction.
+//! The challenge of an assertion is SHA3-256 of the signing message. The browser writes it into the
+//! client data, a JSON text. With a key on secp256r1, the passkey signs
+//! `SHA-256(authenticator_data || SHA-256(client_data))`.
+//!
+//! The check ignores the origin in the client data and the flags in the authenticator data. They
+//! concern only the user and the wallet: the account has authorized the key, and the challenge
+//! binds the signature to one transaction.
 
 use crate::{
     HashValue,
@@ -17,53 +19,54 @@ use sha2::{Digest, Sha256};
 
 /// Maximum size of an assertion in BCS, in bytes.
 ///
-/// The reference node has the same number, but does not count the bytes that BCS adds
+/// The reference node has the same limit, but does not count the bytes that BCS adds
 /// (docs/reference/reference-node.md#r29).
 pub const ASSERTION_BYTES_MAX: usize = 1_024;
-/// What the client data says it is for.
+/// Required type of the client data.
 const ASSERTION_TYPE: &str = "webauthn.get";
 
-/// An assertion as it stands on the wire.
+/// An assertion in its wire format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Assertion {
-    /// The signature itself.
+    /// The signature over [`Assertion::signed_digest`].
     pub signature: AssertionSignature,
-    /// What the authenticator said about itself.
+    /// The authenticator data, whose content is not checked.
     pub authenticator_data: Bytes,
-    /// The client data, JSON as text.
+    /// The client data as JSON text.
     pub client_data_json: Bytes,
 }
 
-/// The signature inside an assertion.
+/// The signature of an assertion, by scheme.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AssertionSignature {
     Secp256r1Ecdsa(Bytes),
 }
 
-/// Why an assertion does not hold.
+/// The reason for the rejection of an assertion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebAuthnError {
-    /// It is larger than any that a passkey makes.
+    /// The assertion has more than [`ASSERTION_BYTES_MAX`] bytes in BCS. Assertions of passkeys are
+    /// smaller.
     #[error("the assertion has more than {ASSERTION_BYTES_MAX} bytes")]
     TooLarge,
-    /// The client data is no JSON object with a type and a challenge.
+    /// The client data is not a JSON object with a type and a challenge, each exactly once.
     #[error("the client data is not the JSON of an assertion")]
     ClientData,
-    /// The client data is for something else.
+    /// The type in the client data is not the one of an assertion.
     #[error("the client data's type is not {ASSERTION_TYPE}")]
     Type,
-    /// The client data names another challenge, or in another form.
+    /// The client data has another challenge, or another encoding of it.
     #[error(
         "the client data's challenge is not the hash of the message in base64url without padding"
     )]
     Challenge,
-    /// The key or the signature is refused.
+    /// The key or the signature is invalid.
     #[error(transparent)]
     Signature(#[from] EcdsaError),
 }
 
-/// What counts of the client data. A member that stands twice is refused by the JSON reader.
+/// The checked members of the client data. serde rejects a duplicate of either.
 #[derive(Deserialize)]
 struct ClientData<'a> {
     #[serde(rename = "type", borrow)]
@@ -72,16 +75,28 @@ struct ClientData<'a> {
     challenge: std::borrow::Cow<'a, str>,
 }
 
-/// The challenge that stands for `message`, given in parts, in the client data.
+/// Returns the challenge that the client data must have for a message.
+///
+/// The message is the concatenation of the parts in `message`. The challenge is its SHA3-256 in
+/// base64url without padding.
 pub fn challenge(message: &[&[u8]]) -> String {
     URL_SAFE_NO_PAD.encode(HashValue::sha3_of(message).as_bytes())
 }
 
 impl Assertion {
-    /// Checks the assertion of the passkey `key` over `message`, given in parts.
+    /// Checks the assertion of the passkey with the public key `key` over a message.
+    ///
+    /// The message is the concatenation of the parts in `message`.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    ///
+    /// Returns the first of these that applies:
+    ///
+    /// * [`WebAuthnError::TooLarge`] if the assertion has more than [`ASSERTION_BYTES_MAX`] bytes.
+    /// * [`WebAuthnError::ClientData`] if the client data cannot be parsed.
+    /// * [`WebAuthnError::Type`] if the type of the client data is not `webauthn.get`.
+    /// * [`WebAuthnError::Challenge`] if the challenge differs from [`challenge`] of the message.
+    /// * [`WebAuthnError::Signature`] if [`secp256r1::verify_digest`] rejects key or signature.
     pub fn verify(&self, key: &[u8], message: &[&[u8]]) -> Result<(), WebAuthnError> {
         let AssertionSignature::Secp256r1Ecdsa(signature) = &self.signature;
         let size_bytes = bcs::serialized_size(self).expect("an assertion has a BCS form");
@@ -93,7 +108,7 @@ impl Assertion {
         if client_data.kind != ASSERTION_TYPE {
             return Err(WebAuthnError::Type);
         }
-        // The text is compared and not what it decodes to, so that the challenge has one form.
+        // Compares the text and not the decoded bytes, so that a challenge has only one encoding.
         if client_data.challenge != challenge(message) {
             return Err(WebAuthnError::Challenge);
         }
@@ -101,7 +116,9 @@ impl Assertion {
         Ok(secp256r1::verify_digest(key, &digest, signature)?)
     }
 
-    /// The hash that the passkey signs.
+    /// Returns the SHA-256 hash that the passkey signs.
+    ///
+    /// The preimage is the authenticator data followed by SHA-256 of the client data.
     pub fn signed_digest(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(&self.authenticator_data);

@@ -1,14 +1,17 @@
-//! The append-only Merkle tree over all transactions, kept as the roots of its full subtrees, so
-//! that appending costs one hash per transaction on average and a root costs at most 64. The leaves of a block are
-//! appended together, because nodes of one level, and the roots after each leaf, can be hashed side by side.
+//! The append-only Merkle tree over all transactions.
 //!
-//! Leaves fill the tree from the left; the sibling of a last, lonely subtree is the placeholder.
-//! Inner nodes are `SHA3-256(seed || left || right)`.
+//! The tree is stored as the roots of its full subtrees. An append then costs one hash per
+//! transaction on average, and a root costs at most 64. The leaves of a block are appended in one
+//! call, because nodes of one level can be hashed in parallel, and so can the roots after each
+//! leaf.
+//!
+//! Leaves fill the tree from the left. A subtree without a sibling has the placeholder as its right
+//! sibling. Inner nodes are `SHA3-256(seed || left || right)`.
 
 use ledger_crypto::{HashBatch, HashValue, Seed};
 use serde::{Deserialize, Serialize};
 
-/// Stands for an absent right subtree, and is the root of the empty tree.
+/// The root of an empty tree, also used for an absent right subtree.
 pub const PLACEHOLDER: HashValue = HashValue::new(*b"ACCUMULATOR_PLACEHOLDER_HASH\0\0\0\0");
 
 /// An append-only Merkle tree, without its inner nodes.
@@ -20,7 +23,7 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// Appends leaves, and gives the root after each of them.
+    /// Appends leaves and returns the root of the tree after each of them.
     pub fn extend(&mut self, leaves: Vec<HashValue>, seed: &Seed) -> Vec<HashValue> {
         let count = leaves.len() as u64;
         let grown = Grown::new(self, leaves, seed);
@@ -37,19 +40,20 @@ impl Accumulator {
     }
 }
 
-/// The levels of the full subtrees of a tree with so many leaves, the smallest first.
+/// Returns the levels of the full subtrees of a tree with `leaf_count` leaves, in ascending order.
 fn levels_of(leaf_count: u64) -> impl DoubleEndedIterator<Item = u32> {
     (0..u64::BITS).filter(move |level| leaf_count >> level & 1 == 1)
 }
 
-/// A tree while leaves are appended to it.
+/// A tree during an append.
 struct Grown<'a> {
     before: &'a Accumulator,
-    /// By level, the full subtrees that the new leaves complete; the leaves themselves are level 0.
+    /// Roots of the full subtrees that the new leaves complete, by level. Level 0 has the leaves.
     completed: Vec<Vec<HashValue>>,
 }
 
 impl<'a> Grown<'a> {
+    /// Hashes all full subtrees that `leaves` complete.
     fn new(before: &'a Accumulator, leaves: Vec<HashValue>, seed: &Seed) -> Self {
         let mut grown = Self {
             before,
@@ -58,7 +62,8 @@ impl<'a> Grown<'a> {
         let mut batch = HashBatch::default();
         for level in 0..u64::BITS {
             let lower = &grown.completed[level as usize];
-            // A subtree that waits for its right half is a peak of the tree before.
+            // The left node of the first pair may be a peak of the previous tree, which had no
+            // right node for it.
             let waiting =
                 (before.leaf_count >> level & 1 == 1).then(|| grown.peak(before.leaf_count, level));
             let mut nodes = waiting.iter().chain(lower);
@@ -74,12 +79,14 @@ impl<'a> Grown<'a> {
         grown
     }
 
-    /// The full subtree of this level that is the last one of so many leaves; there must be one.
+    /// Returns the root of the last full subtree at `level` in a tree with `leaf_count` leaves.
+    ///
+    /// The tree must have a full subtree at this level.
     fn peak(&self, leaf_count: u64, level: u32) -> HashValue {
         let subtrees_before = self.before.leaf_count >> level;
         match ((leaf_count >> level) - 1).checked_sub(subtrees_before) {
             Some(index) => self.completed[level as usize][index as usize],
-            // It was there before: the peak after as many others as there are larger ones.
+            // The subtree is a peak of the previous tree. Larger peaks precede it.
             None => {
                 let larger = (self.before.leaf_count >> level >> 1).count_ones();
                 self.before.peaks[larger as usize]
@@ -87,7 +94,7 @@ impl<'a> Grown<'a> {
         }
     }
 
-    /// The roots after the first, the second, ... of `count` new leaves.
+    /// Returns the roots of the tree after each of the `count` new leaves.
     fn roots(&self, count: u64, seed: &Seed) -> Vec<HashValue> {
         let first = self.before.leaf_count + 1;
         let counts = first..first + count;
@@ -99,7 +106,7 @@ impl<'a> Grown<'a> {
         let mut grows = Vec::new();
         for level in 0..height_of(counts.end - 1) {
             for (root, leaf_count) in roots.iter().zip(counts.clone()) {
-                // Below its smallest peak a tree has nothing, and above its height neither.
+                // The path from the smallest peak of the tree to its root spans these levels only.
                 if !(leaf_count.trailing_zeros()..height_of(leaf_count)).contains(&level) {
                     continue;
                 }
@@ -120,12 +127,12 @@ impl<'a> Grown<'a> {
     }
 }
 
-/// How many levels of nodes lie above the leaves of a tree.
+/// Returns the number of levels above the leaves of a tree with `leaf_count` leaves.
 fn height_of(leaf_count: u64) -> u32 {
     leaf_count.next_power_of_two().trailing_zeros()
 }
 
-/// The roots of many trees, each of the leaves of one of `trees`.
+/// Returns the roots of many trees. Each element of `trees` has the leaves of one tree.
 pub fn roots_of(mut trees: Vec<Vec<HashValue>>, seed: &Seed) -> Vec<HashValue> {
     let mut batch = HashBatch::default();
     while trees.iter().any(|level| level.len() > 1) {
@@ -146,7 +153,7 @@ pub fn roots_of(mut trees: Vec<Vec<HashValue>>, seed: &Seed) -> Vec<HashValue> {
     trees.into_iter().map(root).collect()
 }
 
-/// The root over `leaves`.
+/// Returns the root of the tree with these leaves.
 pub fn root_of(leaves: impl IntoIterator<Item = HashValue>, seed: &Seed) -> HashValue {
     roots_of(vec![leaves.into_iter().collect()], seed)[0]
 }
@@ -160,8 +167,10 @@ mod tests {
         HashValue::sha3_of(&[&n.to_le_bytes()])
     }
 
-    /// The definition, written the slow way: pad with placeholders to a power of two, where a
-    /// subtree of placeholders only is itself the placeholder.
+    /// Returns the root of a tree of `size` leaves, computed directly from the definition.
+    ///
+    /// Placeholders pad the leaves to a power of two. A subtree of placeholders only is itself the
+    /// placeholder.
     fn naive(leaves: &[HashValue], size: usize, seed: &Seed) -> HashValue {
         if leaves.is_empty() {
             return PLACEHOLDER;
@@ -195,7 +204,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the leaves come, each of them has the root that it would have alone.
+        /// The grouping of leaves into calls does not change the roots.
         #[test]
         fn leaves_together_are_leaves_one_by_one(groups in vec(0..70usize, 0..8)) {
             let seed = Seed::new("NODE", "TransactionAccumulator");

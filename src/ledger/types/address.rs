@@ -6,36 +6,36 @@ use std::{fmt, str::FromStr};
 
 /// A 32-byte account address.
 ///
-/// `Display` strips leading zeros (`0x1`), as the interface does in JSON; [`AccountAddress::to_long_hex`]
-/// gives all 64 digits.
+/// `Display` omits leading zeros (`0x1`), as the API does in JSON. [`AccountAddress::to_long_hex`]
+/// returns all 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct AccountAddress(#[serde(with = "ledger_crypto::array_32")] [u8; 32]);
 
-/// Text that is not an address.
+/// The error of parsing a text that is not an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// No digit after the optional prefix.
+    /// The text has no digit after the optional prefix.
     #[error("an address needs at least one hex digit")]
     Empty,
-    /// More than 64 digits.
+    /// The text has more than 64 digits. The value is their number.
     #[error("an address has at most 64 hex digits, got {0}")]
     TooLong(usize),
-    /// A character that is no hex digit.
+    /// A character is not a hexadecimal digit.
     #[error("an address holds hex digits only")]
     NotHex,
 }
 
 impl AccountAddress {
-    /// The length of an address in bytes.
+    /// Length of an address in bytes.
     pub const LENGTH: usize = 32;
-    /// `0x0`.
+    /// The address `0x0`.
     pub const ZERO: Self = Self([0; 32]);
-    /// `0x1`, where the framework lives.
+    /// The address `0x1`, which publishes the framework.
     pub const ONE: Self = Self::from_low_u64(1);
-    /// `0xa`, the metadata address of the chain's own coin as a fungible asset.
+    /// The address `0xa`, which holds the metadata of the chain's coin as a fungible asset.
     pub const NATIVE_ASSET: Self = Self::from_low_u64(0xa);
 
-    /// The address whose bytes are given.
+    /// Creates an address from its bytes.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -45,7 +45,7 @@ impl AccountAddress {
         Self(*key.authentication_key().as_bytes())
     }
 
-    /// The address whose last eight bytes are `value` in big endian; the rest is zero.
+    /// Creates the address with `value` in its last eight bytes, big-endian, after 24 zero bytes.
     pub const fn from_low_u64(value: u64) -> Self {
         let low = value.to_be_bytes();
         let mut bytes = [0u8; 32];
@@ -57,7 +57,8 @@ impl AccountAddress {
         Self(bytes)
     }
 
-    /// Whether the address belongs to the framework, so that no account can be made there.
+    /// Returns whether the address belongs to the framework. A reserved address cannot become an
+    /// account.
     pub fn is_reserved(&self) -> bool {
         const RESERVED: [AccountAddress; 4] = [
             AccountAddress::ZERO,
@@ -68,17 +69,17 @@ impl AccountAddress {
         RESERVED.contains(self)
     }
 
-    /// The bytes.
+    /// Returns the bytes of the address.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// As it prints: `0x` and its lower-case digits without leading zeros.
+    /// Returns the text that `Display` prints: `0x` and lowercase digits without leading zeros.
     pub fn text(&self) -> HexText {
         HexText::short(&self.0)
     }
 
-    /// `0x` and all 64 lower-case digits.
+    /// Returns `0x` and all 64 lowercase digits.
     pub fn to_long_hex(&self) -> String {
         hex_text(&self.0)
     }
@@ -93,7 +94,14 @@ impl From<[u8; 32]> for AccountAddress {
 impl FromStr for AccountAddress {
     type Err = AddressError;
 
-    /// Parses an address of 1 to 64 digits, with or without `0x` (docs/reference/rest-contract.md#s2-1).
+    /// Parses an address of 1 to 64 digits, with or without `0x`
+    /// (docs/reference/rest-contract.md#s2-1).
+    ///
+    /// # Errors
+    ///
+    /// * [`AddressError::Empty`] if `text` has no digit after the optional prefix.
+    /// * [`AddressError::TooLong`] if it has more than 64 bytes after the prefix.
+    /// * [`AddressError::NotHex`] if a character is not a hexadecimal digit.
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         if digits.is_empty() {

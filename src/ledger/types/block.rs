@@ -1,5 +1,5 @@
-//! Blocks: as ordered (what is to be executed), as executed (what is to be stored), and the facts
-//! about the ledger that every answer carries.
+//! Ordered blocks (the input of execution), executed blocks (the input of the store), and the
+//! ledger info in the headers of API responses.
 
 use crate::{
     AccountAddress, Accumulator, CheckedTransaction, ContractEvent, Transaction, TransactionInfo,
@@ -10,58 +10,61 @@ use ledger_crypto::HashValue;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A block whose content and order are decided, not executed yet.
+/// A block with final content and order that is not yet executed.
 #[derive(Clone, Debug)]
 pub struct OrderedBlock {
-    /// Its height: the parent's plus one.
+    /// Height of the block, which is the parent's plus one.
     pub height: u64,
-    /// The epoch it belongs to.
+    /// Epoch of the block.
     pub epoch: u64,
-    /// The round within the epoch that decided it.
+    /// Round within the epoch that decided the block.
     pub round: u64,
-    /// Who proposed it; zero on a chain of one node.
+    /// Address of the proposer; zero on a chain of one node.
     pub proposer: AccountAddress,
-    /// Block time, microseconds since the Unix epoch; above the parent's.
+    /// Block time in microseconds since the Unix epoch, above the parent's.
     pub timestamp_usecs: u64,
-    /// The user transactions in order, shared with the pool that holds them until they are durable.
+    /// User transactions in order. The mempool shares them until they are durable.
     pub transactions: Vec<Arc<CheckedTransaction>>,
-    /// The engine's proof that the order was agreed; kept with the block, empty on a chain of one node.
+    /// Proof of agreement by the consensus engine, stored with the block; empty on a chain of one
+    /// node.
     pub certificate: Bytes,
 }
 
-/// What a block hash covers.
+/// The part of a block that its hash covers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockHeader {
-    /// The parent's block hash; zero for genesis.
+    /// Block hash of the parent; zero for genesis.
     pub parent_hash: HashValue,
-    /// The height.
+    /// Height of the block.
     pub height: u64,
-    /// The epoch.
+    /// Epoch of the block.
     pub epoch: u64,
-    /// The round within the epoch.
+    /// Round within the epoch.
     pub round: u64,
-    /// Who proposed it.
+    /// Address of the proposer.
     pub proposer: AccountAddress,
-    /// Block time, microseconds since the Unix epoch.
+    /// Block time in microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
-    /// Root over the hashes of the ordered user transactions, the discarded ones included.
+    /// Merkle root of the hashes of the ordered user transactions, including discarded ones.
     pub payload_root: HashValue,
 }
 
 impl BlockHeader {
-    /// The block hash.
+    /// Returns the block hash.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         vendor.seeds().block.hash_bcs(self)
     }
 }
 
-/// An ordered transaction that the prologue refused or for which the block had no room: it is in no
-/// version, pays nothing, and is named here so that the payload root can be checked from what is stored.
+/// An ordered transaction that the prologue rejected or that did not fit into the block.
+///
+/// It has no version and pays nothing. The block stores its hash, so that the payload root can be
+/// verified from stored data.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DiscardedTransaction {
-    /// Its place among the ordered transactions, from 0.
+    /// Index among the ordered transactions, from 0.
     pub position: u32,
-    /// Its hash.
+    /// Hash of the transaction.
     pub hash: HashValue,
     /// Number of the validation status that rejects it (docs/reference/reference-node.md#r14), or
     /// [`DiscardedTransaction::LEFT_OUT`].
@@ -69,11 +72,13 @@ pub struct DiscardedTransaction {
 }
 
 impl DiscardedTransaction {
-    /// The status of a transaction that was not executed because its block was full; a later block may
-    /// take it. Above the reference's classes of status codes, which end at 4999: it has no number for this.
+    /// Status code of a transaction that was not executed because its block was full.
+    ///
+    /// A later block may include the transaction. The reference node has no code for this case, so
+    /// the number is above its classes of status codes, which end at 4999.
     pub const LEFT_OUT: u64 = 10_000;
 
-    /// A transaction for which its block had no room.
+    /// Creates the entry of a transaction that did not fit into its block.
     pub fn left_out(position: u32, hash: HashValue) -> Self {
         Self {
             position,
@@ -82,37 +87,38 @@ impl DiscardedTransaction {
         }
     }
 
-    /// Whether its block had no room for it. Nothing is known against it then.
+    /// Returns whether the transaction did not fit into its block. It may then be valid, because no
+    /// prologue has rejected it.
     pub fn is_left_out(&self) -> bool {
         self.status_code == Self::LEFT_OUT
     }
 }
 
-/// A committed transaction with everything it did.
+/// A committed transaction with its events and writes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExecutedTransaction {
     /// The transaction.
     pub transaction: Transaction,
-    /// Its hash.
+    /// Hash of the transaction.
     pub hash: HashValue,
-    /// What proves it.
+    /// Transaction info, the leaf of the transaction accumulator that proves the results.
     pub info: TransactionInfo,
-    /// Its events in order.
+    /// Events in order.
     pub events: Vec<ContractEvent>,
-    /// What it changed.
+    /// Changes of the state.
     pub writes: WriteSet,
-    /// Root of the transaction accumulator after it.
+    /// Root of the transaction accumulator after the transaction.
     pub accumulator_root: HashValue,
 }
 
 impl ExecutedTransaction {
-    /// What it put out: the data of its events, and the keys and values it wrote, in bytes.
+    /// Returns the size of the output in bytes: event data, and written keys and values.
     pub fn output_bytes(&self) -> usize {
         output_bytes(&self.events, &self.writes)
     }
 }
 
-/// The data of events, and the keys and values of changes, in bytes.
+/// Returns the total size of the data of `events` and of the keys and values in `writes`, in bytes.
 pub fn output_bytes(events: &[ContractEvent], writes: &WriteSet) -> usize {
     let events = events.iter().map(|event| event.data().len());
     let writes = writes
@@ -121,52 +127,52 @@ pub fn output_bytes(events: &[ContractEvent], writes: &WriteSet) -> usize {
     events.chain(writes).sum()
 }
 
-/// The end of the chain after a block: all that executing the next block needs beside the state.
+/// The end of the chain after a block. Execution of the next block needs only it and the state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChainTip {
     /// Height of the block.
     pub height: u64,
-    /// Its block hash.
+    /// Hash of the block.
     pub block_hash: HashValue,
-    /// Its last version.
+    /// Last version of the block.
     pub version: u64,
-    /// The epoch of the next block: the block's own, or the one after it when the block ends an epoch.
+    /// Epoch of the next block: the block's epoch, or the following one if the block ends an epoch.
     pub epoch: u64,
-    /// Its time, microseconds since the Unix epoch.
+    /// Block time in microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
-    /// The transaction accumulator after it.
+    /// Transaction accumulator after the block.
     pub accumulator: Accumulator,
 }
 
-/// An executed block: the whole of what is stored for it.
+/// An executed block with all of its stored data.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExecutedBlock {
-    /// What the block hash covers.
+    /// The part that the block hash covers.
     pub header: BlockHeader,
-    /// The version of the first transaction.
+    /// Version of the first transaction.
     pub first_version: u64,
-    /// The committed transactions in order: metadata, user transactions, epilogue. Never empty.
+    /// Committed transactions in order: metadata, user transactions, epilogue. Never empty.
     pub transactions: Vec<ExecutedTransaction>,
-    /// The ordered transactions that were refused or left out.
+    /// Ordered transactions that were rejected or did not fit.
     pub discarded: Vec<DiscardedTransaction>,
-    /// The engine's proof, empty on a chain of one node.
+    /// Proof of the consensus engine; empty on a chain of one node.
     pub certificate: Bytes,
-    /// The end of the chain after this block.
+    /// End of the chain after the block.
     pub tip: ChainTip,
 }
 
 impl ExecutedBlock {
-    /// The height.
+    /// Returns the height of the block.
     pub fn height(&self) -> u64 {
         self.header.height
     }
 
-    /// The version of the last transaction.
+    /// Returns the version of the last transaction.
     pub fn last_version(&self) -> u64 {
         self.tip.version
     }
 
-    /// The committed transactions with their versions, in order.
+    /// Returns the committed transactions with their versions, in order.
     pub fn versioned(&self) -> impl Iterator<Item = (u64, &ExecutedTransaction)> {
         (self.first_version..).zip(&self.transactions)
     }
@@ -175,17 +181,17 @@ impl ExecutedBlock {
 /// A stored block without its transactions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockInfo {
-    /// What the block hash covers.
+    /// The part that the block hash covers.
     pub header: BlockHeader,
-    /// The block hash.
+    /// Hash of the block.
     pub hash: HashValue,
-    /// Its first version.
+    /// First version of the block.
     pub first_version: u64,
-    /// Its last version.
+    /// Last version of the block.
     pub last_version: u64,
-    /// The ordered transactions that were refused or left out.
+    /// Ordered transactions that were rejected or did not fit.
     pub discarded: Vec<DiscardedTransaction>,
-    /// The engine's proof, empty on a chain of one node.
+    /// Proof of the consensus engine; empty on a chain of one node.
     pub certificate: Bytes,
 }
 
@@ -202,21 +208,22 @@ impl From<&ExecutedBlock> for BlockInfo {
     }
 }
 
-/// The ledger metadata that every response has in its headers (docs/reference/rest-contract.md#s2-10).
+/// The ledger metadata that every successful response has in its headers
+/// (docs/reference/rest-contract.md#s2-10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LedgerInfo {
-    /// The chain id.
+    /// Chain id.
     pub chain_id: u8,
-    /// The current epoch.
+    /// Current epoch, as in [`ChainTip::epoch`].
     pub epoch: u64,
-    /// The newest version; always the last of a block.
+    /// Newest version, always the last one of a block.
     pub version: u64,
-    /// The oldest version that can be read; always the first of a block.
+    /// Oldest readable version, always the first one of a block.
     pub oldest_version: u64,
-    /// The newest block's height.
+    /// Height of the newest block.
     pub block_height: u64,
-    /// The height of the block that `oldest_version` begins.
+    /// Height of the block that starts at `oldest_version`.
     pub oldest_block_height: u64,
-    /// The newest block's time, microseconds since the Unix epoch.
+    /// Time of the newest block in microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
 }

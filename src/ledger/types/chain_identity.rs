@@ -2,11 +2,11 @@
 
 use crate::Vendor;
 
-/// The values that distinguish a chain from others, which signatures cover.
+/// The values that distinguish a chain from others. Signatures cover them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainIdentity {
-    /// The chain id.
+    /// Chain id.
     pub id: u8,
-    /// The vendor word.
+    /// Vendor word.
     pub vendor: Vendor,
 }

@@ -1,22 +1,22 @@
-//! Validation statuses of transactions that are rejected before they pay anything
+//! Validation statuses of transactions that are rejected without a charge
 //! (docs/reference/reference-node.md#r14).
 
 use std::fmt;
 
 macro_rules! validation_statuses {
     ($($variant:ident = $code:literal $name:literal,)*) => {
-        /// A validation status; its number is the interface's `vm_error_code`.
+        /// A validation status. Its number is the `vm_error_code` of API errors.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, reason = "the names and numbers of the table say all there is")]
         pub enum ValidationStatus { $($variant = $code,)* }
 
         impl ValidationStatus {
-            /// The name on the wire, such as `INVALID_SIGNATURE`.
+            /// Returns the name on the wire, such as `INVALID_SIGNATURE`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The status of a number, if this ledger knows it.
+            /// Returns the status with the number `code`, or `None` if no status has it.
             pub fn from_code(code: u64) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)* _ => None }
             }
@@ -54,7 +54,7 @@ validation_statuses! {
 }
 
 impl ValidationStatus {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     pub fn code(self) -> u64 {
         self as u64
     }
@@ -66,18 +66,18 @@ impl fmt::Display for ValidationStatus {
     }
 }
 
-/// A refusal by validation: the transaction is in no block and pays nothing.
+/// A rejection by validation. The transaction is not committed and pays nothing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("Invalid transaction: Type: Validation Code: {status}{}", .detail.as_deref().map(|d| format!(" ({d})")).unwrap_or_default())]
 pub struct Discard {
-    /// The status.
+    /// Validation status.
     pub status: ValidationStatus,
-    /// What exactly was wrong, where the status alone does not say.
+    /// Details of the cause that the status does not convey.
     pub detail: Option<String>,
 }
 
 impl Discard {
-    /// A refusal with its cause in words.
+    /// Creates a rejection with a description of its cause.
     pub fn because(status: ValidationStatus, detail: impl fmt::Display) -> Self {
         Self {
             status,
@@ -85,7 +85,9 @@ impl Discard {
         }
     }
 
-    /// A refusal of something that decodes but is not executed on this ledger.
+    /// Creates a rejection of a feature that the ledger decodes but does not execute.
+    ///
+    /// `what` names the feature in the message.
     pub fn not_supported(what: &'static str) -> Self {
         Self::because(
             ValidationStatus::FeatureUnderGating,

@@ -5,41 +5,42 @@ use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
-/// Everything that decides a chain's first state; the form of the genesis file (TOML).
+/// All data that determines the first state of a chain, and the schema of the genesis file (TOML).
 ///
 /// Two nodes with the same genesis have the same genesis block hash.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Genesis {
-    /// The chain id.
+    /// Chain id, from 1 to 255.
     pub chain_id: u8,
-    /// The vendor word.
+    /// Vendor word.
     #[serde(default)]
     pub vendor: Vendor,
-    /// Whether this chain is for development only: its keys are known, and a faucet may run.
+    /// Whether the chain is for development only. Its private keys are known, and a faucet may
+    /// run.
     #[serde(default)]
     pub development: bool,
-    /// The seed of the faucet's private key, in hex; only on a development chain.
+    /// Seed of the faucet's private key in hexadecimal, allowed only on a development chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faucet_private_key: Option<String>,
-    /// Bounds and prices.
+    /// Limits and prices.
     #[serde(default)]
     pub parameters: Parameters,
-    /// Who holds what at the start.
+    /// Accounts and their initial balances.
     #[serde(default)]
     pub accounts: Vec<GenesisAccount>,
 }
 
-/// An account of genesis.
+/// An account that exists from genesis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenesisAccount {
-    /// Its address, in hex.
+    /// Address, in hexadecimal.
     #[serde(with = "text")]
     pub address: AccountAddress,
-    /// What it holds, in the coin's smallest unit.
+    /// Initial balance in the coin's smallest unit.
     pub balance: u64,
-    /// Which key may sign for it; absent: the key whose hash is the address.
+    /// Authentication key. If absent, it is the address, so the key with this hash can sign.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -48,25 +49,25 @@ pub struct GenesisAccount {
     pub authentication_key: Option<HashValue>,
 }
 
-/// A genesis that cannot start a chain.
+/// The reason that a genesis cannot start a chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenesisError {
-    /// An address stands twice among the accounts, or is reserved for the framework.
+    /// An account's address is listed twice or reserved for the framework.
     #[error("genesis: account {0} is listed twice or reserved")]
     Account(AccountAddress),
-    /// The faucet key is no 32-byte seed, or is given on a chain that is not for development.
+    /// The faucet key is not a 32-byte seed, or the chain is not for development.
     #[error("genesis: {0}")]
     FaucetKey(&'static str),
-    /// The parameters contradict each other.
+    /// The chain id is zero, or parameters contradict each other or are below their minimum.
     #[error("genesis: {0}")]
     Parameters(&'static str),
-    /// The framework cannot be switched on as the parameters say.
+    /// The list of framework upgrades is invalid.
     #[error("genesis: {0}")]
     Upgrades(#[from] UpgradeError),
 }
 
 impl fmt::Debug for Genesis {
-    /// Without the faucet's key, so that no log can hold it.
+    /// Formats the genesis without the faucet's key, so that logs cannot contain it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Genesis")
             .field("chain_id", &self.chain_id)
@@ -79,11 +80,20 @@ impl fmt::Debug for Genesis {
 }
 
 impl Genesis {
-    /// Checks that the genesis can start a chain in a program whose newest version of the framework is
-    /// `newest_version`.
+    /// Checks that a program can start a chain from this genesis.
+    ///
+    /// `newest_version` is the newest framework version of the program.
     ///
     /// # Errors
-    /// The variant of the first contradiction.
+    ///
+    /// Returns the first of these that applies:
+    ///
+    /// * [`GenesisError::FaucetKey`] if the genesis has a faucet key that is not a 32-byte seed, or
+    ///   the chain is not for development.
+    /// * [`GenesisError::Parameters`] if the chain id is zero, the minimum gas unit price is above
+    ///   the maximum, or another limit is too low for useful blocks.
+    /// * [`GenesisError::Upgrades`] if [`Parameters::check_upgrades`] rejects the upgrades.
+    /// * [`GenesisError::Account`] if an address is listed twice or reserved.
     pub fn check(&self, newest_version: u64) -> Result<(), GenesisError> {
         if self.faucet_private_key.is_some() && !self.development {
             return Err(GenesisError::FaucetKey(
@@ -107,6 +117,11 @@ impl Genesis {
         Ok(())
     }
 
+    /// Checks the chain id and the parameters other than upgrades.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that names the first invalid value.
     fn check_parameters(&self) -> Result<(), &'static str> {
         let parameters = &self.parameters;
         if self.chain_id == 0 {
@@ -126,7 +141,9 @@ impl Genesis {
         }
     }
 
-    /// The faucet's private key, on a development chain that has one.
+    /// Returns the private key of the faucet.
+    ///
+    /// Returns `None` if the chain is not for development, or has no valid faucet key.
     pub fn faucet_key(&self) -> Option<Ed25519PrivateKey> {
         if !self.development {
             return None;
@@ -138,16 +155,19 @@ impl Genesis {
     }
 }
 
-/// With less than this allowed, not even a transfer between accounts could be paid for.
+/// Minimum of [`Parameters::max_gas_amount`]. With less, not even a transfer between accounts could
+/// pay for its gas.
 const MAX_GAS_AMOUNT_MIN: u64 = 1_000;
-/// With less than this allowed, not even a signed transfer would fit.
+/// Minimum of [`Parameters::transaction_bytes_max`]. With less, not even a signed transfer would
+/// fit.
 const TRANSACTION_BYTES_MIN: u64 = 512;
-/// With less, a block would hold hardly more than a dozen transfers.
+/// Minimum of [`Parameters::block_gas_max`]. A block with less would hold barely a dozen transfers.
 const BLOCK_GAS_MIN: u64 = 1_000;
-/// With less, a block would hold hardly more than a dozen transfers.
+/// Minimum of [`Parameters::block_output_bytes_max`]. A block with less would hold barely a dozen
+/// transfers.
 const BLOCK_OUTPUT_BYTES_MIN: u64 = 16 * 1024;
 
-/// Values that the genesis file holds as text, in the form in which they print.
+/// Serialization of values as the text that `Display` prints.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::{fmt::Display, str::FromStr};
@@ -164,7 +184,7 @@ mod text {
         String::deserialize(d)?.parse().map_err(D::Error::custom)
     }
 
-    /// The same where the value may be absent.
+    /// The same serialization for optional values.
     pub mod optional {
         use serde::{Deserialize, Deserializer, Serializer, de::Error};
         use std::{fmt::Display, str::FromStr};

@@ -1,16 +1,18 @@
-//! Addresses, transactions, blocks, state keys and genesis data, with their bytes and hashes.
+//! Addresses, transactions, blocks, state keys, and genesis data, with their encodings and hashes.
 //!
-//! The crate performs no I/O, reads no clock and starts no threads.
+//! The crate performs no I/O, reads no clock, and starts no threads.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`transaction`] | transactions as clients sign them and as the ledger stores them |
-//! | [`block`] | blocks as ordered and as executed |
+//! | [`transaction`] | signed transactions, and transactions as the ledger stores them |
+//! | [`block`] | ordered and executed blocks, ledger info |
 //! | [`state`] | state keys, views of the state, write sets |
-//! | [`event`], [`accumulator`] | events; the Merkle accumulator over transaction infos |
-//! | [`upgrade`], [`vendor`] | versions of the framework by block height; the vendor word of a chain |
+//! | [`event`] | events of streams and of modules |
+//! | [`accumulator`] | the Merkle accumulator over transaction infos |
+//! | [`upgrade`] | framework versions by block height |
+//! | [`vendor`] | the vendor word of a chain |
 
-// Client input must not end the process: a panic is for a broken invariant, and names it.
+// Client input must not end the process. Only a broken invariant panics, and the message names it.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)

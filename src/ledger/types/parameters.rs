@@ -3,27 +3,31 @@
 use crate::{Discard, FrameworkUpgrade, ValidationStatus};
 use serde::{Deserialize, Serialize};
 
-/// Bounds and prices of a chain, fixed at genesis.
+/// Limits and prices of a chain, fixed at genesis except for [`Self::framework_upgrades`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parameters {
-    /// The lowest gas unit price, in the coin's smallest unit.
+    /// Minimum gas unit price, in the coin's smallest unit.
     pub gas_unit_price_min: u64,
-    /// The highest gas unit price, in the coin's smallest unit.
+    /// Maximum gas unit price, in the coin's smallest unit.
     pub gas_unit_price_max: u64,
-    /// The most gas units a transaction may allow itself.
+    /// Maximum of a transaction's maximum gas amount, in gas units.
     pub max_gas_amount: u64,
-    /// The largest signed transaction, in bytes.
+    /// Maximum size of a signed transaction in BCS, in bytes.
     pub transaction_bytes_max: u64,
-    /// The work of a block, in gas units without those of the storage fee: the transaction that reaches
-    /// it is the block's last.
+    /// Work limit of a block, in gas units without the storage fee.
+    ///
+    /// The transaction that reaches the limit is the last user transaction of the block.
     pub block_gas_max: u64,
-    /// What a block puts out, in bytes as [`crate::ExecutedTransaction::output_bytes`] counts them: the
-    /// transaction that reaches it is the block's last.
+    /// Output limit of a block, in bytes as [`crate::ExecutedTransaction::output_bytes`] counts
+    /// them.
+    ///
+    /// The transaction that reaches the limit is the last user transaction of the block.
     pub block_output_bytes_max: u64,
-    /// From which heights on which versions of the framework are on, ascending in both. Version 1 is
-    /// on from genesis. The one parameter that grows while the chain runs
-    /// ([`Parameters::continue_upgrades`]).
+    /// Framework upgrades, ascending in version and height.
+    ///
+    /// Version 1 is active from genesis. The list is the only parameter that can grow while the
+    /// chain runs ([`Parameters::continue_upgrades`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub framework_upgrades: Vec<FrameworkUpgrade>,
 }
@@ -35,13 +39,15 @@ impl Default for Parameters {
             gas_unit_price_max: 10_000_000_000,
             max_gas_amount: 20_000_000,
             transaction_bytes_max: 64 * 1024,
-            // 5,000 transfers, a full block, are 280,000 units, 350,000 when each makes an account; the
-            // reference's 200,000 would cut it. This leaves room for calls of thrice the work, and is
-            // 0.25 s of a core, 1.2 s at the functions that take longest for their gas (`execute::cost`); the
-            // transaction that reaches the limit may go beyond it (the worst that is known: 42,000 units).
+            // A full block of 5,000 transfers takes 280,000 units, or 350,000 if each creates an
+            // account. The limit of the reference node, 200,000, would split it. This limit allows
+            // calls with three times the work. It corresponds to 0.25 s of a core, or to 1.2 s for
+            // the functions that take longest for their gas (`ledger_vm::cost`). The last
+            // transaction may exceed the limit, by up to 42,000 units in the worst known case.
             block_gas_max: 1_000_000,
-            // 5,000 transfers put out 3.9 MB, 5.3 MB when each makes an account; the reference's 4 MiB
-            // would cut that. The blocks that wait to be durable hold several times this at most.
+            // The output of 5,000 transfers is 3.9 MB, or 5.3 MB if each creates an account. The
+            // limit of the reference node, 4 MiB, would split that block. The executed blocks that
+            // are not yet durable hold at most several times this limit.
             block_output_bytes_max: 8 * 1024 * 1024,
             framework_upgrades: Vec::new(),
         }
@@ -49,14 +55,16 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Checks the size of a signed transaction, in bytes of its BCS form.
+    /// Checks the size of a signed transaction in BCS, in bytes.
     ///
-    /// Callers check it before they decode a transaction, because few bytes may decode to much
-    /// memory, and before they check its signatures, because that takes time in proportion to the
-    /// size.
+    /// Callers check the size before they decode a transaction, because few bytes may decode to
+    /// much memory. They also check it before the signatures, because that check takes time
+    /// proportional to the size.
     ///
     /// # Errors
-    /// `EXCEEDED_MAX_TRANSACTION_SIZE` if the size is above [`Self::transaction_bytes_max`].
+    ///
+    /// Returns a [`Discard`] with [`ValidationStatus::ExceededMaxTransactionSize`] if the size is
+    /// above [`Self::transaction_bytes_max`].
     pub fn check_transaction_size(&self, size_bytes: usize) -> Result<(), Discard> {
         if size_bytes as u64 <= self.transaction_bytes_max {
             Ok(())

@@ -1,28 +1,31 @@
-//! Framework upgrades: at which heights a chain switches on which versions of the framework.
+//! Framework upgrades: the heights from which a chain uses newer versions of the framework.
 //!
-//! Everything else of a chain is fixed at genesis. The list of upgrades may grow while the chain runs,
-//! by upgrades above its newest block, so that blocks that are there never change.
+//! All other parameters of a chain are fixed at genesis. The list of upgrades may grow while the
+//! chain runs. A new upgrade must be above the newest block, so that it cannot affect committed
+//! blocks.
 
 use crate::Parameters;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A version of the framework and the first block that runs with it.
+/// A version of the framework and the height of the first block that uses it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameworkUpgrade {
-    /// The version.
+    /// Version of the framework.
     pub version: u64,
-    /// The height of the block.
+    /// Height of the first block with this version.
     pub height: u64,
 }
 
 impl FrameworkUpgrade {
-    /// Reads a list of upgrades, `VERSION@HEIGHT` with commas between; the empty text is the empty list.
+    /// Parses a comma-separated list of `VERSION@HEIGHT`.
+    ///
+    /// An empty text is an empty list. [`Parameters::check_upgrades`] checks order and versions.
     ///
     /// # Errors
-    /// When the text is of another form. Whether the list makes sense is a question for
-    /// [`Parameters::check_upgrades`].
+    ///
+    /// Returns [`UpgradeParseError`] if an item is not `VERSION@HEIGHT`.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, UpgradeParseError> {
         let list = text.trim();
         if list.is_empty() {
@@ -32,7 +35,7 @@ impl FrameworkUpgrade {
         }
     }
 
-    /// The text that [`FrameworkUpgrade::parse_list`] reads.
+    /// Formats a list as [`FrameworkUpgrade::parse_list`] parses it.
     pub fn print_list(list: &[Self]) -> String {
         let items: Vec<String> = list.iter().map(Self::to_string).collect();
         items.join(",")
@@ -45,7 +48,7 @@ impl fmt::Display for FrameworkUpgrade {
     }
 }
 
-/// A text that is no `VERSION@HEIGHT`.
+/// The error of parsing a text that is not `VERSION@HEIGHT`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an upgrade is VERSION@HEIGHT, two whole numbers")]
 pub struct UpgradeParseError;
@@ -54,7 +57,7 @@ impl FromStr for FrameworkUpgrade {
     type Err = UpgradeParseError;
 
     fn from_str(text: &str) -> Result<Self, UpgradeParseError> {
-        // The standard parser would take a sign.
+        // The standard library's parser would accept a sign.
         let number = |digits: &str| match digits.starts_with('+') {
             true => Err(UpgradeParseError),
             false => digits.parse().map_err(|_| UpgradeParseError),
@@ -67,13 +70,14 @@ impl FromStr for FrameworkUpgrade {
     }
 }
 
-/// A list of framework upgrades that no chain can follow, or a running one cannot take on.
+/// The reason that a list of framework upgrades is invalid, or that a running chain cannot adopt
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UpgradeError {
-    /// Two upgrades stand in the wrong order.
+    /// The second upgrade does not have a higher version and height than the first.
     #[error("framework_upgrades must ascend in version and height: {0} stands before {1}")]
     Order(FrameworkUpgrade, FrameworkUpgrade),
-    /// This program does not have the version.
+    /// The program does not have the version.
     #[error(
         "framework_upgrades switches to version {} at height {}, but this program has versions 1 to {newest}: \
          start a program that has it",
@@ -82,13 +86,13 @@ pub enum UpgradeError {
     Unknown {
         /// The upgrade.
         upgrade: FrameworkUpgrade,
-        /// The newest version that this program has.
+        /// The newest version of the program.
         newest: u64,
     },
-    /// The chain has an upgrade that the new list leaves out.
+    /// The new list lacks an upgrade of the chain.
     #[error("the chain has the framework upgrade {0}, which framework_upgrades must go on to name")]
     LeftOut(FrameworkUpgrade),
-    /// A new upgrade would change blocks that are there.
+    /// The height of a new upgrade is not above the newest block.
     #[error(
         "the framework upgrade {upgrade} is new to the chain, whose newest block has height {newest}: \
          its height must be above that"
@@ -102,13 +106,15 @@ pub enum UpgradeError {
 }
 
 impl Parameters {
-    /// Checks that the upgrades ascend, and that every version is one of 1 to `newest_version`, the
-    /// newest version of the framework that this program has.
+    /// Checks that the upgrades ascend and that the program has every version.
+    ///
+    /// `newest_version` is the newest framework version of the program. It has all versions from 1.
     ///
     /// # Errors
-    /// * [`UpgradeError::Order`]: an upgrade has the version or the height of the previous one, or a
-    ///   lower one.
-    /// * [`UpgradeError::Unknown`]: the program does not have the version.
+    ///
+    /// * [`UpgradeError::Order`] if the version or the height of an upgrade is not above that of
+    ///   the previous one.
+    /// * [`UpgradeError::Unknown`] if a version is not between 1 and `newest_version`.
     pub fn check_upgrades(&self, newest_version: u64) -> Result<(), UpgradeError> {
         let upgrades = &self.framework_upgrades;
         let out_of_order = |pair: &&[FrameworkUpgrade]| {
@@ -130,11 +136,15 @@ impl Parameters {
         }
     }
 
-    /// Checks that a chain with these parameters, whose newest block is at `height`, may go on with the
-    /// upgrades of `next`: those it has, and others that begin above that block.
+    /// Checks that a running chain may replace these parameters' upgrades with the ones of `next`.
+    ///
+    /// `height` is the height of the chain's newest block. The new list must include all upgrades
+    /// of the chain, and other upgrades must be above `height`.
     ///
     /// # Errors
-    /// The first upgrade that is left out or comes too late.
+    ///
+    /// * [`UpgradeError::LeftOut`] with the first upgrade that `next` lacks.
+    /// * [`UpgradeError::Past`] with the first new upgrade at or below `height`.
     pub fn continue_upgrades(&self, next: &Self, height: u64) -> Result<(), UpgradeError> {
         let (had, wanted) = (&self.framework_upgrades, &next.framework_upgrades);
         if let Some(left_out) = had.iter().find(|upgrade| !wanted.contains(upgrade)) {
@@ -151,7 +161,7 @@ impl Parameters {
         }
     }
 
-    /// The version of the framework that is on in the block at `height`.
+    /// Returns the framework version of the block at `height`.
     pub fn framework_version(&self, height: u64) -> u64 {
         let on = |upgrade: &&FrameworkUpgrade| upgrade.height <= height;
         self.framework_upgrades

@@ -1,12 +1,13 @@
-//! The vendor word: the maker's name that the interface carries in headers, MIME types, hash
-//! domains and framework names. It is a value of a chain, fixed at genesis
-//! (docs/interface.md#rule-23).
+//! The vendor word: the name of the maker in headers, MIME types, hash domains, and framework
+//! names.
+//!
+//! The word belongs to a chain and is fixed at genesis (docs/interface.md#rule-23).
 
 use ledger_crypto::Seed;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, sync::Arc};
 
-/// The vendor word of a chain with the hash prefixes that follow from it. Cheap to clone.
+/// The vendor word of a chain, with the hash prefixes that it determines. Cheap to clone.
 #[derive(Clone)]
 pub struct Vendor(Arc<Parts>);
 
@@ -17,58 +18,58 @@ struct Parts {
     seeds: Seeds,
 }
 
-/// The hash prefix of every hashed type of a chain, computed once.
+/// The precomputed hash prefixes of all hashed types of a chain.
 #[derive(Debug, Clone)]
 pub struct Seeds {
-    /// Signing messages of one signer.
+    /// Prefix of signing messages with one signer.
     pub raw_transaction: Seed,
-    /// Signing messages of several signers or with a fee payer.
+    /// Prefix of signing messages with several signers or a fee payer.
     pub raw_transaction_with_data: Seed,
-    /// Transaction hashes.
+    /// Prefix of transactions.
     pub transaction: Seed,
-    /// Leaves of the transaction accumulator.
+    /// Prefix of leaves of the transaction accumulator.
     pub transaction_info: Seed,
-    /// Inner nodes of the transaction accumulator.
+    /// Prefix of inner nodes of the transaction accumulator.
     pub transaction_accumulator: Seed,
-    /// Leaves of a transaction's event tree.
+    /// Prefix of leaves of a transaction's event tree.
     pub contract_event: Seed,
-    /// Inner nodes of a transaction's event tree.
+    /// Prefix of inner nodes of a transaction's event tree.
     pub event_accumulator: Seed,
-    /// State change hashes.
+    /// Prefix of write sets, for state change hashes.
     pub write_set: Seed,
-    /// Keys of the state.
+    /// Prefix of state keys.
     pub state_key: Seed,
-    /// Block hashes.
+    /// Prefix of block headers, for block hashes.
     pub block: Seed,
 }
 
-/// A word that cannot stand in headers, MIME types and module names.
+/// The error of parsing a word that headers, MIME types, or module names cannot contain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the vendor word is 1 to 16 letters A-Z, got {0:?}")]
 pub struct VendorError(String);
 
 impl Vendor {
-    /// The word used where none is configured.
+    /// Default vendor word.
     pub const DEFAULT: &'static str = "NODE";
-    /// The longest word; it stands in header and module names.
+    /// Maximum length in letters. The word becomes part of header and module names.
     pub const LENGTH_MAX: usize = 16;
 
-    /// `APTOS` in `X-APTOS-...` and hash domains.
+    /// Returns the word in uppercase, such as `APTOS` in `X-APTOS-...` and hash domains.
     pub fn upper(&self) -> &str {
         &self.0.upper
     }
 
-    /// `aptos` in `0x1::aptos_account` and MIME types.
+    /// Returns the word in lowercase, such as `aptos` in `0x1::aptos_account` and MIME types.
     pub fn lower(&self) -> &str {
         &self.0.lower
     }
 
-    /// `Aptos` in `AptosCoin`.
+    /// Returns the word with an uppercase initial, such as `Aptos` in `AptosCoin`.
     pub fn camel(&self) -> &str {
         &self.0.camel
     }
 
-    /// The hash prefixes of the chain.
+    /// Returns the hash prefixes of the chain.
     pub fn seeds(&self) -> &Seeds {
         &self.0.seeds
     }
@@ -77,7 +78,11 @@ impl Vendor {
 impl FromStr for Vendor {
     type Err = VendorError;
 
-    /// Reads the word in any case.
+    /// Parses a word, ignoring case.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VendorError`] if `text` is not 1 to 16 letters A-Z.
     fn from_str(text: &str) -> Result<Self, VendorError> {
         let letters_only = text.bytes().all(|b| b.is_ascii_alphabetic());
         if text.is_empty() || text.len() > Self::LENGTH_MAX || !letters_only {

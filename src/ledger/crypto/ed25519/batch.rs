@@ -1,26 +1,35 @@
-//! Checks many ed25519 signatures at once: the sum of their equations, each times a coefficient, is
-//! one multiplication of many points, which costs less than half as much for each as one of its own.
+//! Batch verification of ed25519 signatures.
 //!
-//! # Why a sum that is zero means that each equation holds
-//! Each equation says that a point `P_i = 8(s_i B - k_i A_i - R_i)` is zero. All `P_i` are in the group of
-//! prime order, for the factor 8 takes away what small-order parts `A_i` or `R_i` have; so nothing is
-//! left that a coefficient could miss by chance, and the same points are zero here and alone. If one
-//! `P_i` is not zero, then whatever the others are, at most one value of its coefficient modulo the order
-//! makes `sum z_i P_i` zero.
+//! A batch check multiplies each equation by a coefficient and sums the results, in one
+//! multiplication of many points. It costs less than half as much per signature as single checks.
 //!
-//! The coefficients are not random, because checking is a pure function: every node gives the same
-//! answer. They are 128 bits each of a hash of *all* equations (`A_i`, `R_i`, `s_i`, and `k_i`, in which the
-//! message is) and of their number. Whoever changes anything in any signature to make the sum fit gets new
-//! coefficients for all of them, so that every attempt is a fresh guess with a chance of 2^-128. That is
-//! also why a coefficient must not be the hash of its own signature alone: then lists of signatures could
-//! be made apart and searched for a combination that sums to zero, which is far cheaper.
+//! # A zero sum implies that each equation holds
 //!
-//! # Where the sum is not zero
-//! The signatures of that sum are checked one by one, so the verdicts are those of [`Equation::holds`] and
-//! only the time differs. Sums are short for the sake of that time: a longer one saves little more, and
-//! halving a long one down to the signatures that do not hold costs more than their neighbours do one by
-//! one. So a bad signature costs its neighbours what the sum would have saved, and no flood of bad ones
-//! costs more than 1.4 times what it would without sums.
+//! Equation `i` holds if the point `P_i = 8(s_i B - k_i A_i - R_i)` is zero. All `P_i` are in the
+//! group of prime order, because the factor 8 removes the small-order components of `A_i` and
+//! `R_i`. No component remains that a coefficient could cancel by chance, so batch and single
+//! checks agree on the points that are zero. If one `P_i` is not zero, at most one value of its
+//! coefficient modulo the group order makes `sum z_i P_i` zero, for any values of the other points.
+//!
+//! The coefficients are not random, because verification is a pure function: every node must get
+//! the same result. Each coefficient is 128 bits of a hash of *all* equations and of their number.
+//! The hash covers `A_i`, `R_i`, `s_i`, and `k_i`, which depends on the message. A change of any
+//! part of any signature changes all coefficients, so each attempt to forge a zero sum succeeds
+//! with probability 2^-128.
+//!
+//! A coefficient must not be the hash of its own signature alone. Otherwise an attacker could
+//! generate lists of signatures independently and search them for a combination that sums to zero,
+//! which is far cheaper.
+//!
+//! # Fallback for a sum that is not zero
+//!
+//! The signatures of the sum are checked one by one. The results are always those of
+//! [`Equation::holds`], and only the time differs.
+//!
+//! Sums are short to limit this time. A longer sum saves little more. Bisecting a long sum down to
+//! its invalid signatures costs more than checking all of its signatures one by one. So an invalid
+//! signature costs at most the savings of its own sum, and any number of invalid signatures costs
+//! at most 1.4 times as much as verification without sums.
 
 use super::Equation;
 use curve25519_dalek::{
@@ -32,20 +41,25 @@ use curve25519_dalek::{
 use sha2::{Digest, Sha512};
 use std::collections::BTreeMap;
 
-/// Below this many, a sum costs more than the equations one by one (`benches/signatures.rs`).
+/// Minimum number of equations in a sum.
+///
+/// A sum of fewer equations costs more than their single checks (`benches/signatures.rs`).
 const SUM_MIN: usize = 3;
-/// As many equations are in a sum: 128 instead save another tenth where all signatures hold, and cost half
-/// as much again where one does not.
+/// Maximum number of equations in a sum.
+///
+/// A maximum of 128 would save another tenth if all signatures are valid, and cost half as much
+/// again if one is not.
 const SUM_MAX: usize = 16;
 
-/// The domain of the hash that gives the coefficients.
+/// Domain separator of the hash that yields the coefficients.
 const COEFFICIENTS_DOMAIN: &[u8] = b"ed25519 batch coefficients";
 
-/// Which equations hold, in their order.
+/// Checks many equations and returns for each, in their order, whether it holds.
 pub fn check(equations: &[Equation]) -> Vec<bool> {
     equations.chunks(SUM_MAX).flat_map(check_group).collect()
 }
 
+/// Checks the equations of one sum, and returns for each whether it holds.
 fn check_group(equations: &[Equation]) -> Vec<bool> {
     if equations.len() >= SUM_MIN && sum_is_zero(equations) {
         vec![true; equations.len()]
@@ -54,12 +68,14 @@ fn check_group(equations: &[Equation]) -> Vec<bool> {
     }
 }
 
-/// Whether the sum of all equations, each times its coefficient, is zero. It is the negated sum that is
-/// computed, so that the coefficients of `R` stay short, which saves half of their additions.
+/// Returns whether the sum of all equations, multiplied by their coefficients, is zero.
+///
+/// The function computes the negated sum. The coefficients of `R` then stay at 128 bits, which
+/// saves half of their additions.
 fn sum_is_zero(equations: &[Equation]) -> bool {
     let coefficients = coefficients(equations);
     let mut base = Scalar::ZERO;
-    // Signatures of one key share its point: their challenges are added up before it is multiplied.
+    // Signatures of one key share its point. Adding their challenges first saves multiplications.
     let mut keys: BTreeMap<&[u8; 32], (Scalar, &EdwardsPoint)> = BTreeMap::new();
     for (equation, coefficient) in equations.iter().zip(&coefficients) {
         base -= coefficient * equation.scalar;
@@ -79,7 +95,7 @@ fn sum_is_zero(equations: &[Equation]) -> bool {
         .is_identity()
 }
 
-/// A coefficient of 128 bits for each equation, from a hash of all of them.
+/// Returns one coefficient of 128 bits per equation, derived from a hash of all equations.
 fn coefficients(equations: &[Equation]) -> Vec<Scalar> {
     let mut hasher = Sha512::new();
     hasher.update(COEFFICIENTS_DOMAIN);
@@ -121,7 +137,8 @@ mod tests {
         equation.expect("the parts are in order")
     }
 
-    /// Else a part could be chosen after the coefficients, to make the sum fit.
+    /// If a part did not change all coefficients, an attacker could choose it after them and force
+    /// a zero sum.
     #[test]
     fn whoever_changes_any_part_gets_new_coefficients_for_all() {
         type Change = fn(&mut Vec<Equation>);
@@ -148,8 +165,8 @@ mod tests {
         }
     }
 
-    /// A wrong sum would not change a verdict, as the equations are then checked one by one, which
-    /// is slower.
+    /// A wrong sum would not change a result, because the fallback checks the equations one by one.
+    /// It would only be slower.
     #[test]
     fn sums_valid_equations_to_zero() {
         for len in SUM_MIN..=SUM_MAX {

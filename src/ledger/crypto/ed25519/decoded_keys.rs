@@ -1,21 +1,27 @@
 //! A cache of decoded ed25519 public keys.
 //!
-//! Decoding a key takes a sixth of the time of a check in a batch, and accounts sign repeatedly.
+//! Decoding a key takes a sixth of the time of a signature check in a batch. Most keys occur again,
+//! because accounts sign repeatedly.
 
 use super::{Ed25519PublicKey, SignatureError};
 use crate::map::GenerationalMap;
 use curve25519_dalek::edwards::EdwardsPoint;
 
-/// Maximum number of keys of a generation. Both generations take about 8 MB, for 32,768 accounts that
-/// send all the time.
+/// Maximum number of keys in a generation.
+///
+/// Both generations occupy about 8 MB. They suffice for 32,768 accounts that send continuously.
 const GENERATION_KEYS_MAX: usize = 16_384;
 
-/// The points of recently used keys.
+/// A bounded cache of the points of recently used keys.
 #[derive(Debug, Default)]
 pub struct DecodedKeys(GenerationalMap<[u8; 32], EdwardsPoint>);
 
 impl DecodedKeys {
-    /// Returns the point of `key`, as [`Ed25519PublicKey::point`] does.
+    /// Returns the point of `key` from the cache, or decodes it and adds it to the cache.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of [`Ed25519PublicKey::point`]. Errors are not cached.
     pub(super) fn point(&mut self, key: &Ed25519PublicKey) -> Result<EdwardsPoint, SignatureError> {
         if let Some(point) = self.0.younger().get(&key.0) {
             return Ok(*point);
@@ -59,7 +65,7 @@ mod tests {
         let key = Ed25519PrivateKey::from_seed(&[1; 32]).public_key();
         let mut keys = DecodedKeys::default();
         let point = keys.point(&key).unwrap();
-        // Fills the younger generation. The points do not matter.
+        // Fills the younger generation. The values of the points are irrelevant.
         let fill = |keys: &mut DecodedKeys| {
             for n in 0u64.. {
                 if keys.0.younger().len() >= GENERATION_KEYS_MAX {

@@ -1,9 +1,11 @@
-//! Ed25519 under the chain's rule: non-canonical encodings and small-order points are refused, and one
-//! equation, `8(sB - kA - R) = 0`, decides.
+//! Ed25519 signatures with canonical encodings and cofactored verification.
 //!
-//! The equation carries the cofactor 8 because that is the only form for which checking signatures
-//! one by one and checking them together always agree: without it a forged `R` of mixed order
-//! passes a batch by chance and fails alone.
+//! Non-canonical encodings and points of small order are rejected. A signature is valid if
+//! `8(sB - kA - R) = 0`.
+//!
+//! The equation has the cofactor 8, because only then do single and batch verification always
+//! agree. Without the cofactor, a forged `R` of mixed order can pass a batch by chance and fail
+//! alone.
 
 pub mod batch;
 mod decoded_keys;
@@ -20,24 +22,26 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 use std::fmt;
 
-/// An ed25519 public key as it stands on the wire, a byte vector of its length; not yet checked to be a point.
+/// An ed25519 public key in its wire format, a length-prefixed byte vector.
+///
+/// The bytes are not checked to be a point; [`Ed25519PublicKey::check`] does that.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ed25519PublicKey(#[serde(with = "serde_bytes")] pub [u8; 32]);
 
-/// An ed25519 signature as it stands on the wire, a byte vector of its length.
+/// An ed25519 signature in its wire format, a length-prefixed byte vector.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ed25519Signature(#[serde(with = "serde_bytes")] pub [u8; 64]);
 
-/// Why a signature does not hold.
+/// The reason for the rejection of an ed25519 key or signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// The key's bytes are no canonical encoding of a point.
+    /// The key is not the canonical encoding of a point.
     #[error("the public key is not a canonical point encoding")]
     KeyEncoding,
-    /// The key has small order: anyone can sign for it.
+    /// The key has small order, so anyone can sign for it.
     #[error("the public key has small order")]
     KeySmallOrder,
-    /// `R` is no canonical encoding of a point.
+    /// `R` is not the canonical encoding of a point.
     #[error("the signature's R is not a canonical point encoding")]
     NonceEncoding,
     /// `R` has small order.
@@ -46,17 +50,22 @@ pub enum SignatureError {
     /// `s` is not below the group order.
     #[error("the signature's s is not reduced")]
     ScalarEncoding,
-    /// The equation does not hold.
+    /// The verification equation does not hold.
     #[error("the signature does not match key and message")]
     Mismatch,
 }
 
-/// Decodes a point, refusing a `y` that is not below the field's prime. The other second encoding,
-/// a sign bit on `x = 0`, only exists for two points of small order, which are refused as such.
+/// Decodes a point.
 ///
-/// Comparing bytes costs nothing; writing the point back to compare would cost a field inversion.
+/// Returns `None` if its `y` is not below the field's prime, or if no point of the curve has it.
+///
+/// The other non-canonical encoding, a sign bit for `x = 0`, exists only for two points of small
+/// order. Callers reject these points by their order.
+///
+/// Comparing bytes costs almost nothing. Encoding the point again and comparing the result would
+/// cost a field inversion.
 fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
-    // p = 2^255 - 19 in little endian: 0xed, thirty times 0xff, 0x7f.
+    // p = 2^255 - 19 in little-endian bytes: 0xed, thirty times 0xff, 0x7f.
     let above_prime =
         bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
     if above_prime {
@@ -67,7 +76,12 @@ fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
 }
 
 impl Ed25519PublicKey {
-    /// The point that the key is.
+    /// Decodes the point of the key.
+    ///
+    /// # Errors
+    ///
+    /// * [`SignatureError::KeyEncoding`] if the key is not the canonical encoding of a point.
+    /// * [`SignatureError::KeySmallOrder`] if the point has small order.
     pub(super) fn point(&self) -> Result<EdwardsPoint, SignatureError> {
         let key = canonical_point(&self.0).ok_or(SignatureError::KeyEncoding)?;
         if key.is_small_order() {
@@ -76,10 +90,12 @@ impl Ed25519PublicKey {
         Ok(key)
     }
 
-    /// Checks `signature` over `message`, given in parts.
+    /// Checks a signature over a message, the concatenation of the parts in `message`.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    ///
+    /// Returns the error of [`Self::equation`], or [`SignatureError::Mismatch`] if the equation
+    /// does not hold.
     pub fn verify(
         &self,
         message: &[&[u8]],
@@ -92,10 +108,20 @@ impl Ed25519PublicKey {
         }
     }
 
-    /// What is left to check of `signature` over `message` once its parts are found in order.
+    /// Checks the encodings of key and signature and returns the unchecked equation.
+    ///
+    /// The signature is valid if the equation holds. The message is the concatenation of the parts
+    /// in `message`.
     ///
     /// # Errors
-    /// The first rule that a part breaks.
+    ///
+    /// Returns the first of these that applies:
+    ///
+    /// * [`SignatureError::KeyEncoding`] if the key is not the canonical encoding of a point.
+    /// * [`SignatureError::KeySmallOrder`] if the key has small order.
+    /// * [`SignatureError::ScalarEncoding`] if `s` is not below the group order.
+    /// * [`SignatureError::NonceEncoding`] if `R` is not the canonical encoding of a point.
+    /// * [`SignatureError::NonceSmallOrder`] if `R` has small order.
     pub fn equation(
         &self,
         message: &[&[u8]],
@@ -104,10 +130,13 @@ impl Ed25519PublicKey {
         self.equation_of(self.point()?, message, signature)
     }
 
-    /// As [`Self::equation`], for a key that may have been decoded before.
+    /// Returns the same as [`Self::equation`], but takes the key's point from a cache if possible.
+    ///
+    /// A newly decoded key is added to `keys`.
     ///
     /// # Errors
-    /// The first rule that a part breaks.
+    ///
+    /// Returns the errors of [`Self::equation`].
     pub fn equation_with(
         &self,
         keys: &mut DecodedKeys,
@@ -146,16 +175,18 @@ impl Ed25519PublicKey {
         })
     }
 
-    /// Reads the key, to see that it is one.
+    /// Checks that the key is valid.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    ///
+    /// * [`SignatureError::KeyEncoding`] if the key is not the canonical encoding of a point.
+    /// * [`SignatureError::KeySmallOrder`] if the point has small order.
     pub fn check(&self) -> Result<(), SignatureError> {
         self.point().map(|_| ())
     }
 }
 
-/// The equation `8(sB - kA - R) = 0` of one signature whose parts are in order.
+/// The equation `8(sB - kA - R) = 0` of one signature with valid encodings.
 #[derive(Clone, Debug)]
 pub struct Equation {
     pub(super) key_bytes: [u8; 32],
@@ -166,12 +197,12 @@ pub struct Equation {
     pub(super) nonce: EdwardsPoint,
     /// `s`.
     pub(super) scalar: Scalar,
-    /// `k`, a hash of `R`, `A` and the message.
+    /// `k`, a hash of `R`, `A`, and the message.
     pub(super) challenge: Scalar,
 }
 
 impl Equation {
-    /// Whether it holds.
+    /// Returns whether the equation holds.
     pub fn holds(&self) -> bool {
         let expected = EdwardsPoint::vartime_double_scalar_mul_basepoint(
             &self.challenge,
@@ -183,6 +214,7 @@ impl Equation {
 }
 
 impl Ed25519Signature {
+    /// Returns the encodings of `R` and `s`.
     fn halves(&self) -> ([u8; 32], [u8; 32]) {
         let mut nonce = [0; 32];
         let mut scalar = [0; 32];
@@ -192,27 +224,27 @@ impl Ed25519Signature {
     }
 }
 
-/// An ed25519 private key, for clients, the faucet and tests.
+/// An ed25519 private key, for clients, the faucet, and tests.
 #[derive(Clone)]
 pub struct Ed25519PrivateKey(ed25519_dalek::SigningKey);
 
 impl Ed25519PrivateKey {
-    /// The key of a 32-byte seed.
+    /// Creates the key of a 32-byte seed.
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         Self(ed25519_dalek::SigningKey::from_bytes(seed))
     }
 
-    /// The seed, which is the secret.
+    /// Returns the seed, which is secret.
     pub fn seed(&self) -> [u8; 32] {
         self.0.to_bytes()
     }
 
-    /// The public half.
+    /// Returns the public key of this key.
     pub fn public_key(&self) -> Ed25519PublicKey {
         Ed25519PublicKey(self.0.verifying_key().to_bytes())
     }
 
-    /// Signs a message.
+    /// Signs `message`.
     pub fn sign(&self, message: &[u8]) -> Ed25519Signature {
         Ed25519Signature(self.0.sign(message).to_bytes())
     }
@@ -284,7 +316,7 @@ mod tests {
 
     #[test]
     fn non_canonical_keys_are_refused() {
-        // y = p + 1 encodes the identity a second time, y = p + 3 a point of full order.
+        // y = p + 1 is a second encoding of the identity, y = p + 3 one of a point of full order.
         let signature = key(1).sign(b"m");
         for low in [0xee, 0xf0] {
             for high in [0x7f, 0xff] {

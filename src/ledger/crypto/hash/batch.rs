@@ -1,4 +1,4 @@
-//! SHA3-256 (FIPS 202) of many messages together: eight go through the permutation side by side.
+//! SHA3-256 (FIPS 202) of many messages, eight of them in parallel per permutation.
 
 use super::{
     HashValue, Seed,
@@ -6,20 +6,24 @@ use super::{
 };
 use serde::Serialize;
 
-/// Bytes that one permutation takes in.
+/// Number of message bytes that one permutation absorbs.
 const BLOCK_BYTES: usize = 136;
 
-/// Messages whose hashes are wanted together. Messages of about the same length should stand side by side.
+/// A batch of messages to hash.
+///
+/// Eight consecutive messages share the permutations of the longest one, so a caller should add
+/// messages of similar length one after another.
 #[derive(Debug, Default)]
 pub struct HashBatch {
-    /// The messages, each padded to whole blocks.
+    /// The concatenated messages, each padded to a multiple of [`BLOCK_BYTES`].
     bytes: Vec<u8>,
-    /// Where in `bytes` each message ends.
+    /// Offset in `bytes` of the end of each message.
     ends: Vec<usize>,
 }
 
 impl HashBatch {
-    /// A batch with room for `messages` of about `bytes` each.
+    /// Creates an empty batch with capacity for `messages` messages of up to `bytes` bytes each,
+    /// including their prefixes.
     pub fn with_capacity(messages: usize, bytes: usize) -> Self {
         let blocks = messages.saturating_mul(bytes / BLOCK_BYTES + 1);
         Self {
@@ -28,7 +32,7 @@ impl HashBatch {
         }
     }
 
-    /// Adds `parts`, one after the other, under a prefix; see [`Seed::hash`].
+    /// Adds the message of [`Seed::hash`]: the concatenated `parts` under the prefix `seed`.
     pub fn push(&mut self, seed: &Seed, parts: &[&[u8]]) {
         self.bytes.extend_from_slice(seed.as_bytes());
         for part in parts {
@@ -37,10 +41,11 @@ impl HashBatch {
         self.end_message();
     }
 
-    /// Adds the BCS bytes of `value` under a prefix, and says how many they are; see [`Seed::hash_bcs`].
+    /// Adds the message of [`Seed::hash_bcs`] and returns the size of `value` in BCS, in bytes.
     ///
     /// # Panics
-    /// When `value` cannot be written as BCS, which no type of this crate does.
+    ///
+    /// Panics if `value` has no BCS form. All hashed types of the ledger have one.
     pub fn push_bcs<T: Serialize>(&mut self, seed: &Seed, value: &T) -> usize {
         self.bytes.extend_from_slice(seed.as_bytes());
         let begin = self.bytes.len();
@@ -50,7 +55,7 @@ impl HashBatch {
         value_bytes
     }
 
-    /// Adds `parts`, one after the other, without a prefix; see [`HashValue::sha3_of`].
+    /// Adds the message of [`HashValue::sha3_of`]: the concatenated `parts` without a prefix.
     pub fn push_plain(&mut self, parts: &[&[u8]]) {
         for part in parts {
             self.bytes.extend_from_slice(part);
@@ -58,7 +63,9 @@ impl HashBatch {
         self.end_message();
     }
 
-    /// Pads what was added since the last message (FIPS 202, section 5.1 and B.2).
+    /// Pads the bytes after the previous message to whole blocks and ends the message.
+    ///
+    /// FIPS 202 defines the padding in sections 5.1 and B.2.
     fn end_message(&mut self) {
         self.bytes.push(0x06);
         self.bytes
@@ -69,7 +76,7 @@ impl HashBatch {
         self.ends.push(self.bytes.len());
     }
 
-    /// The hashes, in the order in which the messages were added. The batch is empty then.
+    /// Returns the hashes in the order of the messages, and empties the batch.
     pub fn finish(&mut self) -> Vec<HashValue> {
         let mut hashes = Vec::with_capacity(self.ends.len());
         let mut begin = 0;
@@ -87,7 +94,9 @@ impl HashBatch {
     }
 }
 
-/// The hashes of padded messages; that of an empty one means nothing.
+/// Returns the hashes of padded messages.
+///
+/// An empty slice marks an unused lane, and the hash of that lane is meaningless.
 fn hash_lanes(messages: &[&[u8]; LANES]) -> [HashValue; LANES] {
     let mut states = States::new();
     let mut hashes = [HashValue::default(); LANES];
@@ -112,6 +121,7 @@ fn hash_lanes(messages: &[&[u8]; LANES]) -> [HashValue; LANES] {
     hashes
 }
 
+/// Absorbs a block of [`BLOCK_BYTES`] bytes into the state of one lane (FIPS 202, section 4).
 fn absorb(states: &mut States, lane: usize, block: &[u8]) {
     let (words, _) = block.as_chunks::<8>();
     for (lanes, &word) in states.0.iter_mut().zip(words) {
@@ -119,6 +129,7 @@ fn absorb(states: &mut States, lane: usize, block: &[u8]) {
     }
 }
 
+/// Returns the hash that the state of one lane holds after the last block of its message.
 fn squeeze(states: &States, lane: usize) -> HashValue {
     let mut bytes = [0; HashValue::LENGTH];
     let (words, _) = bytes.as_chunks_mut::<8>();

@@ -1,7 +1,8 @@
-//! SHA3-256 values and the domain prefix that every hashed type carries.
+//! SHA3-256 hashes, and the domain prefix of each hashed type.
 //!
-//! A hash of a value of type `T` is `SHA3-256(seed(T) || bytes)` with
-//! `seed(T) = SHA3-256("{VENDOR}::T")`, so that values of two types never share a hash.
+//! The hash of a value of type `T` is `SHA3-256(seed(T) || bytes)` with
+//! `seed(T) = SHA3-256("{VENDOR}::T")`. The prefix separates types: values of two types never have
+//! the same hash.
 
 mod batch;
 mod permutation;
@@ -13,37 +14,39 @@ use serde::{Deserialize, Serialize};
 use sha3::{Digest, Sha3_256};
 use std::{fmt, str::FromStr};
 
-/// A SHA3-256 hash; prints as `0x` and 64 lower-case digits.
+/// A SHA3-256 hash.
+///
+/// `Display` and `Debug` print `0x` and 64 lowercase digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct HashValue(#[serde(with = "crate::array_32")] [u8; 32]);
 
-/// Text that is not a hash: hashes have exactly 64 hex digits, with or without `0x`.
+/// The error of parsing a text other than 64 hexadecimal digits with an optional `0x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a hash has exactly 64 hex digits")]
 pub struct HashError;
 
 impl HashValue {
-    /// The length of a hash in bytes.
+    /// Length of a hash in bytes.
     pub const LENGTH: usize = 32;
-    /// All zero: the parent of the genesis block.
+    /// The hash with all bits zero, which stands for the parent of the genesis block.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The hash whose bytes are given.
+    /// Creates a hash from its bytes.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes of the hash.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// As it prints.
+    /// Returns the text of the hash, as `Display` prints it.
     pub fn text(&self) -> HexText {
         HexText::new(&self.0)
     }
 
-    /// SHA3-256 of the parts, one after the other, without any prefix.
+    /// Returns SHA3-256 of the concatenated `parts`, without a domain prefix.
     pub fn sha3_of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha3_256::new();
         for part in parts {
@@ -76,12 +79,12 @@ impl fmt::Debug for HashValue {
     }
 }
 
-/// The domain prefix of one hashed type on one chain.
+/// The 32-byte domain prefix of one hashed type on one chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seed(HashValue);
 
 impl Seed {
-    /// The seed of the type `type_name` on a chain whose upper-case vendor word is `vendor`.
+    /// Creates the seed of the type `type_name` on a chain with the uppercase vendor word `vendor`.
     pub fn new(vendor: &str, type_name: &str) -> Self {
         Self(HashValue::sha3_of(&[
             vendor.as_bytes(),
@@ -90,12 +93,12 @@ impl Seed {
         ]))
     }
 
-    /// The 32 bytes of the prefix; a signing message starts with them.
+    /// Returns the 32 bytes of the prefix. A signing message starts with them.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         self.0.as_bytes()
     }
 
-    /// The hash of `parts`, one after the other, under this prefix.
+    /// Returns the hash of the concatenated `parts` under this prefix.
     pub fn hash(&self, parts: &[&[u8]]) -> HashValue {
         let mut hasher = Sha3_256::new();
         hasher.update(self.as_bytes());
@@ -105,10 +108,11 @@ impl Seed {
         HashValue(hasher.finalize().into())
     }
 
-    /// The hash of the BCS bytes of `value` under this prefix.
+    /// Returns the hash of the BCS bytes of `value` under this prefix.
     ///
     /// # Panics
-    /// When `value` cannot be written as BCS, which no type of this crate does.
+    ///
+    /// Panics if `value` has no BCS form. All hashed types of the ledger have one.
     pub fn hash_bcs<T: Serialize>(&self, value: &T) -> HashValue {
         self.hash(&[&bcs::to_bytes(value).expect("types of this crate have a BCS form")])
     }

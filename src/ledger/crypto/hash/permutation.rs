@@ -1,30 +1,32 @@
-//! The permutation of SHA-3 (FIPS 202, section 3) on eight states at once: word `i` of all eight lies side by side,
-//! so that one wide instruction works on all of them. With AVX-512 a hash among others costs 79 ns, alone 378
-//! (`node_among_others` and `node_alone` of `cargo bench -p ledger-execution --bench stages`); with AVX2 the gain is about twice.
-//! What the machine has is found when it runs.
+//! The permutation of SHA-3 (FIPS 202, section 3) on eight states in parallel.
+//!
+//! Word `i` of all eight states is contiguous in memory, so that one vector instruction processes
+//! all of them. With AVX-512, a hash costs 79 ns in a batch and 378 ns alone (`node_among_others`
+//! and `node_alone` of `cargo bench -p ledger-execution --bench stages`). With AVX2, a batch is
+//! about twice as fast as single hashes. The instruction set is detected at run time.
 
-/// How many states go together.
+/// Number of states that one permutation processes in parallel.
 pub(super) const LANES: usize = 8;
-/// Words of a state.
+/// Number of 64-bit words of a state.
 const WORDS: usize = 25;
 
-/// Eight states: the words of each lane, word by word.
+/// Eight states, ordered by word and then by lane.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct States(pub(super) [[u64; LANES]; WORDS]);
 
 impl States {
-    /// The states that every hash begins with.
+    /// Creates the initial states of eight hashes.
     pub(super) const fn new() -> Self {
         Self([[0; LANES]; WORDS])
     }
 
-    /// Permutes each of the states.
+    /// Applies the permutation to each state, with the fastest instructions of the processor.
     pub(super) fn permute(&mut self) {
         #[cfg(target_arch = "x86_64")]
         {
             if std::arch::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the only thing that this function asks for is AVX-512F, and the processor has it.
+                // SAFETY: the function requires only AVX-512F, and the processor has it.
                 #[expect(
                     unsafe_code,
                     reason = "almost five times as fast, and nothing but the check makes it sound"
@@ -35,7 +37,7 @@ impl States {
                 return;
             }
             if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: as above, with AVX2.
+                // SAFETY: the function requires only AVX2, and the processor has it.
                 #[expect(
                     unsafe_code,
                     reason = "twice as fast, and nothing but the check makes it sound"
@@ -49,7 +51,7 @@ impl States {
         self.permute_each();
     }
 
-    /// One state after the other, as any processor can.
+    /// Applies the permutation to one state after another, without vector instructions.
     fn permute_each(&mut self) {
         let permutation = keccak::Keccak::new();
         for lane in 0..LANES {
@@ -62,7 +64,7 @@ impl States {
     }
 }
 
-/// The instructions of one family of processors.
+/// The permutation with vector instructions of x86-64.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::{LANES, WORDS};
@@ -72,7 +74,7 @@ mod wide {
         _mm512_set1_epi64, _mm512_ternarylogic_epi64, _mm512_xor_si512,
     };
 
-    /// What step iota adds in each round (FIPS 202, section 3.2.5).
+    /// Round constants of step iota (FIPS 202, section 3.2.5).
     const ROUNDS: [u64; 24] = [
         0x0000_0000_0000_0001,
         0x0000_0000_0000_8082,
@@ -100,13 +102,13 @@ mod wide {
         0x8000_0000_8000_8008,
     ];
 
-    /// Writes the permutation in the words of one instruction set: five operations and the states it takes.
+    /// Defines `permute` for one instruction set, with its vector type and five operations.
     macro_rules! permutation {
         ($feature:literal, $vector:ty, $xor:ident, $xor3:ident, $rotate:ident, $chi:ident, $all:ident) => {
             #[target_feature(enable = $feature)]
             fn permute(a: &mut [$vector; WORDS]) {
                 for round in ROUNDS {
-                    // Theta: the parity of each column, into the columns beside it.
+                    // Theta: XORs each column with the parities of its two adjacent columns.
                     let parity = [
                         $xor3($xor3(a[0], a[5], a[10]), a[15], a[20]),
                         $xor3($xor3(a[1], a[6], a[11]), a[16], a[21]),
@@ -121,8 +123,8 @@ mod wide {
                         $xor(parity[2], $rotate::<1>(parity[4])),
                         $xor(parity[3], $rotate::<1>(parity[0])),
                     ];
-                    // Rho and pi: each word turned by its own number of bits, and moved. A row of `b` at a time,
-                    // on which chi works.
+                    // Rho and pi: rotates each word by its own number of bits and moves it. Each
+                    // five words of `b` are one row, which chi combines below.
                     let b = [
                         $xor(a[0], d[0]),
                         $rotate::<44>($xor(a[6], d[1])),
@@ -166,7 +168,7 @@ mod wide {
         };
     }
 
-    /// All eight lanes in one vector.
+    /// Permutes all eight lanes in one vector.
     #[target_feature(enable = "avx512f")]
     pub(super) fn avx512(states: &mut [[u64; LANES]; WORDS]) {
         #[target_feature(enable = "avx512f")]
@@ -181,7 +183,7 @@ mod wide {
         fn rotate<const BITS: i32>(a: __m512i) -> __m512i {
             _mm512_rol_epi64::<BITS>(a)
         }
-        /// `a ^ (!b & c)`.
+        /// Computes `a ^ (!b & c)`.
         #[target_feature(enable = "avx512f")]
         fn chi(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
             _mm512_ternarylogic_epi64::<0xd2>(a, b, c)
@@ -196,7 +198,7 @@ mod wide {
         *states = bytemuck::cast(vectors);
     }
 
-    /// Four lanes in one vector, and then the other four.
+    /// Permutes four lanes in one vector, and then the other four.
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2(states: &mut [[u64; LANES]; WORDS]) {
         #[target_feature(enable = "avx2")]
@@ -213,7 +215,7 @@ mod wide {
             let right = _mm256_srl_epi64(a, _mm_cvtsi64_si128(i64::from(64 - BITS)));
             _mm256_or_si256(left, right)
         }
-        /// `a ^ (!b & c)`.
+        /// Computes `a ^ (!b & c)`.
         #[target_feature(enable = "avx2")]
         fn chi(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
             _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
@@ -239,7 +241,7 @@ mod wide {
 mod tests {
     use super::*;
 
-    /// Eight states of which no two words are equal.
+    /// Returns eight states without two equal words.
     fn states() -> States {
         let mut word = 1u64;
         States([[(); LANES]; WORDS].map(|lanes| {

@@ -1,7 +1,7 @@
 //! State keys in their storage encoding (docs/reference/reference-node.md#r30).
 //!
-//! A key is tag 0 with the BCS of an address and a path, or tag 1 with a table handle and a key.
-//! The first byte of a path distinguishes modules, resources and resource groups.
+//! A key is tag 0 with the BCS of an address and a path, or tag 1 with a table handle and an item
+//! key. The first byte of a path distinguishes modules, resources, and resource groups.
 
 use crate::{AccountAddress, ModuleId, StructTag, Vendor};
 use bytes::Bytes;
@@ -15,11 +15,13 @@ const PATH_MODULE: u8 = 0;
 const PATH_RESOURCE: u8 = 1;
 const PATH_RESOURCE_GROUP: u8 = 2;
 
-/// A key of the state, as its encoded bytes. Cheap to clone; ordered by the bytes.
+/// A key of the state in its storage encoding.
+///
+/// Keys are cheap to clone and ordered by their bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StateKey(Bytes);
 
-/// What a state key names.
+/// A decoded state key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(
     missing_docs,
@@ -41,12 +43,12 @@ pub enum StateKeyParts {
     },
 }
 
-/// Bytes that are no state key.
+/// The error of decoding bytes that are not a state key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a state key: {0}")]
 pub struct StateKeyError(String);
 
-/// The part of an access path's encoding that follows the address: a byte vector of kind and `rest`.
+/// Encodes the part of a key after the address: a byte vector of `kind` and the BCS of `rest`.
 fn encoded_path(kind: u8, rest: &impl Serialize) -> Vec<u8> {
     let mut path = vec![kind];
     bcs::serialize_into(&mut path, rest).expect("tags have a BCS form");
@@ -54,22 +56,24 @@ fn encoded_path(kind: u8, rest: &impl Serialize) -> Vec<u8> {
 }
 
 impl StateKey {
-    /// The key of a resource.
+    /// Returns the key of a resource.
     pub fn resource(address: &AccountAddress, tag: &StructTag) -> Self {
         Self::with_path(address, &encoded_path(PATH_RESOURCE, tag))
     }
 
-    /// What follows the address in the key of a resource; made once where it is used often.
+    /// Returns the part of a resource's key after the address.
+    ///
+    /// A frequent caller encodes the part once and passes it to [`Self::with_path`].
     pub fn resource_path(tag: &StructTag) -> Bytes {
         encoded_path(PATH_RESOURCE, tag).into()
     }
 
-    /// What follows the address in the key of a resource group.
+    /// Returns the part of a resource group's key after the address.
     pub fn resource_group_path(tag: &StructTag) -> Bytes {
         encoded_path(PATH_RESOURCE_GROUP, tag).into()
     }
 
-    /// The key of an address and an encoded path.
+    /// Returns the key with the encoded path `path` at an address.
     pub fn with_path(address: &AccountAddress, path: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(1 + AccountAddress::LENGTH + path.len());
         bytes.push(ACCESS_PATH);
@@ -78,17 +82,17 @@ impl StateKey {
         Self(bytes.into())
     }
 
-    /// The key of a resource group at an address.
+    /// Returns the key of a resource group at an address.
     pub fn resource_group(address: &AccountAddress, tag: &StructTag) -> Self {
         Self::with_path(address, &encoded_path(PATH_RESOURCE_GROUP, tag))
     }
 
-    /// The key of a module.
+    /// Returns the key of a module.
     pub fn module(id: &ModuleId) -> Self {
         Self::with_path(&id.address, &encoded_path(PATH_MODULE, id))
     }
 
-    /// The key of a table item; `key` is the BCS form of the item's key.
+    /// Returns the key of a table item. `key` is the BCS form of the item's key.
     pub fn table_item(handle: &AccountAddress, key: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(33 + key.len());
         bytes.push(TABLE_ITEM);
@@ -97,39 +101,45 @@ impl StateKey {
         Self(bytes.into())
     }
 
-    /// The storage encoding.
+    /// Returns the storage encoding.
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// Takes bytes in the storage encoding, as they were written before.
+    /// Creates a key from its storage encoding, without a check. [`Self::parts`] decodes it.
     pub fn from_encoded(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
-    /// The address that the key belongs to; none for table items, whose handle is no account.
+    /// Returns the address in the key.
+    ///
+    /// Returns `None` for table items, because a table handle is not an account, and for bytes
+    /// without an address.
     pub fn address(&self) -> Option<AccountAddress> {
         let (&tag, rest) = self.0.split_first()?;
         let address = rest.first_chunk::<{ AccountAddress::LENGTH }>()?;
         (tag == ACCESS_PATH).then(|| AccountAddress::new(*address))
     }
 
-    /// What follows the address in the key, which tells what is there.
+    /// Returns the part of the key after the address, which identifies the item at the address.
+    ///
+    /// Returns `None` for table items and for bytes without an address.
     pub fn path(&self) -> Option<&[u8]> {
         let (&tag, rest) = self.0.split_first()?;
         let path = rest.get(AccountAddress::LENGTH..)?;
         (tag == ACCESS_PATH).then_some(path)
     }
 
-    /// The hash that names the key in lists of changes.
+    /// Returns the hash that identifies the key in lists of changes.
     pub fn hash(&self, vendor: &Vendor) -> HashValue {
         vendor.seeds().state_key.hash(&[&self.0])
     }
 
-    /// What the key names.
+    /// Decodes the key.
     ///
     /// # Errors
-    /// When the bytes are no state key.
+    ///
+    /// Returns [`StateKeyError`] if the bytes are not a state key.
     pub fn parts(&self) -> Result<StateKeyParts, StateKeyError> {
         let error = |text: &str| StateKeyError(text.to_owned());
         let Some((&tag, rest)) = self.0.split_first() else {
@@ -178,11 +188,13 @@ impl fmt::Debug for StateKey {
     }
 }
 
-/// Number of state keys that are hashed in one batch: large enough that few lanes of the permutation
-/// stay empty, small enough that the copies of the keys stay in a CPU cache.
+/// Number of state keys that are hashed in one batch.
+///
+/// The number is large enough to leave few lanes of the permutation empty, and small enough for the
+/// copies of the keys to stay in a CPU cache.
 const STATE_KEYS_PER_BATCH: usize = 64;
 
-/// Returns the hashes of `keys` in their order, each as [`StateKey::hash`] returns it.
+/// Returns the hashes of `keys` in their order. The result equals calls of [`StateKey::hash`].
 pub fn state_key_hashes<'k>(
     vendor: &Vendor,
     keys: impl IntoIterator<Item = &'k StateKey>,

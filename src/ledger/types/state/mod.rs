@@ -1,4 +1,4 @@
-//! The state: what keys there are, how a value is read, what a transaction changes.
+//! State keys, read access to the state, and the changes of a transaction.
 
 mod group;
 mod key;

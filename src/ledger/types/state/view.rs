@@ -1,19 +1,22 @@
-//! How execution reads the state it starts from.
+//! Read access to the state before a block, for execution.
 
 use super::StateKey;
 use bytes::Bytes;
 
-/// The state could not be read: the store failed. Execution stops; nothing is committed.
+/// A failure of the store during a read of the state.
+///
+/// Execution stops and nothing is committed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("reading the state failed: {0}")]
 pub struct StateError(pub String);
 
-/// One version of the state.
+/// A readable version of the state.
 pub trait StateView {
-    /// The value of `key`, or `None` where there is none.
+    /// Returns the value of `key`, or `None` if the state has no such key.
     ///
     /// # Errors
-    /// When the store behind the view fails.
+    ///
+    /// Returns [`StateError`] if the underlying store fails.
     fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError>;
 }
 

@@ -1,20 +1,20 @@
-//! What a transaction changes in the state: each key at most once, in ascending order.
+//! State changes of a transaction, with each key at most once and in ascending order.
 
 use super::StateKey;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// A change of one key. The order of the variants is the wire's.
+/// A change of one key. The wire format fixes the order of the variants.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum WriteOp {
-    /// The key holds these bytes from now on.
+    /// The key has this value after the transaction.
     Put(Bytes),
-    /// The key holds nothing from now on.
+    /// The key has no value after the transaction.
     Delete,
 }
 
 impl WriteOp {
-    /// The new value, or `None` after a deletion.
+    /// Returns the new value, or `None` for a deletion.
     pub fn value(&self) -> Option<&Bytes> {
         match self {
             Self::Put(bytes) => Some(bytes),
@@ -23,12 +23,12 @@ impl WriteOp {
     }
 }
 
-/// The changes of one transaction, ascending by key, each key once.
+/// The changes of one transaction, ascending by key without duplicates.
 ///
-/// State change hashes cover its BCS form, so the form carries a version.
+/// State change hashes cover the BCS form, so the form has a version.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum WriteSet {
-    /// The only version.
+    /// Version 0, the only one.
     V0(Vec<(StateKey, WriteOp)>),
 }
 
@@ -39,10 +39,11 @@ impl Default for WriteSet {
 }
 
 impl WriteSet {
-    /// Takes changes that ascend by key, each key once.
+    /// Creates a write set from changes that ascend by key without duplicates.
     ///
     /// # Panics
-    /// In builds with debug assertions, when they do not.
+    ///
+    /// Panics in builds with debug assertions if `changes` is out of order or has a duplicate key.
     pub fn from_ascending(changes: Vec<(StateKey, WriteOp)>) -> Self {
         debug_assert!(
             changes.is_sorted_by(|a, b| a.0 < b.0),
@@ -51,18 +52,18 @@ impl WriteSet {
         Self::V0(changes)
     }
 
-    /// The changes, ascending by key.
+    /// Returns the changes, ascending by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &(StateKey, WriteOp)> {
         let Self::V0(changes) = self;
         changes.iter()
     }
 
-    /// How many keys change.
+    /// Returns the number of changed keys.
     pub fn len(&self) -> usize {
         self.iter().len()
     }
 
-    /// Whether nothing changes.
+    /// Returns whether the set has no changes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,5 +1,7 @@
-//! Type tags, struct tags and identifiers in their BCS form (`TypeTag` indices as the reference's)
-//! and their printed form `0x1::coin::Coin<0x1::m::A, u8>`.
+//! Type tags, struct tags, and identifiers.
+//!
+//! Their BCS form has the variant indices of the reference node. Their text form is
+//! `0x1::coin::Coin<0x1::m::A, u8>`.
 
 mod parse;
 
@@ -14,27 +16,33 @@ use std::{
     sync::Arc,
 };
 
-/// The deepest nesting of type arguments that is accepted: the interface's limit, and what keeps
-/// every recursion over a type bounded.
+/// Maximum nesting depth of a type.
+///
+/// The API has this limit, and it bounds every recursion over a type.
 pub const TYPE_DEPTH_MAX: usize = 8;
 
-/// A name of a module, struct, function or field: a letter or `_`, then letters, digits and `_`.
+/// A name of a module, struct, function, or field.
+///
+/// It begins with an ASCII letter or `_`, followed by ASCII letters, digits, and `_`. A lone `_` is
+/// not a name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Identifier(Arc<str>);
 
-/// Text that is no identifier.
+/// The error of parsing a text that is not an identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier: {0:?}")]
 pub struct IdentifierError(String);
 
 impl Identifier {
-    /// The longest name, in bytes.
+    /// Maximum length of a name in bytes.
     pub const LENGTH_MAX: usize = 255;
 
-    /// Checks and takes a name.
+    /// Creates an identifier from its text.
     ///
     /// # Errors
-    /// When `text` is no identifier or longer than [`Identifier::LENGTH_MAX`].
+    ///
+    /// Returns [`IdentifierError`] if `text` is not an identifier or longer than
+    /// [`Identifier::LENGTH_MAX`].
     pub fn new(text: &str) -> Result<Self, IdentifierError> {
         let error = || IdentifierError(text.chars().take(80).collect());
         let mut bytes = text.bytes();
@@ -47,7 +55,7 @@ impl Identifier {
         Ok(Self(text.into()))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,7 +89,7 @@ impl FromStr for Identifier {
 
 impl<'de> Deserialize<'de> for Identifier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A newtype, as in the reference, so that nesting limits count the same.
+        // A newtype as in the reference node, so that BCS counts the same nesting depth.
         #[derive(Deserialize)]
         #[serde(rename = "Identifier")]
         struct Raw<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -101,12 +109,12 @@ impl fmt::Debug for Identifier {
     }
 }
 
-/// A module: the address that published it and its name.
+/// The id of a module.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ModuleId {
-    /// Where the module lives.
+    /// Address that published the module.
     pub address: AccountAddress,
-    /// Its name.
+    /// Name of the module.
     pub name: Identifier,
 }
 
@@ -116,7 +124,7 @@ impl fmt::Display for ModuleId {
     }
 }
 
-/// A type. The order of the variants is the wire's.
+/// A type. The wire format fixes the order of the variants.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the variants are the types of their names")]
 pub enum TypeTag {
@@ -131,7 +139,7 @@ pub enum TypeTag {
     U16,
     U32,
     U256,
-    /// Function types exist on the wire; this ledger has no values of them.
+    /// A function type, which the wire format has but the ledger rejects.
     Function(NotAType),
     I8,
     I16,
@@ -141,7 +149,9 @@ pub enum TypeTag {
     I256,
 }
 
-/// Stands for function types, which are refused by name when decoded.
+/// The uninhabited content of [`TypeTag::Function`].
+///
+/// Deserialization fails with a message that names function types.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NotAType {}
 
@@ -160,21 +170,22 @@ impl<'de> Deserialize<'de> for NotAType {
 /// A struct type with its type arguments.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct StructTag {
-    /// Where its module lives.
+    /// Address that published the module.
     pub address: AccountAddress,
-    /// The module that declares it.
+    /// Name of the module that declares the struct.
     pub module: Identifier,
-    /// Its name.
+    /// Name of the struct.
     pub name: Identifier,
-    /// Its type arguments.
+    /// Type arguments.
     pub type_args: Vec<TypeTag>,
 }
 
 impl StructTag {
-    /// `0x1::module::name` with the given type arguments.
+    /// Creates `0x1::module::name` with type arguments, from names in the source code.
     ///
     /// # Panics
-    /// When `module` or `name` is no identifier; meant for names written in this source.
+    ///
+    /// Panics if `module` or `name` is not an identifier.
     pub fn framework(module: &str, name: &str, type_args: Vec<TypeTag>) -> Self {
         let identifier = |text| Identifier::new(text).expect("a name of the framework");
         Self {
@@ -185,7 +196,7 @@ impl StructTag {
         }
     }
 
-    /// The module that declares the struct.
+    /// Returns the id of the module that declares the struct.
     pub fn module_id(&self) -> ModuleId {
         ModuleId {
             address: self.address,
@@ -193,19 +204,19 @@ impl StructTag {
         }
     }
 
-    /// Whether this is `0x1::module::name`, whatever its type arguments.
+    /// Returns whether the struct is `0x1::module::name`, with any type arguments.
     pub fn is_framework(&self, module: &str, name: &str) -> bool {
         self.address == AccountAddress::ONE && self.module == module && self.name == name
     }
 
-    /// How deep type arguments nest; 1 for a struct without any.
+    /// Returns the nesting depth, which is 1 for a struct without type arguments.
     pub fn depth(&self) -> usize {
         1 + self.type_args.iter().map(TypeTag::depth).max().unwrap_or(0)
     }
 }
 
 impl TypeTag {
-    /// How deep the type nests; 1 for a type without arguments.
+    /// Returns the nesting depth, which is 1 for a type without arguments.
     pub fn depth(&self) -> usize {
         match self {
             Self::Vector(item) => 1 + item.depth(),

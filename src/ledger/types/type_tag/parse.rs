@@ -1,34 +1,38 @@
-//! Parser of printed types: `0x1::coin::Coin<u8, vector<0x1::m::A>>`. White space between tokens is
-//! ignored (docs/reference/rest-contract.md#s2-1), nesting is bounded, every error has its position.
+//! Parser of the text form of types, such as `0x1::coin::Coin<u8, vector<0x1::m::A>>`.
+//!
+//! The parser ignores white space between tokens (docs/reference/rest-contract.md#s2-1), bounds the
+//! nesting depth, and reports the position of an unexpected token.
 
 use super::{Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
 use crate::AccountAddress;
 use std::str::FromStr;
 
-/// The longest text that is read as a type, in bytes; bounds the work of hostile paths.
+/// Maximum length of a type's text in bytes. It bounds the work for hostile request paths.
 const TEXT_LENGTH_MAX: usize = 4096;
 
-/// Text that is no type.
+/// The error of parsing a text that is not a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeParseError {
-    /// Something else stands where a token was expected.
+    /// The text does not have an expected token.
     #[error("expected {expected} at byte {at}")]
     Expected {
-        /// What would have been right.
+        /// Description of the expected token.
         expected: &'static str,
-        /// Where, in bytes from the start.
+        /// Offset from the start of the text, in bytes.
         at: usize,
     },
-    /// Type arguments nest too deep.
+    /// The type is nested deeper than [`TYPE_DEPTH_MAX`].
     #[error("type arguments nest deeper than {TYPE_DEPTH_MAX}")]
     TooDeep,
-    /// The text is too long.
+    /// The text has more than 4096 bytes.
     #[error("a type has at most {TEXT_LENGTH_MAX} bytes")]
     TooLong,
 }
 
+/// A recursive-descent parser.
 struct Parser<'a> {
     text: &'a str,
+    /// Offset of the next byte to parse.
     at: usize,
 }
 
@@ -40,6 +44,7 @@ impl<'a> Parser<'a> {
         Ok(Self { text, at: 0 })
     }
 
+    /// Returns the error that `expected` is missing at the current offset.
     fn expected<T>(&self, expected: &'static str) -> Result<T, TypeParseError> {
         Err(TypeParseError::Expected {
             expected,
@@ -52,6 +57,7 @@ impl<'a> Parser<'a> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
+    /// Skips white space, consumes `token` if it follows, and returns whether it followed.
     fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
         let found = self.text[self.at..].starts_with(token);
@@ -61,6 +67,11 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Skips white space and consumes `token`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TypeParseError::Expected`] if another text follows.
     fn need(&mut self, token: &'static str) -> Result<(), TypeParseError> {
         if self.eat(token) {
             Ok(())
@@ -69,7 +80,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A run of letters, digits and underscores.
+    /// Consumes a possibly empty run of ASCII letters, digits, and underscores.
     fn word(&mut self) -> &'a str {
         self.skip_space();
         let rest = &self.text[self.at..];
@@ -110,6 +121,7 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Parses a struct tag at nesting depth `depth`, from 1.
     fn struct_tag(&mut self, depth: usize) -> Result<StructTag, TypeParseError> {
         if depth > TYPE_DEPTH_MAX {
             return Err(TypeParseError::TooDeep);
@@ -138,6 +150,7 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Parses a type tag at nesting depth `depth`, from 1.
     fn type_tag(&mut self, depth: usize) -> Result<TypeTag, TypeParseError> {
         if depth > TYPE_DEPTH_MAX {
             return Err(TypeParseError::TooDeep);
@@ -179,6 +192,7 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Checks that only white space remains.
     fn end(mut self) -> Result<(), TypeParseError> {
         self.skip_space();
         if self.at == self.text.len() {
