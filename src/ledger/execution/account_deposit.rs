@@ -1,4 +1,4 @@
-//! Storage deposit for the account of a sender whose gas another account pays.
+//! Storage deposit for the account of a sender that has a fee payer.
 //!
 //! The epilogue writes the account resource that holds the sequence number. A sender that pays its
 //! own gas holds coins, and the deposit of their coin store was paid. A sender that does not pay

@@ -26,6 +26,7 @@ use ledger_types::{
     GenesisError, StateKey, Transaction, accumulator::root_of, transaction::GenesisPayload,
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
+
 /// Builds the chain that `genesis` describes.
 ///
 /// # Errors
@@ -155,6 +156,7 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
     context.write_resource(framework, &[], &block)?;
     chain_status::write_genesis(context)
 }
+
 /// Nominal length of an epoch, in microseconds: two hours, as on the main network of the reference
 /// node.
 const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;

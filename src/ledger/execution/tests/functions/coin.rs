@@ -28,6 +28,7 @@ pub(crate) const OVERFLOW: Expected = Expected::Abort(
 pub(crate) const RESERVED: Expected = Expected::Abort(
     "0x1::account: ECANNOT_RESERVED_ADDRESS(0x10005): this address is reserved for the framework",
 );
+
 /// Events of a payment to an existing store.
 pub(crate) const PAID: Expected =
     Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
@@ -92,7 +93,7 @@ pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
 }
 
-/// Creates an asset that is not paired with a coin, of which account 0 holds 10 units.
+/// Creates an asset that is not paired with a coin, and mints 10 units to account 0.
 pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
     let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
     world.must(

@@ -38,7 +38,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// Returns the arguments by which account 0 offers its rotation capability to account `recipient`.
+/// Returns the arguments that offer the rotation capability of account 0 to account `recipient`.
 pub fn rotation_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let (key, recipient) = (world.key(0), world.address(recipient));
     let source = world.address(0);
@@ -54,7 +54,7 @@ pub fn rotation_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns the arguments by which account 0 offers its signer capability to account `recipient`.
+/// Returns the arguments that offer the signer capability of account 0 to account `recipient`.
 fn signer_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let (key, recipient) = (world.key(0), world.address(recipient));
     let source = world.address(0);

@@ -358,8 +358,8 @@ const BAD_PROOF: Expected = Expected::Abort(
     "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
 );
 
-/// Returns the arguments by which an account becomes a multisig account of accounts 0 and 1. They
-/// include the signature of its key over the message of type `message`.
+/// Returns the arguments that make an account a multisig account of accounts 0 and 1. They include
+/// the signature of its key over the message of type `message`.
 fn signed(
     world: &World,
     account: usize,

@@ -21,6 +21,7 @@ fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransact
     assert_eq!(other, json!([false, false]));
     (executed, vote)
 }
+
 const VOTE: Expected = Expected::Success(&["0x1::multisig_account::Vote"]);
 
 pub(super) fn votes() -> Vec<Case> {

@@ -1,4 +1,4 @@
-//! Cases of transfers of any coin, and of the flag by which an account accepts them.
+//! Cases of transfers of any coin, and of the flag that an account sets to accept them.
 
 use super::MISMATCH;
 use crate::functions::{
