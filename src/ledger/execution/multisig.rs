@@ -77,9 +77,9 @@ fn status_of(error: &ErrorConstant) -> Option<Status> {
 ///
 /// # Errors
 ///
-/// The outer error is a [`StateError`]: the state cannot be read. The inner error is the
-/// [`Discard`] of a rejected transaction; its status is one of those of the multisig prologue
-/// (docs/reference/framework.md#f11).
+/// The outer error is a [`StateError`]: the state cannot be read, or the check fails without a
+/// validation status. The inner error is the [`Discard`] of a rejected transaction; its status is
+/// one of those of the multisig prologue (docs/reference/framework.md#f11).
 pub fn validate_multisig_for_admission(
     chain: &Chain,
     state: &dyn StateView,
@@ -97,8 +97,8 @@ pub fn validate_multisig_for_admission(
 ///
 /// # Errors
 ///
-/// The outer error is a [`StateError`]: the state cannot be read. The inner error is the
-/// [`Discard`] of a rejected transaction.
+/// The outer error is a [`StateError`]: the state cannot be read, or the check fails without a
+/// validation status. The inner error is the [`Discard`] of a rejected transaction.
 pub(super) fn validate(
     chain: &Chain,
     state: &BlockState<'_>,

@@ -1,6 +1,6 @@
-//! Bounds that the reference node does not have, on data that is read whole, each at its limit and
-//! one above it. The cases of multisig accounts cover the bounds on the numbers of owners and of
-//! metadata pairs.
+//! Bounds that the reference node does not have. They limit data that is read as a whole. Each has
+//! a case at its limit and one above it. The cases of multisig accounts cover the bounds on the
+//! numbers of owners and of metadata pairs.
 
 use crate::functions::{Case, Expected, World, args};
 use bytes::Bytes;
