@@ -1,15 +1,18 @@
-//! Room for the account of a sender for whom another pays.
+//! Storage deposit for the account of a sender that has a fee payer.
 //!
-//! The epilogue writes the account that holds the sequence number. A sender who pays holds coins, whose
-//! store was paid for; one who does not could have an account made for each of its keys for next to nothing.
-//! So its first transaction pays for the account's room, whatever becomes of the call. As in the reference,
-//! `max_gas_amount` must cover it, which is a rule of validation.
+//! The epilogue writes the account resource that holds the sequence number. A sender that pays its
+//! own gas holds coins, and the deposit of their coin store was paid. A sender that does not pay
+//! could otherwise create an account for each of its keys at almost no cost. Its first transaction
+//! therefore pays the deposit of the account, even if the call fails.
+//!
+//! As on the reference node, `max_gas_amount` must cover the deposit. Validation checks this.
 
 use ledger_framework::modules::account::{self, Account};
 use ledger_types::{AccountAddress, ReplayProtector, SignedTransaction, StateError, StateView};
 use ledger_vm::{Chain, Context, SlotChange, StorageFee, VmError};
 
-/// Whether `transaction` may be the one that makes its sender's account, with another to pay for it.
+/// Returns whether `transaction` may create the account of its sender, at the expense of a fee
+/// payer.
 fn may_make_account(transaction: &SignedTransaction) -> bool {
     let sender = transaction.raw.sender;
     let fee_payer = transaction.authenticator.fee_payer();
@@ -17,7 +20,7 @@ fn may_make_account(transaction: &SignedTransaction) -> bool {
         && transaction.raw.replay_protector() == ReplayProtector::SequenceNumber(0)
 }
 
-/// What the room of a new account costs.
+/// Returns the storage fee of a new account at `address`.
 fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageFee {
     let key = chain.registry().resource_key::<Account>(&address, &[]);
     let value =
@@ -30,7 +33,8 @@ fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageFee {
     fee
 }
 
-/// The coins that `max_gas_amount` must cover for the account that `transaction` may make.
+/// Returns the part of the fee that `max_gas_amount` must cover for the account that `transaction`
+/// may create, in the coin's smallest unit.
 pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
     if may_make_account(transaction) {
         storage_deposit(chain, transaction.raw.sender).fee
@@ -39,11 +43,13 @@ pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction
     }
 }
 
-/// What the room of the account costs that `transaction` makes on `state`; `None` where it makes none, or
-/// one whose room was paid for.
+/// Returns the storage fee of the account that `transaction` creates on `state`.
+///
+/// Returns `None` if the transaction creates no account, or if its sender pays its own gas.
 ///
 /// # Errors
-/// When the state cannot be read.
+///
+/// Returns [`StateError`] if the state cannot be read.
 pub(super) fn account_deposit(
     chain: &Chain,
     state: &dyn StateView,
@@ -58,7 +64,12 @@ pub(super) fn account_deposit(
     Ok((!is_there).then(|| storage_deposit(chain, sender)))
 }
 
-/// Makes the account, so that it is charged with what the call wrote.
+/// Creates the account before the writes are charged, so that the charge includes its deposit.
+///
+/// # Errors
+///
+/// Returns [`VmError::OutOfGas`] if the gas is used up, and [`VmError::State`] if the state cannot
+/// be read.
 pub(super) fn make(context: &mut Context<'_>, address: AccountAddress) -> Result<(), VmError> {
     let account = account::load(context, address)?;
     context.write_resource(address, &[], &account)

@@ -1,7 +1,8 @@
-//! Runs a block: metadata, user transactions in order, epilogue.
+//! Execution of a block: the metadata transaction, the user transactions in order, the epilogue.
 //!
-//! A block ends its work where one of the chain's two limits is reached; what was ordered behind that
-//! is named as left out and comes again in a later block.
+//! A block has two limits: gas and output bytes. The first transaction that reaches a limit is the
+//! last one that the block executes. The block lists the remaining ordered transactions as left
+//! out, and a later block may include them.
 
 use super::{
     finalize::{ExecutedOutput, Output, finalize},
@@ -21,27 +22,31 @@ use ledger_types::{
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
 
-/// Why a block could not be executed; nothing of it may be committed.
+/// An error that prevents the execution of a block. Nothing of the block may be committed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ExecuteError {
-    /// The state could not be read.
+    /// The state cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The block does not follow the tip, or the state breaks an invariant of the framework.
+    /// The block does not follow the tip, or the state violates an invariant of the framework.
     #[error("block {height}: {reason}")]
     Invariant {
-        /// The block's height.
+        /// Height of the block.
         height: u64,
-        /// What is wrong.
+        /// The violated invariant.
         reason: String,
     },
 }
 
-/// Executes `block` on the state that `view` shows, right after `tip`. A pure function: the same
-/// state, tip and block give the same hashes.
+/// Executes `block` on `view`, the state at `tip`.
+///
+/// The result is deterministic: the same state, tip, and block give the same hashes.
 ///
 /// # Errors
-/// When the state cannot be read or the block does not follow the tip.
+///
+/// * [`ExecuteError::State`] if the state cannot be read.
+/// * [`ExecuteError::Invariant`] if the height of the block is not that of the tip plus one, its
+///   time is not above that of the tip, or its metadata or epilogue transaction fails.
 pub fn execute_block(
     chain: &Chain,
     tip: &ChainTip,
@@ -116,6 +121,12 @@ pub fn execute_block(
     })
 }
 
+/// Returns the header of `block`.
+///
+/// # Errors
+///
+/// Returns [`ExecuteError::Invariant`] if the height does not follow the tip or the time does not
+/// increase.
 fn header(
     chain: &Chain,
     tip: &ChainTip,
@@ -151,7 +162,7 @@ fn header(
     })
 }
 
-/// A block while it is executed.
+/// A block during its execution.
 struct Run<'a> {
     chain: &'a Chain,
     hash: HashValue,
@@ -160,27 +171,29 @@ struct Run<'a> {
     discarded: Vec<DiscardedTransaction>,
     height: u64,
     timestamp_usecs: u64,
-    /// All fees of the block less what was given back, in the coin's smallest unit; they are burnt.
+    /// Sum of all fees minus all refunds, in the coin's smallest unit. The epilogue burns it.
     fees: i128,
-    /// The work of the user transactions that it keeps, in gas units.
+    /// Execution and IO gas of the executed user transactions, in gas units.
     work_units: u64,
-    /// What all of its transactions put out.
+    /// Output of all executed transactions, in bytes.
     output_bytes: u64,
 }
 
 impl Run<'_> {
-    /// Whether the work of the kept transactions is as much as a block may hold.
+    /// Returns whether the executed transactions have reached the gas limit of a block.
     fn gas_limit_reached(&self) -> bool {
         self.work_units >= self.chain.parameters().block_gas_max
     }
 
-    /// Whether what the kept transactions put out is as much as a block may hold.
+    /// Returns whether the executed transactions have reached the output limit of a block.
     fn output_limit_reached(&self) -> bool {
         self.output_bytes >= self.chain.parameters().block_output_bytes_max
     }
 
-    /// Whether the rest of the ordered transactions must wait. Never before a user transaction is kept
-    /// beside the metadata, whatever the limits: every block makes progress.
+    /// Returns whether the remaining ordered transactions are left out.
+    ///
+    /// Returns `false` until a user transaction has been executed after the metadata, whatever the
+    /// limits, so that every block makes progress.
     fn is_full(&self) -> bool {
         self.outputs.len() > 1 && (self.gas_limit_reached() || self.output_limit_reached())
     }
@@ -193,6 +206,7 @@ impl Run<'_> {
         }
     }
 
+    /// Applies the writes of an executed transaction to the state and records its output.
     fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
         self.output_bytes = self.output_bytes.saturating_add(output.bytes() as u64);
@@ -203,7 +217,12 @@ impl Run<'_> {
         });
     }
 
-    /// Runs one of the block's own transactions.
+    /// Executes a metadata or epilogue transaction, which is free of gas.
+    ///
+    /// # Errors
+    ///
+    /// * [`ExecuteError::State`] if the state cannot be read.
+    /// * [`ExecuteError::Invariant`] if `body` fails with any other error.
     fn system(
         &mut self,
         height: u64,
@@ -233,7 +252,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The block metadata transaction: time and height of the ledger move on.
+    /// Executes the block metadata transaction, which sets the time and the height of the ledger.
     fn begin(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
         let hash = self.hash;
         let metadata = BlockMetadata {
@@ -270,8 +289,9 @@ impl Run<'_> {
         )
     }
 
-    /// The block epilogue transaction: the fees of the block leave the supply, once for all of its
-    /// transactions, so that these do not depend on one another.
+    /// Executes the block epilogue transaction, which burns the fees of the block.
+    ///
+    /// One change of the supply per block keeps the user transactions independent of one another.
     fn end(&mut self, height: u64) -> Result<(), ExecuteError> {
         let block_end_info = BlockEndInfo::V0 {
             block_gas_limit_reached: self.gas_limit_reached(),
@@ -307,7 +327,13 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
     }
 }
 
-/// Takes `fees` out of the supply of the chain's coin; adds to it what more was given back than paid.
+/// Removes `fees` from the supply of the chain's coin, or adds to the supply if `fees` is negative
+/// because refunds exceed charges.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or has no supply of the coin, or if the
+/// new supply is out of range.
 fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
     let coin = std::slice::from_ref(context.native_coin());
     let broken = || {

@@ -1,4 +1,4 @@
-//! The environment of the block that a state belongs to.
+//! The block environment that belongs to a state.
 
 use ledger_framework::modules::{block::BlockResource, timestamp::CurrentTimeMicroseconds};
 use ledger_types::{AccountAddress, StateError};
@@ -7,7 +7,8 @@ use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
 /// Returns the environment of the newest block of `state`, without a transaction.
 ///
 /// # Errors
-/// [`StateError`] if the state cannot be read or does not contain the resources of a block.
+///
+/// Returns [`StateError`] if the state cannot be read or does not contain the resources of a block.
 pub(crate) fn newest_block(
     chain: &Chain,
     state: &BlockState<'_>,

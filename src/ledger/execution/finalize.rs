@@ -1,6 +1,8 @@
-//! Gives what transactions did its place in the ledger: the hashes of events and changes, the info over them, and the
-//! place at the end of the accumulator. Done for all transactions of a block together, when they have run: half of a
-//! block's time was hashing, and hashes of many messages side by side cost a fraction (`crypto/hash/permutation.rs`).
+//! Hashes of executed transactions: events, changes, transaction infos, and accumulator leaves.
+//!
+//! They are computed for all transactions of a block after their execution. Hashing was half of the
+//! time of a block, and hashing many messages side by side costs a fraction of hashing them
+//! separately (`crypto/hash/permutation.rs`).
 
 use ledger_crypto::{HashBatch, HashValue};
 use ledger_types::{
@@ -9,35 +11,35 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 
-/// What a transaction did, before it has a place in the ledger.
+/// Effects of a transaction, before it has a version.
 pub(crate) struct Output {
-    /// Gas units charged.
+    /// Gas charged, in gas units.
     pub(crate) gas_used: u64,
-    /// How it ended.
+    /// Status of the execution.
     pub(crate) status: ExecutionStatus,
-    /// Its events.
+    /// Events, in order of emission.
     pub(crate) events: Vec<ContractEvent>,
-    /// What it changed.
+    /// Changes of the state.
     pub(crate) writes: WriteSet,
 }
 
 impl Output {
-    /// The data of its events, and the keys and values it wrote, in bytes.
+    /// Returns the size of the event data and of the written keys and values, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         output_bytes(&self.events, &self.writes)
     }
 }
 
-/// A transaction that has run and stays.
+/// An executed transaction that the block includes.
 pub(crate) struct ExecutedOutput {
     pub(crate) transaction: Transaction,
-    /// Its hash.
+    /// Hash of the transaction.
     pub(crate) hash: HashValue,
-    /// What it did.
+    /// Effects of the transaction.
     pub(crate) output: Output,
 }
 
-/// Gives transactions, in their order, their infos and their places at the end of the accumulator.
+/// Computes the infos of transactions and appends the transactions to the accumulator, in order.
 pub(crate) fn finalize(
     chain: &Chain,
     accumulator: &mut Accumulator,
@@ -98,10 +100,12 @@ pub(crate) fn finalize(
         .collect()
 }
 
-/// What most messages have room in: a transfer's events, changes and info.
+/// Initial capacity per message of a hash batch, in bytes.
+///
+/// It suffices for most messages: the events, the changes, and the info of a transfer.
 const MESSAGE_BYTES: usize = 400;
 
-/// The roots over the events of each transaction, in their order.
+/// Returns the event root of each transaction, in order.
 fn event_roots(chain: &Chain, outputs: &[ExecutedOutput]) -> Vec<HashValue> {
     let seeds = chain.vendor().seeds();
     let mut batch = HashBatch::with_capacity(3 * outputs.len(), MESSAGE_BYTES);

@@ -1,16 +1,17 @@
-//! Execution of transactions and blocks: a function of the state and the block.
+//! Execution of transactions and blocks, as a function of the state and the block.
 //!
-//! The crate performs no I/O, reads no clock and starts no threads.
+//! The crate performs no I/O, reads no clock, and starts no threads.
 //!
 //! | module | content |
 //! |---|---|
-//! | `validate`, `orderless` | the rules that a transaction must meet, and replay protection by nonces |
-//! | `user`, `multisig`, `account_deposit` | one user transaction, its multisig payload, the storage deposit of a new account |
-//! | `block`, `finalize` | a block; hashes, infos and accumulator leaves of its transactions |
+//! | `validate`, `orderless` | validation rules of a transaction, and replay protection by nonces |
+//! | `user`, `multisig`, `account_deposit` | transactions, multisig payloads, account deposits |
+//! | `block`, `finalize` | a block; hashes, infos, and accumulator leaves of its transactions |
 //! | `simulate`, `view` | a transaction or a view function without a block |
-//! | [`genesis`] | the chain that genesis data starts, and its block 0 |
+//! | [`genesis`] | the chain that genesis data describes, and its block 0 |
 
-// Client input must not end the process: a panic is for a broken invariant, and names it.
+// Client input must not end the process. A panic is reserved for a broken invariant, and its
+// message names the invariant.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)

@@ -1,9 +1,11 @@
-//! Runs a multisig payload: the next transaction of a multisig account, sent by one of its owners, who
-//! pays. What the account's owners must have agreed to is in `modules::multisig_account`.
+//! Execution of multisig payloads.
 //!
-//! A payload that fails is undone, counted as executed, and told of by an event; the transaction that
-//! carried it succeeds. Only gas that runs out, and the limits of a transaction, end the transaction
-//! itself.
+//! One of the owners of a multisig account sends and pays for the next transaction of the account.
+//! `modules::multisig_account` checks the required approvals.
+//!
+//! The effects of a payload that fails are rolled back. It counts as executed, and an event reports
+//! the failure; the transaction that carried it succeeds. The transaction itself fails only if its
+//! gas is used up or it exceeds a limit.
 
 use super::user::call_entry_function;
 use ledger_framework::modules::multisig_account::{
@@ -20,19 +22,19 @@ use ledger_vm::{
     BlockState, Chain, Context, Environment, ErrorConstant, MiscellaneousStatus, VmError,
 };
 
-/// A multisig payload of a transaction.
+/// Multisig payload of a transaction.
 #[derive(Clone, Copy)]
 pub(super) struct MultisigCall<'a> {
-    /// Who sent it.
+    /// Sender of the transaction.
     pub(super) executor: AccountAddress,
-    /// The account that acts.
+    /// Multisig account that acts.
     pub(super) account: AccountAddress,
-    /// What it calls; absent when the call is stored on the ledger.
+    /// Called function, or `None` if the call is stored on the ledger.
     pub(super) call: Option<&'a EntryFunction>,
 }
 
 impl<'a> MultisigCall<'a> {
-    /// The multisig payload of `raw`, if it has one.
+    /// Returns the multisig payload of `raw`, or `None` if it has none.
     pub(super) fn of(raw: &'a RawTransaction) -> Option<Self> {
         match raw.payload.executable() {
             Ok(Executable::Multisig { account, call }) => Some(Self {
@@ -44,7 +46,10 @@ impl<'a> MultisigCall<'a> {
         }
     }
 
-    /// The BCS form that a proposal stores or names by its hash, whichever form the wire has.
+    /// Returns the payload in the BCS form that a proposal stores or names by its hash.
+    ///
+    /// The form is the same for all wire forms of the payload. Returns `None` if the call is stored
+    /// on the ledger.
     fn provided(&self) -> Option<Vec<u8>> {
         let payload = MultisigPayload::EntryFunction(self.call?.clone());
         Some(bcs::to_bytes(&payload).expect("a payload has a BCS form"))
@@ -65,11 +70,16 @@ fn status_of(error: &ErrorConstant) -> Option<Status> {
     })
 }
 
-/// Checks the multisig payload of a submitted transaction, where it has one, against the newest
-/// committed state, of which `info` tells. It is checked again in its block.
+/// Checks the multisig payload of a submitted transaction against the newest committed state.
+///
+/// `info` describes that state. Accepts a transaction without a multisig payload. The prologue of
+/// the block repeats the check.
 ///
 /// # Errors
-/// The outer error is of the state, the inner one refuses the transaction.
+///
+/// The outer error is a [`StateError`]: the state cannot be read, or the check fails without a
+/// validation status. The inner error is the [`Discard`] of a rejected transaction; its status is
+/// one of those of the multisig prologue (docs/reference/framework.md#f11).
 pub fn validate_multisig_for_admission(
     chain: &Chain,
     state: &dyn StateView,
@@ -83,11 +93,12 @@ pub fn validate_multisig_for_admission(
     validate(chain, &BlockState::new(state), environment, call)
 }
 
-/// Whether the multisig account lets its next transaction be executed, on the state right before.
-/// The outer error is of the state, the inner one refuses the transaction.
+/// Checks that the multisig account permits the execution of its next transaction on `state`.
 ///
 /// # Errors
-/// When the state cannot be read.
+///
+/// The outer error is a [`StateError`]: the state cannot be read, or the check fails without a
+/// validation status. The inner error is the [`Discard`] of a rejected transaction.
 pub(super) fn validate(
     chain: &Chain,
     state: &BlockState<'_>,
@@ -115,10 +126,14 @@ pub(super) fn validate(
     }
 }
 
-/// Runs the payload as the multisig account, then closes the account's transaction.
+/// Runs the payload as the multisig account, then closes the transaction of the account.
 ///
 /// # Errors
-/// When gas runs out, a limit of the transaction is passed, or the state cannot be read.
+///
+/// * [`VmError::OutOfGas`] if the gas is used up.
+/// * [`VmError::Miscellaneous`] with `STORAGE_WRITE_LIMIT_REACHED` if a limit of the transaction is
+///   exceeded.
+/// * [`VmError::State`] if the state cannot be read.
 pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), VmError> {
     let MultisigCall {
         executor, account, ..
@@ -134,14 +149,14 @@ pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(
     }
 }
 
-/// Runs a payload in its BCS form. The inner error is how it failed.
+/// Runs a payload in BCS form. The inner error is the failure of the payload.
 fn run_payload(
     context: &mut Context<'_>,
     account: AccountAddress,
     payload: &[u8],
 ) -> Result<Result<(), ExecutionError>, VmError> {
-    // Owners may have stored any bytes. What cannot be executed counts as failed, so that the
-    // transactions that wait behind it need no second round of votes.
+    // Owners may have stored any bytes. A payload that cannot be executed counts as failed, so that
+    // the transactions queued behind it need no second round of votes.
     let call = match bcs::from_bytes_with_limit(payload, SIGNED_TRANSACTION_DEPTH_MAX) {
         Ok(MultisigPayload::EntryFunction(call)) => call,
         Ok(MultisigPayload::Script(_)) => {
@@ -158,6 +173,7 @@ fn run_payload(
     }
 }
 
+/// Returns the error of a failure that is neither an abort nor located in a function.
 fn vm_error(error_code: u64) -> ExecutionError {
     ExecutionError {
         abort_location: String::new(),
@@ -166,7 +182,11 @@ fn vm_error(error_code: u64) -> ExecutionError {
     }
 }
 
-/// How a failure of the payload is told; an error where it ends the whole transaction.
+/// Converts the failure of a payload to the error of its event.
+///
+/// # Errors
+///
+/// Returns `failure` if it ends the whole transaction.
 fn execution_error(
     chain: &Chain,
     failure: VmError,

@@ -1,7 +1,7 @@
-//! Replay protection of orderless transactions by their nonces, which the ledger remembers until no
-//! block can contain the transaction any more (docs/reference/framework.md#f12).
+//! Replay protection of orderless transactions by their nonces. The ledger remembers a nonce until
+//! no block can include its transaction (docs/reference/framework.md#f12).
 //!
-//! The number of buckets differs from the reference node's, and a bucket has a maximum size.
+//! The number of buckets differs from that of the reference node, and a bucket has a maximum size.
 
 use ledger_framework::modules::{
     block::BlockResource,
@@ -13,21 +13,22 @@ use ledger_types::{
 };
 use ledger_vm::{Chain, Context, VmError, decode_resource};
 
-/// What validation needs to know for an orderless transaction.
+/// The nonce state that validation of an orderless transaction depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NonceSnapshot {
     slot: NonceSlot,
-    /// The nonces among which its own would be.
+    /// The bucket of the nonce.
     bucket: Bucket,
-    /// Whether the chain's framework remembers nonces already.
+    /// Whether the framework version of the chain remembers nonces.
     is_supported: bool,
 }
 
 impl NonceSnapshot {
-    /// Reads what `transaction` needs; nothing where it has a sequence number.
+    /// Reads the nonce state of `transaction`, or returns `None` if it has a sequence number.
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`StateError`] if the state cannot be read.
     pub fn read(
         chain: &Chain,
         view: &dyn StateView,
@@ -45,7 +46,12 @@ impl NonceSnapshot {
         }))
     }
 
-    /// Whether the chain takes orderless transactions at all.
+    /// Checks that the chain supports orderless transactions.
+    ///
+    /// # Errors
+    ///
+    /// Returns `FEATURE_UNDER_GATING` if the framework version is below the one that remembers
+    /// nonces.
     pub(super) fn check_supported(&self) -> Result<(), Discard> {
         if self.is_supported {
             return Ok(());
@@ -57,7 +63,15 @@ impl NonceSnapshot {
         Err(Discard::because(Status::FeatureUnderGating, detail))
     }
 
-    /// Whether the nonce may be taken in a block at `now_secs`.
+    /// Checks that a block at `now_secs`, in seconds since the Unix epoch, may include the nonce.
+    ///
+    /// # Errors
+    ///
+    /// * `TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE` if the expiration is more than [`OVERLAP_SECS`]
+    ///   after `now_secs`.
+    /// * `NONCE_ALREADY_USED` if the sender used the nonce in another transaction, and this one
+    ///   expires at most [`OVERLAP_SECS`] after that one.
+    /// * `SEQUENCE_NONCE_INVALID` if the bucket of the nonce is full.
     pub(super) fn check(&self, raw: &RawTransaction, now_secs: u64) -> Result<(), Discard> {
         let expiration_secs = raw.expiration_timestamp_secs;
         let farthest_secs = now_secs.saturating_add(OVERLAP_SECS);
@@ -84,18 +98,20 @@ impl NonceSnapshot {
         }
     }
 
-    /// Charges for the nonces beside the transaction's own.
+    /// Charges for the other nonces of the bucket.
     ///
     /// # Errors
-    /// When gas runs out.
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas is used up.
     pub(super) fn charge(&self, context: &mut Context<'_>) -> Result<(), VmError> {
         context.charge_nonces(self.bucket.size_bytes())
     }
 
-    /// Remembers the nonce of a transaction that passed [`Self::check`].
+    /// Stores the nonce of a transaction that passed [`Self::check`].
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read.
     pub(super) fn remember(
         &self,
         context: &mut Context<'_>,
@@ -111,8 +127,9 @@ impl NonceSnapshot {
     }
 }
 
-/// Whether the framework remembers nonces at the height of the state: its newest block's, or that of the
-/// block that is executed.
+/// Returns whether the framework remembers nonces at the height of the state.
+///
+/// The height is that of the newest block, or of the block that is being executed.
 fn is_supported(chain: &Chain, view: &dyn StateView) -> Result<bool, StateError> {
     let is_on = |height| chain.parameters().framework_version(height) >= SINCE_FRAMEWORK_VERSION;
     if is_on(0) {

@@ -1,4 +1,4 @@
-//! Runs a transaction that nobody signed, on the newest state, to see what it would do and cost.
+//! Simulation of a transaction on the newest state, without signatures.
 
 use super::{
     finalize::{ExecutedOutput, Output, finalize},
@@ -10,17 +10,22 @@ use ledger_types::{
 };
 use ledger_vm::{BlockState, Chain, Environment};
 
-/// What `transaction` would do right after the ledger stood as `info` says, in a block of its own that is
-/// cut when the clock shows `now_usecs`: a ledger that nobody used for a while has an old time, by which
-/// what expires within a bound of the block would be judged wrongly. Its signatures are not looked at;
-/// where it names a key, that must be the account's. The root of the accumulator in the result stands
-/// for nothing.
+/// Executes `transaction` in a block of its own, directly after the ledger state that `info`
+/// describes.
 ///
-/// A transaction that would be refused fails with the status of the refusal, uses nothing and does
-/// nothing: that is how SDKs expect to be told.
+/// The time of the block is `now_usecs`, in microseconds since the Unix epoch, or the time of the
+/// ledger if that is later. An idle ledger has an old time, which would give wrong results for
+/// expirations that are bounded relative to the block time.
+///
+/// Signatures are not checked. A key that the transaction names must be the key of the account. The
+/// accumulator root of the result has no meaning.
+///
+/// A transaction that validation rejects yields an output with the status code of the rejection, no
+/// gas, and no changes, because SDKs expect a rejection in this form.
 ///
 /// # Errors
-/// When the state cannot be read.
+///
+/// Returns [`StateError`] if the state cannot be read.
 pub fn simulate(
     chain: &Chain,
     state: &dyn StateView,

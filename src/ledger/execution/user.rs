@@ -1,7 +1,7 @@
-//! Runs one user transaction: prologue, the call, epilogue.
+//! Execution of one user transaction: prologue, call, epilogue.
 //!
-//! Whether a multisig account lets a payload run is asked here again, in the prologue on the block's
-//! state: what its owners vote may change between admission and the block.
+//! The prologue checks a multisig payload again on the state of the block, because the votes of the
+//! owners may change between admission and the block.
 
 use super::{
     account_deposit,
@@ -25,35 +25,39 @@ use ledger_vm::{
 };
 use std::num::NonZeroU64;
 
-/// What became of an ordered transaction.
+/// Result of an ordered transaction.
 pub(super) enum Outcome {
-    /// It is in the ledger: it succeeded or failed, and paid.
+    /// The transaction succeeded or failed, paid its fee, and is part of the ledger.
     Executed {
-        /// What it did.
+        /// Effects of the transaction.
         output: Output,
-        /// Its execution and io gas, in units: the work it was, without the room it took.
+        /// Execution and IO gas, in gas units, without storage. It counts toward the gas limit of
+        /// the block.
         work_units: u64,
-        /// What it paid, which is burnt, in the coin's smallest unit; negative where a refund is made
-        /// anew.
+        /// Fee minus storage refund, in the coin's smallest unit. The epilogue of the block burns
+        /// it. Negative if the refund exceeds the charge.
         fee: i128,
     },
-    /// The prologue refused it.
+    /// The prologue rejected the transaction.
     Discarded(Discard),
 }
 
-/// What a transaction is run for.
+/// Purpose of an execution.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExecutionMode {
-    /// For the ledger.
+    /// The result is committed to the ledger.
     Commit,
-    /// To see what it would do. Nobody signed it, so a missing key is no reason to refuse it.
+    /// The result is only reported. The transaction has no signatures, so a missing key is no
+    /// error.
     Simulate,
 }
 
-/// Runs `transaction` on `state`, in a block of this height and time.
+/// Executes `transaction` on `state` in the block that `environment` describes.
 ///
 /// # Errors
-/// When the state cannot be read.
+///
+/// Returns [`StateError`] if the state cannot be read, or if the epilogue of a failed transaction
+/// fails.
 pub(super) fn execute_user(
     chain: &Chain,
     state: &BlockState<'_>,
@@ -61,7 +65,8 @@ pub(super) fn execute_user(
     environment: Environment,
     purpose: ExecutionMode,
 ) -> Result<Outcome, StateError> {
-    // A simulation comes unchecked, and how many accounts it names is how much state is read for it.
+    // A simulated transaction arrives unchecked, and each account that it names costs reads of the
+    // state.
     let authenticator = &transaction.transaction().authenticator;
     let bounded = chain
         .parameters()
@@ -99,15 +104,15 @@ pub(super) fn execute_user(
         facts.nonce.as_ref(),
         account_deposit.is_some(),
     );
-    // What the call used, before the epilogue, which is not charged: also a call whose sender cannot
-    // pay in the end pays for all of it.
+    // Read before the epilogue, which is free of charge. A call whose payer cannot pay in the end
+    // is still charged in full.
     let used = context.gas_used();
     let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used))
     {
         Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
-            // The call leaves no trace but its cost, and takes no room. The account that holds the
-            // sequence number stays.
+            // A failed call leaves no changes and pays no deposit for them. The account that holds
+            // the sequence number remains, and its deposit is charged.
             let RawTransaction {
                 gas_unit_price,
                 max_gas_amount,
@@ -144,7 +149,15 @@ pub(super) fn execute_user(
     })
 }
 
-/// Does what the payload says and charges for what it wrote.
+/// Executes the payload and charges for its writes.
+///
+/// # Errors
+///
+/// * [`VmError::OutOfGas`] if the gas is used up.
+/// * [`VmError::Miscellaneous`] if the payload does not fit a function, or if a limit of the
+///   transaction is exceeded.
+/// * [`VmError::State`] if the state cannot be read.
+/// * Any other variant if the called function fails.
 fn call(
     context: &mut Context<'_>,
     transaction: &CheckedTransaction,
@@ -156,7 +169,7 @@ fn call(
         nonce.charge(context)?;
     }
     match MultisigCall::of(raw) {
-        // The multisig account alone acts, whoever signed beside its owner.
+        // Only the multisig account acts, even if other accounts signed beside its owner.
         Some(call) => multisig::run(context, call)?,
         None => {
             let call = raw
@@ -172,14 +185,16 @@ fn call(
     context.charge_writes(price)
 }
 
-/// The gas price at which the transaction pays for room. Where a chain takes transactions for nothing,
-/// room is free and nothing is given back: else a slot made for nothing would pay its owner when it goes.
+/// Returns the gas unit price at which the transaction pays for storage.
+///
+/// Returns `None`, free storage without refunds, if the chain accepts a gas price of zero.
+/// Otherwise a slot that cost nothing would earn its owner a refund when it is deleted.
 pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 
-/// Returns the accounts in whose name a transaction acts: the sender, then the secondary signers. A fee
-/// payer is not one of them.
+/// Returns the accounts that a transaction acts for: the sender, then the secondary signers. The
+/// fee payer is not one of them.
 fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
     let secondary = transaction.authenticator.secondary_signer_addresses();
     std::iter::once(transaction.raw.sender)
@@ -187,7 +202,12 @@ fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
         .collect()
 }
 
-/// Calls an entry function in the name of `signers`.
+/// Calls an entry function with `signers` as its signers.
+///
+/// # Errors
+///
+/// Returns `LINKER_ERROR` if the framework version of the block has no such entry function, or the
+/// error of the function.
 pub(super) fn call_entry_function(
     context: &mut Context<'_>,
     signers: &[AccountAddress],
@@ -203,26 +223,36 @@ pub(super) fn call_entry_function(
     Ok(())
 }
 
-/// Who pays for a transaction; nobody where a simulation names the zero address, because the payer is
-/// not known yet.
+/// Returns the account that pays for a transaction.
+///
+/// Returns `None` for a simulation with the zero address as fee payer, which stands for an unknown
+/// payer.
 fn gas_payer(transaction: &SignedTransaction, purpose: ExecutionMode) -> Option<AccountAddress> {
     let payer = transaction.gas_payer();
     (purpose == ExecutionMode::Commit || payer != AccountAddress::ZERO).then_some(payer)
 }
 
-/// The epilogue of a transaction, whether it succeeded or failed.
+/// Epilogue of a transaction, successful or failed.
 struct Epilogue<'a> {
     raw: &'a RawTransaction,
-    /// What an orderless one must leave behind.
+    /// Nonce state of an orderless transaction.
     nonce: Option<&'a NonceSnapshot>,
-    /// Who pays, if anybody.
+    /// Account that pays the fee, or `None` in a simulation without a known payer.
     payer: Option<AccountAddress>,
 }
 
 impl Epilogue<'_> {
-    /// The payer pays, the sender's sequence number goes up or the nonce is remembered, and a fee
-    /// statement closes the events. Gives what leaves the payer, less than nothing where more is given
-    /// back than charged. It charges no gas: the intrinsic cost covers it.
+    /// Settles the fee, protects the transaction from replay, and emits the fee statement as its
+    /// last event.
+    ///
+    /// Returns the fee minus the storage refund, in the coin's smallest unit; it is negative if the
+    /// refund exceeds the charge. The epilogue consumes no gas, because the intrinsic cost covers
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// * [`VmError::Abort`] with [`EOUT_OF_GAS`] if the coins of the payer do not cover the charge.
+    /// * [`VmError::State`] if the state cannot be read.
     fn close(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, VmError> {
         context.stop_metering();
         let fee = match self.payer {
@@ -240,18 +270,27 @@ impl Epilogue<'_> {
         Ok(fee)
     }
 
+    /// Increments the sequence number of the sender, or stores the nonce of an orderless
+    /// transaction.
     fn protect_from_replay(&self, context: &mut Context<'_>) -> Result<(), VmError> {
         if let Some(nonce) = self.nonce {
             return nonce.remember(context, self.raw);
         }
         let mut account = account::load(context, self.raw.sender)?;
-        // Validation refused numbers from 2^63 on, so this cannot overflow.
+        // Cannot overflow, because validation rejects sequence numbers from 2^63.
         account.sequence_number += 1;
         context.write_resource(self.raw.sender, &[], &account)
     }
 }
 
-/// Takes the fee from the payer's coins and puts the refund there.
+/// Withdraws the charge from the coins of the payer and deposits the storage refund.
+///
+/// Returns the difference, in the coin's smallest unit.
+///
+/// # Errors
+///
+/// Returns [`VmError::Abort`] with [`EOUT_OF_GAS`] if the coins do not cover the charge, and
+/// [`VmError::State`] if the state cannot be read.
 fn settle_fee(
     context: &mut Context<'_>,
     payer: AccountAddress,
@@ -264,7 +303,7 @@ fn settle_fee(
     let coin = std::slice::from_ref(context.native_coin());
     match context.read_resource::<CoinStore>(payer, coin)? {
         Some(mut store) => {
-            // The whole charge must be there before anything is given back.
+            // The coins must cover the whole charge without the refund.
             let rest = i128::from(store.coin.value) - fee;
             let Some(rest) = u64::try_from(rest)
                 .ok()
@@ -275,7 +314,7 @@ fn settle_fee(
             store.coin.value = rest;
             context.write_resource(payer, coin, &store)?;
         }
-        // A chain whose gas may be free has payers without a store.
+        // On a chain with a minimum gas price of zero, a payer may have no coin store.
         None if fee == 0 => {}
         None => return out_of_gas(context),
     }

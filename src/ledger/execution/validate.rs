@@ -1,5 +1,16 @@
-//! The rules that a transaction must meet before it may cost anything: the same function decides
-//! at submission, against the newest committed facts, and in a block's prologue, against its state.
+//! Validation rules of a transaction. A transaction that breaks one pays nothing.
+//!
+//! The same rules apply at submission, against the newest committed state, and in the prologue of a
+//! block, against the state of the block. They are checked in the order of the reference node
+//! (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11):
+//!
+//! 1. The kind of the payload, the size, the gas amount, the gas unit price, and the deposit of a
+//!    new account.
+//! 2. Support for orderless transactions, duplicate signers, expiration, chain id, and the
+//!    authentication key of the sender.
+//! 3. Replay protection: the nonce, or else the sequence number.
+//! 4. The balance of the gas payer, and the authentication keys of the secondary signers and of the
+//!    fee payer.
 
 use super::{
     account_deposit::account_deposit_max,
@@ -16,26 +27,30 @@ use ledger_types::{
 use ledger_vm::{Chain, decode_resource, intrinsic_units};
 use std::collections::BTreeSet;
 
-/// Sequence numbers from here on are refused (`SEQUENCE_NUMBER_TOO_BIG`).
+/// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
 pub const SEQUENCE_NUMBER_MAX: u64 = 1 << 63;
 
-/// What validation needs to know of an account.
+/// The state of an account that validation depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccountSnapshot {
-    /// The sequence number of its next transaction.
+    /// Sequence number of the next transaction of the account.
     pub sequence_number: u64,
-    /// Which key may sign for it.
+    /// Authentication key of the account.
     pub authentication_key: HashValue,
-    /// Its balance of the chain's coin, in the smallest unit.
+    /// Balance of the chain's coin, in the smallest unit.
     pub balance: u64,
 }
 
 impl AccountSnapshot {
-    /// Reads the facts of `address`. An account without an account resource has sequence number 0,
-    /// its own address as authentication key, and whatever its coin store holds.
+    /// Reads the snapshot of `address`.
+    ///
+    /// An account without an account resource has sequence number 0 and its own address as
+    /// authentication key. Its balance is that of its coin store, which may exist without an
+    /// account resource.
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`StateError`] if the state cannot be read or a resource cannot be decoded.
     pub fn read(
         chain: &Chain,
         view: &dyn StateView,
@@ -53,10 +68,13 @@ impl AccountSnapshot {
         })
     }
 
-    /// The facts of `address` after its state at `key` has become `value`: as [`Self::read`] would find them.
+    /// Returns the snapshot after a write of `value` to `key`, as [`Self::read`] would return it.
+    ///
+    /// A value of `None` is a deletion. A key of another resource returns `self` unchanged.
     ///
     /// # Errors
-    /// When the value is not what is stored there.
+    ///
+    /// Returns [`StateError`] if `value` cannot be decoded as the resource of `key`.
     pub fn after_write(
         self,
         chain: &Chain,
@@ -81,7 +99,8 @@ impl AccountSnapshot {
     }
 }
 
-/// The sequence number and authentication key that an account resource tells, or that there is none.
+/// Returns the sequence number and the authentication key of an account resource, or the defaults
+/// of an account without one.
 fn account_facts(
     address: &AccountAddress,
     account: Option<&Bytes>,
@@ -93,37 +112,39 @@ fn account_facts(
         }
         None => (0, address.as_bytes().to_vec()),
     };
-    // A key of another length matches no signature, as a zeroed one must.
+    // A key of another length becomes zero, which matches no signature.
     Ok((
         sequence_number,
         HashValue::new(key.try_into().unwrap_or_default()),
     ))
 }
 
+/// Returns the balance of a coin store, in the coin's smallest unit; zero without a store.
 fn balance(coins: Option<&Bytes>) -> Result<u64, StateError> {
     coins.map_or(Ok(0), |bytes| {
         Ok(decode_resource::<CoinStore>(bytes)?.coin.value)
     })
 }
 
-/// What validation needs to know of the ledger for one transaction.
+/// The state that validation of one transaction depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValidationInputs {
-    /// Of its sender.
+    /// Snapshot of the sender.
     pub sender: AccountSnapshot,
-    /// Of each secondary signer, in their order.
+    /// Snapshots of the secondary signers, in their order.
     pub secondary_signers: Vec<AccountSnapshot>,
-    /// Of the account that pays in the sender's place, where there is one.
+    /// Snapshot of the fee payer, if the transaction has one.
     pub fee_payer: Option<AccountSnapshot>,
-    /// Of its nonce, where it is orderless.
+    /// Nonce state, if the transaction is orderless.
     pub nonce: Option<NonceSnapshot>,
 }
 
 impl ValidationInputs {
-    /// Reads what `transaction` needs.
+    /// Reads the inputs for the validation of `transaction`.
     ///
     /// # Errors
-    /// When the state cannot be read.
+    ///
+    /// Returns [`StateError`] if the state cannot be read.
     pub fn read(
         chain: &Chain,
         view: &dyn StateView,
@@ -141,19 +162,20 @@ impl ValidationInputs {
         })
     }
 
-    /// Of the account that pays.
+    /// Returns the snapshot of the account that pays the fee.
     fn gas_payer(&self) -> &AccountSnapshot {
         self.fee_payer.as_ref().unwrap_or(&self.sender)
     }
 }
 
-/// Checks a submitted transaction against the newest committed facts. A sequence number above the
-/// account's is fine here: the pool parks it.
+/// Checks a submitted transaction against the newest committed state.
 ///
-/// `now_secs` is Unix time.
+/// A sequence number above that of the account is accepted, because the mempool parks the
+/// transaction. `now_secs` is the Unix time in seconds.
 ///
 /// # Errors
-/// The first rule that is broken.
+///
+/// Returns the [`Discard`] of the first broken rule.
 pub fn validate_for_admission(
     chain: &Chain,
     facts: &ValidationInputs,
@@ -175,10 +197,13 @@ pub fn validate_for_admission(
     rules.check_after_replay()
 }
 
-/// Checks a transaction against the state it is about to run on; `now_secs` is block time.
+/// Checks a transaction against the state that it is about to run on.
+///
+/// `now_secs` is the block time in seconds since the Unix epoch.
 ///
 /// # Errors
-/// The first rule that is broken.
+///
+/// Returns the [`Discard`] of the first broken rule, including a sequence number that is too new.
 pub(super) fn validate_in_block(
     chain: &Chain,
     facts: &ValidationInputs,
@@ -198,9 +223,9 @@ pub(super) fn validate_in_block(
     rules.check_after_replay()
 }
 
-/// The rules for one transaction, in the order of the reference node
-/// (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11). A transaction cannot
-/// request higher limits here.
+/// The validation rules, applied to one transaction.
+///
+/// Unlike on the reference node, a transaction cannot request higher limits.
 struct Rules<'a> {
     chain: &'a Chain,
     facts: &'a ValidationInputs,
@@ -210,6 +235,7 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// Checks the rules that precede replay protection.
     fn check_before_replay(&self) -> Result<(), Discard> {
         check_form(self.chain, self.transaction)?;
         if let Some(nonce) = &self.facts.nonce {
@@ -229,6 +255,8 @@ impl Rules<'_> {
         self.check_key(&self.facts.sender, key)
     }
 
+    /// Checks the balance of the gas payer, and the keys of the secondary signers and of the fee
+    /// payer.
     fn check_after_replay(&self) -> Result<(), Discard> {
         self.check_balance()?;
         let authenticator = self.authenticator();
@@ -250,8 +278,10 @@ impl Rules<'_> {
         &self.transaction.transaction().authenticator
     }
 
-    /// Nobody signs twice. That everybody who is named signs was seen before any state was read
-    /// ([`TransactionAuthenticator::check_form`]).
+    /// Checks that no account signs twice.
+    ///
+    /// [`TransactionAuthenticator::check_form`] has already checked that each named account signs,
+    /// before any read of the state.
     fn check_signers(&self) -> Result<(), Discard> {
         let secondary = self.authenticator().secondary_signer_addresses();
         if secondary.is_empty() {
@@ -267,7 +297,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The key must be the account's; a simulation may come without any.
+    /// Checks that `key` is the authentication key of `account`. A simulation may omit the key.
     fn check_key(&self, account: &AccountSnapshot, key: Option<HashValue>) -> Result<(), Discard> {
         match key {
             None if self.purpose == ExecutionMode::Simulate => Ok(()),
@@ -276,7 +306,7 @@ impl Rules<'_> {
         }
     }
 
-    /// That it did not run before: by its nonce, else by its sequence number.
+    /// Checks that the transaction has not run before, by its nonce or else by its sequence number.
     fn check_replay(&self) -> Result<(), Discard> {
         match &self.facts.nonce {
             Some(nonce) => nonce.check(self.transaction.raw(), self.now_secs),
@@ -284,6 +314,13 @@ impl Rules<'_> {
         }
     }
 
+    /// Checks that the sequence number is the next one of the sender.
+    ///
+    /// # Errors
+    ///
+    /// * `SEQUENCE_NUMBER_TOO_BIG` from [`SEQUENCE_NUMBER_MAX`].
+    /// * `SEQUENCE_NUMBER_TOO_OLD` below the sequence number of the account.
+    /// * `SEQUENCE_NUMBER_TOO_NEW` above the sequence number of the account.
     fn check_sequence_number(&self) -> Result<(), Discard> {
         let (given, current) = (
             self.transaction.raw().sequence_number,
@@ -303,8 +340,11 @@ impl Rules<'_> {
         }
     }
 
-    /// Who pays must hold the fee of all the gas that the transaction allows itself. A simulation whose
-    /// payer is not known yet names the zero address, which holds nothing and pays nothing.
+    /// Checks that the balance of the gas payer covers `max_gas_amount` at the price of the
+    /// transaction.
+    ///
+    /// A simulation with an unknown payer names the zero address, which has no balance and pays
+    /// nothing.
     fn check_balance(&self) -> Result<(), Discard> {
         let fee_payer = self.authenticator().fee_payer();
         if self.purpose == ExecutionMode::Simulate
@@ -328,6 +368,7 @@ impl Rules<'_> {
     }
 }
 
+/// Checks a limit, and names `bound` in the detail of the rejection.
 fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
     if is_within {
         Ok(())
@@ -339,7 +380,7 @@ fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
     }
 }
 
-/// What needs no state: kind, size, gas.
+/// Checks the rules that need no state: the kind of the payload, the size, and the gas.
 fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Discard> {
     let raw = transaction.raw();
     let parameters = chain.parameters();

@@ -1,4 +1,4 @@
-//! Runs a view function: it reads one version of the state and changes nothing.
+//! Execution of view functions, which read one version of the state and change nothing.
 
 use crate::environment::newest_block;
 use bytes::Bytes;
@@ -10,33 +10,33 @@ use ledger_vm::{
 /// Maximum gas units of a view, as on the reference node (docs/reference/reference-node.md#r12).
 pub const VIEW_GAS_MAX: u64 = 2_000_000;
 
-/// What a view function gave.
+/// Result of a view function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewOutput {
-    /// The values with their types, each in its BCS form.
+    /// Return values in BCS, with their types.
     pub values: Vec<(TypeTag, Bytes)>,
-    /// In gas units.
+    /// Gas used, in gas units.
     pub gas_used: u64,
 }
 
-/// Why a view gave nothing.
+/// An error of [`view`].
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ViewError {
-    /// There is no such view function.
+    /// The view function does not exist.
     #[error(transparent)]
     Call(#[from] SchemaError),
-    /// The function failed.
+    /// The function fails, or its gas is used up.
     #[error("the view function failed")]
     Failed(ViewFailure),
-    /// The state could not be read.
+    /// The state cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
 }
 
-/// How a view function failed.
+/// Failure of a view function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewFailure {
-    /// The status that a transaction would have.
+    /// Status that a transaction with this failure would have.
     pub status: ExecutionStatus,
     /// Status code of the failure (docs/reference/reference-node.md#r15), which `status` does not
     /// always determine.
@@ -44,16 +44,19 @@ pub struct ViewFailure {
 }
 
 impl ViewFailure {
-    /// As [`ExecutionStatus::vm_status`].
+    /// Returns the text of the status; see [`Chain::vm_status`].
     pub fn vm_status(&self, chain: &Chain) -> String {
         chain.vm_status(&self.status)
     }
 }
 
-/// Runs the view function that `call` names on `state`.
+/// Runs the view function of `call` on `state`, with at most [`VIEW_GAS_MAX`] gas units.
 ///
 /// # Errors
-/// When there is no such view function, it fails, or the state cannot be read.
+///
+/// * [`ViewError::Call`] if the framework version of the newest block has no such view function.
+/// * [`ViewError::Failed`] if the function fails or its gas is used up.
+/// * [`ViewError::State`] if the state cannot be read.
 pub fn view(
     chain: &Chain,
     state: &dyn StateView,
@@ -72,7 +75,8 @@ pub fn view(
                 call.module, call.function
             ))
         })?;
-    // What is sent is paid for as in a transaction: it is decoded, and may come back as it was sent.
+    // Argument bytes are charged as in a transaction, because they are decoded and may be returned
+    // unchanged.
     let size_bytes = call.args.iter().map(Bytes::len).sum();
     let mut context = Context::new(
         chain,

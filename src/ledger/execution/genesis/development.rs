@@ -1,4 +1,4 @@
-//! Development chains: a faucet and a few funded accounts, with keys that everyone knows.
+//! Development chains: a faucet and five funded accounts, with publicly known keys.
 
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_framework::FRAMEWORK_VERSION;
@@ -14,17 +14,18 @@ pub const FAUCET_BALANCE: u64 = 1_000_000_000_000_000_000;
 /// A funded account of a development chain, with its publicly known key.
 #[derive(Clone, Debug)]
 pub struct DevelopmentAccount {
-    /// The address.
+    /// Address of the account.
     pub address: AccountAddress,
-    /// The private key.
+    /// Private key of the account.
     pub private_key: Ed25519PrivateKey,
 }
 
 /// Returns the genesis of a development chain: a faucet and the funded accounts of
 /// [`development_accounts`].
 ///
-/// If `parameters` name no framework upgrades, the newest version is on from the start. The genesis
-/// names that version, so that a later program does not run the chain with its own newest one.
+/// If `parameters` name no framework upgrades, the newest version is active from height 0. The
+/// genesis names that version, so that a later program does not run the chain with its own newest
+/// version.
 pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Parameters) -> Genesis {
     if parameters.framework_upgrades.is_empty() {
         parameters.framework_upgrades.push(FrameworkUpgrade {
@@ -66,7 +67,7 @@ pub fn development_accounts() -> Vec<DevelopmentAccount> {
     (0..DEVELOPMENT_ACCOUNT_COUNT).map(account).collect()
 }
 
-/// Derives the key of a role. Everyone can compute it, so it is only for chains without value.
+/// Derives the key of a role. Anyone can compute it, so it is only for chains without value.
 fn development_key(role: &str) -> Ed25519PrivateKey {
     let seed = HashValue::sha3_of(&[b"ledger-node development ", role.as_bytes()]);
     Ed25519PrivateKey::from_seed(seed.as_bytes())
@@ -82,7 +83,8 @@ mod tests {
 
     #[test]
     fn development_keys_do_not_change() {
-        // Users put these keys into their scripts: a change of the derivation must be deliberate.
+        // Users put these keys into their scripts, so a change of the derivation must be
+        // deliberate.
         let first = development_accounts().remove(0);
         assert_eq!(hex::encode(first.private_key.seed()), FIRST_SEED);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Genesis: the chain that genesis data starts, and its block 0.
+//! Genesis: the chain that genesis data describes, and its block 0.
 
 mod development;
 
@@ -26,10 +26,18 @@ use ledger_types::{
     GenesisError, StateKey, Transaction, accumulator::root_of, transaction::GenesisPayload,
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
-/// Builds the chain that `genesis` starts.
+
+/// Builds the chain that `genesis` describes.
 ///
 /// # Errors
-/// The variant of the first contradiction in `genesis`.
+///
+/// Returns the variant of the first contradiction in `genesis`:
+///
+/// * [`GenesisError::FaucetKey`] if the faucet key is not 64 hex digits or the chain is not a
+///   development chain.
+/// * [`GenesisError::Parameters`] if the parameters contradict each other.
+/// * [`GenesisError::Upgrades`] if the framework upgrades are invalid.
+/// * [`GenesisError::Account`] if an account is listed twice or is reserved for the framework.
 pub fn build_chain(genesis: &Genesis) -> Result<Chain, GenesisError> {
     genesis.check(FRAMEWORK_VERSION)?;
     Ok(new_chain(
@@ -39,8 +47,9 @@ pub fn build_chain(genesis: &Genesis) -> Result<Chain, GenesisError> {
     ))
 }
 
-/// Executes the genesis transaction of `chain`, which [`build_chain`] returned for `genesis`, and
-/// returns block 0: one transaction, version 0, time 0.
+/// Executes the genesis transaction and returns block 0, at version 0 and time 0.
+///
+/// `chain` must be the result of [`build_chain`] for `genesis`.
 pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
     let empty = |_: &StateKey| Ok(None);
     let state = BlockState::new(&empty);
@@ -95,7 +104,7 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
     }
 }
 
-/// Writes the first state of `chain`.
+/// Writes the initial state of `chain`.
 fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> Result<(), VmError> {
     let framework = AccountAddress::ONE;
     let native = std::slice::from_ref(context.native_coin());
@@ -133,7 +142,8 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
     timestamp::write_genesis(context)?;
     gas_schedule::write_genesis(context)?;
     let mut account = Account::implicit(framework);
-    // Streams 0 to 2 of 0x1 are its account's and the reconfiguration's; blocks have 3 and 4.
+    // Streams 0 to 2 of 0x1 belong to its account and to the reconfiguration, streams 3 and 4 to
+    // blocks.
     account.guid_creation_num = EPOCH_INTERVAL_STREAM + 1;
     context.write_resource(framework, &[], &account)?;
     let mut block = BlockResource {
@@ -146,7 +156,9 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
     context.write_resource(framework, &[], &block)?;
     chain_status::write_genesis(context)
 }
-/// The nominal length of an epoch, as the reference's main network has it: two hours.
+
+/// Nominal length of an epoch, in microseconds: two hours, as on the main network of the reference
+/// node.
 const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
 
 #[cfg(test)]
@@ -168,7 +180,7 @@ mod tests {
         assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
     }
 
-    /// A ledger that an earlier version started names fewer parameters.
+    /// Ledgers of earlier versions name fewer parameters in their genesis.
     #[test]
     fn parameters_that_are_not_named_have_their_defaults() {
         let mut older = serde_json::to_value(development()).unwrap();

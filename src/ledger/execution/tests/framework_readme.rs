@@ -1,17 +1,18 @@
-//! The framework's README stays true: each of its excerpts stands in the file that it names.
+//! The excerpts in the README of the framework are up to date: the named file contains each of
+//! them.
 
 use std::{fs, path::Path};
 
-/// Where an excerpt leaves lines out.
+/// Marks omitted lines in an excerpt.
 const GAP: &str = "// ...\n";
 
-/// An excerpt of Rust and the file it is said to be of.
+/// An excerpt of Rust code, and the file that the README names for it.
 struct Excerpt<'a> {
     file: &'a str,
     code: &'a str,
 }
 
-/// The excerpts: a line with nothing but a path and a colon, an empty one, then the code.
+/// Returns the excerpts. Each follows a line with only a path and a colon, and an empty line.
 fn excerpts(readme: &str) -> Vec<Excerpt<'_>> {
     let blocks = readme.split("```rust\n").collect::<Vec<_>>();
     blocks

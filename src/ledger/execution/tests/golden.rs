@@ -1,5 +1,5 @@
-//! The crate's bytes, hashes and addresses against golden vectors that the unmodified TypeScript
-//! SDK made of fixed keys (`tests/sdk/golden_vectors.mjs` at the root of the workspace).
+//! Bytes, hashes, and addresses in comparison with golden vectors. The unmodified TypeScript SDK
+//! generated them from fixed keys (`tests/sdk/golden_vectors.mjs` at the root of the workspace).
 
 use ledger_crypto::{DecodedKeys, Ed25519PrivateKey, HashValue, Scheme, authentication_key};
 use ledger_framework::new_chain;
@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 
-/// Bytes that stand in a vector as `0x` and hex digits.
+/// Bytes of a vector, written as `0x` and hex digits.
 #[derive(Deserialize, PartialEq, Eq, Clone)]
 #[serde(try_from = "String")]
 struct Bytes(Vec<u8>);
@@ -63,7 +63,7 @@ struct AccountVector {
     public_key: Bytes,
     authentication_key: HashValueText,
     address: String,
-    /// The private key, where it is a single ed25519 one.
+    /// Private key, if the account has a single ed25519 key.
     seed: Option<Bytes>,
 }
 
@@ -143,10 +143,10 @@ fn address_forms() {
 #[derive(Deserialize)]
 struct TypeVector {
     text: String,
-    /// How the SDK prints it, which may differ from ours in the length of addresses.
+    /// Text that the SDK prints. The length of addresses in it may differ.
     printed: String,
     bcs: Bytes,
-    /// The struct tag alone, where the type is a struct.
+    /// BCS form of the struct tag alone, if the type is a struct.
     struct_bcs: Option<Bytes>,
 }
 
@@ -171,9 +171,9 @@ fn type_tags() {
     }
 }
 
-/// The SDK that made the vectors numbers signed integers one lower, from the index of function
-/// types, so this test compares their indices with those of the reference node
-/// (docs/reference/reference-node.md#r27).
+/// The SDK that generated the vectors uses indices for signed integers that are one lower, starting
+/// at the index of function types. This test therefore compares the indices with those of the
+/// reference node (docs/reference/reference-node.md#r27).
 #[test]
 fn signed_integer_types_come_after_the_function_type() {
     for (index, text) in (12..).zip(["i8", "i16", "i32", "i64", "i128", "i256"]) {
@@ -211,7 +211,8 @@ impl TransactionVector {
             .unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// Why the signatures are refused; `None` where they hold.
+    /// Returns the status and detail of the rejection of the signatures, or `None` if they are
+    /// valid.
     fn signature_refusal(&self) -> Option<(ValidationStatus, &'static str)> {
         let unsupported = |words| (ValidationStatus::FeatureUnderGating, words);
         let invalid = |words| (ValidationStatus::InvalidSignature, words);
@@ -391,14 +392,14 @@ fn many_transactions_together_have_the_same_verdicts() {
     );
 }
 
-/// Of every kind of signature: each bit is signed, is a signature, or is in a key that the account's must
-/// equal.
+/// Covers each kind of signature. Each bit is part of the signed message, of a signature, or of a
+/// key that must equal the key of the account.
 #[test]
 fn a_flipped_bit_is_never_accepted() {
     let mut vectors = TransactionVector::all();
     vectors.retain(|vector| vector.signature_refusal().is_none());
     assert!(!vectors.is_empty());
-    // Each core checks the next vector, because this is the longest test of its binary.
+    // All cores check vectors, because this is the longest test of its binary.
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
@@ -430,7 +431,8 @@ fn check_flipped_bits(vector: &TransactionVector) {
     }
 }
 
-/// The authentication keys of all signers, which the prologue compares with the accounts'.
+/// Returns the authentication keys of all signers. The prologue compares them with those of the
+/// accounts.
 fn keys_of(transaction: &SignedTransaction) -> Vec<Option<HashValue>> {
     let authenticator = &transaction.authenticator;
     let fee_payer = authenticator.fee_payer().map(|(_, signer)| signer);

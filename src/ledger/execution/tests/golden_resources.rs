@@ -1,6 +1,6 @@
-//! Values of resources and derived addresses against golden vectors that the unmodified TypeScript SDK
-//! wrote (`tests/sdk/golden_resources.mjs` at the root of the workspace): our bytes and our JSON are
-//! those of the interface.
+//! Resources and derived addresses in comparison with golden vectors. The unmodified TypeScript SDK
+//! generated them (`tests/sdk/golden_resources.mjs` at the root of the workspace). The bytes and
+//! the JSON must be those of the interface.
 
 use ledger_framework::{
     module_registry,
@@ -63,7 +63,7 @@ fn resources_have_the_bytes_and_the_json_of_the_interface() {
     }
 }
 
-/// The Rust struct of a module reads the SDK's bytes and writes them again.
+/// Asserts that the Rust struct of a module reads the bytes of the SDK and writes the same bytes.
 fn holds<T: MoveStruct>(vectors: &[ResourceVector]) {
     let module = T::MODULE.replace("{vendor}", "aptos");
     let name = format!("0x1::{module}::{}", T::NAME);

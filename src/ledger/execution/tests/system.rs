@@ -1,4 +1,4 @@
-//! What the ledger says of itself: chain id, time, height, status, and the prices that its meter charges.
+//! Facts that the ledger reports about itself: chain id, time, height, status, and gas prices.
 
 use ledger_execution::{development_genesis, view};
 use ledger_test_support::{MemoryChain, START_SECS};
@@ -15,7 +15,7 @@ fn chain() -> MemoryChain {
     MemoryChain::new(&development_genesis(42, Vendor::default(), parameters))
 }
 
-/// What a view without arguments gives.
+/// Returns the value of a view function without arguments.
 fn look(chain: &MemoryChain, function: &str) -> Value {
     let viewed = view(&chain.chain, chain, &chain.call(function, &[], vec![])).unwrap();
     let [(tag, bytes)] = viewed.values.as_slice() else {

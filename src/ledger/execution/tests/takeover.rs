@@ -1,5 +1,5 @@
-//! What an account once gave away its creator does not get back: the address of a resource account or a
-//! multisig account is used for good, whatever those who hold it now have undone of its creation.
+//! A creator cannot regain an account that it gave away. The address of a resource account or a
+//! multisig account stays in use, even if its present owners undo parts of its creation.
 
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::development_accounts;
@@ -26,7 +26,7 @@ fn address(account: usize) -> AccountAddress {
     development_accounts()[account].address
 }
 
-/// The bytes of the authentication key of a development account.
+/// Returns the bytes of the authentication key of a development account.
 fn authentication_key(account: usize) -> Vec<u8> {
     key(account)
         .public_key()
@@ -35,7 +35,7 @@ fn authentication_key(account: usize) -> Vec<u8> {
         .to_vec()
 }
 
-/// Runs a payload sent by a development account; gives the status.
+/// Runs a payload of a development account and returns its status.
 fn send(chain: &mut MemoryChain, account: usize, payload: TransactionPayload) -> String {
     let mut raw = chain.raw(&key(account), chain.transfer(address(account), 0));
     raw.payload = payload;
@@ -55,7 +55,8 @@ fn must(chain: &mut MemoryChain, account: usize, function: &str, args: Vec<Vec<u
     assert_eq!(call(chain, account, function, args), SUCCESS, "{function}");
 }
 
-/// Has the multisig account at `vault` make a call that account 1, one of its owners, proposes.
+/// Makes a call as the multisig account `vault`. Account 1, one of its owners, proposes and
+/// executes it.
 fn act_as(chain: &mut MemoryChain, vault: AccountAddress, act: EntryFunction) {
     let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(act)).unwrap();
     must(
@@ -78,7 +79,8 @@ fn act_as(chain: &mut MemoryChain, vault: AccountAddress, act: EntryFunction) {
     assert!(names.contains(&succeeded), "{names:?}");
 }
 
-/// A multisig account of account 1 alone that account 0 made, and the seed of its address.
+/// Creates a multisig account with account 0, whose only owner is account 1. Returns the account
+/// and the seed of its address.
 fn made_by_bootstrapper(chain: &mut MemoryChain) -> (AccountAddress, Vec<u8>) {
     let sequence_number = chain.facts(&address(0)).sequence_number;
     let seed = [
@@ -93,7 +95,8 @@ fn made_by_bootstrapper(chain: &mut MemoryChain) -> (AccountAddress, Vec<u8>) {
     (vault, seed)
 }
 
-/// Account 0 makes the resource account of `seed` again; its key must stay what it is.
+/// Creates the resource account of `seed` again with account 0, and asserts that the account
+/// `taken` does not change.
 fn assert_not_created_again(chain: &mut MemoryChain, taken: AccountAddress, seed: &[u8]) {
     let before = chain.facts(&taken);
     for (function, more) in [
@@ -119,7 +122,8 @@ fn a_resource_account_that_became_a_multisig_account_without_key() {
         args![b"seed".to_vec(), authentication_key(3)],
     );
     let taken = resource_address(address(0), b"seed");
-    // Its key signs it away; that clears the offer to itself, and sends no transaction.
+    // The key of the account signs the change. This clears the offer to itself, and sends no
+    // transaction.
     let owners = vec![address(1), address(2)];
     let message = [
         args![

@@ -1,5 +1,5 @@
-//! A module that comes with a later version of the framework: absent below the height at which the
-//! chain switches that version on, there from it on, and the same in every replay.
+//! A module of a later framework version is absent below the height that activates the version, and
+//! present from that height. Every replay gives the same result.
 
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{ViewError, development_accounts, development_genesis, view};
@@ -12,7 +12,7 @@ use ledger_types::{
 
 const ESCROW: &str = "0x1::escrow";
 const COIN: &str = "0x1::node_coin::NodeCoin";
-/// Version 2 brought escrow; the chain of these tests switches it on here.
+/// Height at which the chain of these tests activates version 2, which added escrow.
 const HEIGHT: u64 = 3;
 
 fn genesis(upgrades: &str) -> Genesis {
@@ -40,7 +40,8 @@ fn open(chain: &MemoryChain) -> EntryFunction {
     chain.call("0x1::escrow::open", &[COIN], args)
 }
 
-/// A transfer of a coin whose type is a struct of escrow: no coin, but is it a type?
+/// Returns a transfer of a coin whose type is a struct of escrow. It is no coin, so the error
+/// depends on whether the type is known.
 fn transfer_of_escrow_type(chain: &MemoryChain) -> EntryFunction {
     let args = vec![
         bcs::to_bytes(&AccountAddress::ONE).unwrap(),
@@ -126,7 +127,7 @@ fn a_development_chain_begins_with_the_newest_version() {
     assert_eq!(status(&mut chain, call), "Executed successfully");
 }
 
-/// The user transactions of a block, as they were ordered.
+/// Returns the user transactions of a block in their order.
 fn ordered(chain: &MemoryChain, block: &ExecutedBlock) -> Vec<CheckedTransaction> {
     let user = |transaction: &ledger_types::ExecutedTransaction| {
         let signed = transaction.transaction.as_user()?.clone();
@@ -155,7 +156,7 @@ fn roots(chain: &MemoryChain) -> Vec<HashValue> {
 
 #[test]
 fn a_replay_across_the_height_gives_the_same_hashes() {
-    // As of a chain that ran, and took the upgrade on when it had two blocks.
+    // The chain before its operators add the upgrade to the genesis parameters, at height 2.
     let mut first = MemoryChain::new(&genesis(""));
     let mut chain = upgrading();
     for _ in 0..HEIGHT + 2 {

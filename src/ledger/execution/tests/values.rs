@@ -1,4 +1,4 @@
-//! The JSON of values and calls, and the ABI, from the framework's declarations.
+//! The JSON form of values and calls, and the ABI, from the declarations of the framework.
 
 use ledger_framework::module_registry;
 use ledger_types::{ModuleId, StateKeyParts, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
@@ -65,7 +65,7 @@ fn every_form_of_the_interface() {
     }
 }
 
-/// What clients may write otherwise than it is printed.
+/// Clients may write some values in other forms than the printed one.
 #[test]
 fn lenient_forms_of_input() {
     let registry = registry();
@@ -405,7 +405,7 @@ proptest! {
     fn whatever_decodes_encodes_to_the_same_bytes(tag in any_type(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let registry = registry();
         if let Ok(json) = registry.value_to_json(&tag, &bytes) {
-            // Text that is not UTF-8 is shown, not kept.
+            // The JSON form of text that is not UTF-8 does not preserve its bytes.
             if !json.to_string().contains("Unparsable") {
                 prop_assert_eq!(registry.value_from_json(&tag, &json).unwrap(), bytes);
             }

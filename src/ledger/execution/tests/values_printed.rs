@@ -1,5 +1,5 @@
-//! What prints is read back as what it was: types with every leaf and nested arguments, structs, modules,
-//! functions' modules, names, addresses in both forms, hashes; types also through BCS.
+//! Printed forms are read back as the same value: types with each leaf and nested arguments,
+//! structs, modules, names, addresses in both forms, and hashes. Types are also read back from BCS.
 
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
@@ -7,7 +7,7 @@ use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 
 fn any_address() -> impl Strategy<Value = AccountAddress> {
     prop_oneof![
-        // Short ones print without their leading zeros.
+        // Small addresses print without leading zeros.
         (0..300_u64).prop_map(AccountAddress::from_low_u64),
         any::<[u8; 32]>().prop_map(AccountAddress::new),
     ]
@@ -52,7 +52,7 @@ fn any_struct(inner: impl Strategy<Value = TypeTag>) -> impl Strategy<Value = St
     })
 }
 
-/// As deep as types may nest.
+/// Returns types up to the maximum nesting depth.
 fn any_type() -> impl Strategy<Value = TypeTag> {
     any_leaf().prop_recursive(TYPE_DEPTH_MAX as u32 - 1, 24, 3, |inner| {
         prop_oneof![
@@ -80,7 +80,7 @@ proptest! {
         prop_assert_eq!(tag.to_string().parse::<StructTag>(), Ok(tag.clone()));
         let module = tag.module_id();
         prop_assert_eq!(module.to_string().parse::<ModuleId>(), Ok(module.clone()));
-        // A type is no module, and a module no type.
+        // The text of a type is no module, and the text of a module is no type.
         prop_assert!(tag.to_string().parse::<ModuleId>().is_err());
         prop_assert!(module.to_string().parse::<StructTag>().is_err());
     }

@@ -1,4 +1,4 @@
-//! Who makes the calls, and what every failed call has in common.
+//! A caller of failing calls, and the properties that all failed calls share.
 
 use crate::calls::functions::{Callable, put_object};
 use ledger_crypto::Ed25519PrivateKey;
@@ -12,16 +12,17 @@ use ledger_types::{
     StructTag, Vendor,
 };
 
-/// A chain and an account that makes calls that fail.
+/// A chain, and an account that makes calls that fail.
 pub struct Caller {
     pub chain: MemoryChain,
     pub key: Ed25519PrivateKey,
-    /// How many calls were made.
+    /// Number of calls made.
     pub calls: usize,
 }
 
 impl Caller {
-    /// The newest version of the framework is on, so that every function can be called.
+    /// Creates a caller on a chain whose newest framework version is active, so that every function
+    /// can be called.
     pub fn new() -> Self {
         let newest = FrameworkUpgrade {
             version: FRAMEWORK_VERSION,
@@ -41,7 +42,7 @@ impl Caller {
         }
     }
 
-    /// Calls the function, as a transaction or as a view, and expects this `vm_status`.
+    /// Calls the function, as a transaction or as a view, and asserts its `vm_status`.
     pub fn fails(
         &mut self,
         function: &Callable,
@@ -64,7 +65,7 @@ impl Caller {
         );
     }
 
-    /// The status of the view's failure.
+    /// Runs a view function and returns the status of its failure.
     pub fn look(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
         let call = self.chain.call(function, type_args, args);
         match view(&self.chain.chain, &self.chain, &call) {
@@ -75,12 +76,13 @@ impl Caller {
         }
     }
 
-    /// The status of a transaction that one account signs.
+    /// Runs a transaction with one signer and returns its status.
     pub fn transact(&mut self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
         self.transact_by(1, function, type_args, args)
     }
 
-    /// The status of a transaction that as many accounts sign as the function asks for.
+    /// Runs a transaction with the number of signers that the function requires, and returns its
+    /// status.
     pub fn transact_as_asked(
         &mut self,
         function: &Callable,
@@ -90,7 +92,8 @@ impl Caller {
         self.transact_by(function.signers.max(1), &function.name, type_args, args)
     }
 
-    /// The status of the transaction; one that fails pays and leaves nothing else behind.
+    /// Runs a transaction and returns its status. Asserts that a failed transaction pays and has no
+    /// other effect.
     fn transact_by(
         &mut self,
         signers: usize,
@@ -162,7 +165,8 @@ impl Caller {
         assert_eq!(written, paid_from.iter().collect::<Vec<_>>(), "{function}");
     }
 
-    /// What any transaction costs, in gas units, by the schedule on the ledger.
+    /// Returns the intrinsic cost of a transaction in gas units, from the gas schedule on the
+    /// ledger.
     fn least_gas(&self) -> u64 {
         let tag = StructTag::framework("gas_schedule", "GasScheduleV2", vec![]);
         let bytes = &self.chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];

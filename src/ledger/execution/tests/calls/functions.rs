@@ -1,4 +1,4 @@
-//! The functions that clients can call, found through the ABI, with arguments that decode.
+//! The functions that clients can call, from the ABI, with arguments that decode.
 
 use ledger_framework::FRAMEWORK_VERSION;
 use ledger_test_support::MemoryChain;
@@ -7,18 +7,18 @@ use ledger_vm::ModuleRegistry;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A function as its ABI shows it, with types for its type parameters that it takes.
+/// A function of the ABI, with valid types for its type parameters.
 #[derive(Clone)]
 pub struct Callable {
     pub name: String,
     pub is_entry: bool,
-    /// How many accounts sign it.
+    /// Number of signers of the function.
     pub signers: usize,
     pub constraints: Vec<Vec<String>>,
     pub parameters: Vec<String>,
 }
 
-/// A type with all the abilities asked for.
+/// Returns a type that has all the required abilities.
 fn fitting(constraints: &[String]) -> &'static str {
     if constraints.iter().any(|ability| ability == "key") {
         "0x1::object::ObjectCore"
@@ -27,10 +27,10 @@ fn fitting(constraints: &[String]) -> &'static str {
     }
 }
 
-/// A type without one of the abilities asked for: no module stands behind it, so it has none.
+/// A type that lacks each ability that a function can require, because no module declares it.
 pub const WITHOUT_ABILITIES: &str = "0xcafe::m::Marker";
 
-/// A text of the ABI with type arguments for `T0`, `T1` and so on.
+/// Replaces `T0`, `T1`, and so on in a text of the ABI by type arguments.
 fn substitute(text: &str, type_args: &[&str]) -> String {
     let mut text = text.to_owned();
     for (i, argument) in type_args.iter().enumerate() {
@@ -57,7 +57,7 @@ fn abi(registry: &ModuleRegistry, module: &str) -> Value {
     registry.module_abi(&id).unwrap()
 }
 
-/// Every function that a client can call.
+/// Returns all functions that a client can call.
 pub fn callables(registry: &ModuleRegistry) -> Vec<Callable> {
     let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
     let mut found = Vec::new();
@@ -93,12 +93,12 @@ impl Callable {
             .collect()
     }
 
-    /// Arguments that decode.
+    /// Returns arguments that decode.
     pub fn arguments(&self, registry: &ModuleRegistry) -> Vec<Vec<u8>> {
         self.arguments_like(registry, &self.type_args(), LEAST)
     }
 
-    /// Arguments that decode, made of `sample`.
+    /// Returns arguments that decode, composed of `sample`.
     pub fn arguments_like(
         &self,
         registry: &ModuleRegistry,
@@ -115,27 +115,28 @@ impl Callable {
     }
 }
 
-/// The object that stands for all: it has every resource that takes no type arguments.
+/// An object that fits every object parameter: it has each resource without type arguments.
 const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
 
-/// The least value of each type.
+/// The smallest value of each type.
 const LEAST: Sample = Sample {
     object: OBJECT,
     address: AccountAddress::ZERO,
     number: 0,
 };
 
-/// The length of byte strings that are not empty: that of hashes and authentication keys.
+/// Length of a byte string that is not empty: that of hashes and authentication keys.
 const BYTES: u8 = 32;
 
-/// What values are made of.
+/// The parts that values are composed of.
 #[derive(Clone, Copy)]
 pub struct Sample {
-    /// Each object.
+    /// Address of each object.
     pub object: AccountAddress,
-    /// Each other address.
+    /// Any other address.
     pub address: AccountAddress,
-    /// Each number, and the length of each vector and text; at most 1. Byte strings are empty or 32 long.
+    /// Each number, and the length of each vector and text; at most 1. Byte strings are empty or
+    /// have 32 bytes.
     pub number: u8,
 }
 
@@ -192,7 +193,7 @@ impl Sample {
     }
 }
 
-/// Puts [`OBJECT`] into the state.
+/// Adds [`OBJECT`] to the state.
 pub fn put_object(chain: &mut MemoryChain) {
     let shared = chain.chain.clone();
     let registry = shared.registry();

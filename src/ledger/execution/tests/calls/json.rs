@@ -1,5 +1,5 @@
-//! The same calls in JSON: what is printed of a call is taken as that call again, and what does not fit
-//! is refused with its place.
+//! The same calls in JSON. The JSON form of a call is read as the same call, and an argument that
+//! does not fit is rejected with its index.
 
 use crate::calls::{
     caller::Caller,
@@ -9,7 +9,7 @@ use ledger_types::EntryFunction;
 use ledger_vm::SchemaError;
 use serde_json::{Value, json};
 
-/// The call that JSON makes of a function, as a transaction's or as a view's.
+/// Reads a call of a function from JSON, as a transaction or as a view.
 fn from_json(
     caller: &Caller,
     function: &Callable,
@@ -25,7 +25,7 @@ fn from_json(
     }
 }
 
-/// Runs `check` on every function, with a call of it that decodes and the JSON of its arguments.
+/// Runs `check` on every function, with a valid call of it and the JSON form of the arguments.
 fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
     let caller = Caller::new();
     let registry = caller.chain.chain.registry();
@@ -78,7 +78,7 @@ fn an_argument_of_another_type_is_named_with_its_place() {
     for_each(|caller, function, _, arguments| {
         for place in 0..arguments.len() {
             let mut arguments = arguments.to_vec();
-            // No declared parameter is a number with a fraction.
+            // No declared parameter is a fractional number.
             arguments[place] = json!(1.5);
             let error = from_json(caller, function, &function.type_args(), &arguments).unwrap_err();
             let expected = format!("parse arguments[{place}] failed, expect ");

@@ -1,6 +1,8 @@
-//! Calls in a void: every entry function by a sender who has nothing but funds, about objects, accounts
-//! and coins that nobody made. What is missing is named, and nothing else changes; or the function is one
-//! of those that make it.
+//! Calls of every entry function about objects, accounts, and coins that do not exist, by a sender
+//! that has only funds.
+//!
+//! A call either fails with an error that names the missing item and changes nothing else, or
+//! creates the item.
 
 use crate::calls::{
     caller::Caller,
@@ -10,10 +12,10 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
 use std::collections::BTreeSet;
 
-/// What each sender has, in the coin's smallest unit.
+/// Balance of each sender, in the coin's smallest unit.
 const FUNDS: u64 = 1_000_000_000;
 
-/// Calls the function, the `number`th, with names that no other call used.
+/// Makes call number `number`, of `function`, with addresses and names that no other call uses.
 fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String {
     let unknown = AccountAddress::from_low_u64(0xbad_0000 + number);
     let mut seed = [0xa5; 32];
@@ -36,7 +38,7 @@ fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String
         address: unknown,
         number: 1,
     };
-    // Where a coin is asked for, one that was never initialised.
+    // A coin parameter gets a coin type that was never initialized.
     let type_args: Vec<&str> = function
         .type_args()
         .into_iter()
@@ -54,7 +56,8 @@ fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String
     status
 }
 
-/// Whether the status says what was missing: an abort with a name, or the called function's failure.
+/// Returns whether the status names the missing item: an abort with a name, or a failure of the
+/// called function.
 fn names_what_is_missing(function: &str, status: &str) -> bool {
     let is_named = |abort: &str| {
         abort
@@ -92,7 +95,7 @@ fn what_is_missing_is_named_or_made() {
     );
 }
 
-/// The functions that need nothing, with what they do where nothing is.
+/// Functions that need no existing item, grouped by their effect.
 const MAKERS: &[(&str, &[&str])] = &[
     (
         "they make what they name, of the sender",

@@ -1,7 +1,8 @@
-//! Calls that do not fit, of every entry function and every view function that the ABI shows: the
-//! number of arguments, an argument's bytes, the number of type arguments, their names and abilities,
-//! the kind of the function, and what the call needs and is not there. Each is kept, pays its gas, says
-//! why, and changes nothing.
+//! Invalid calls of each entry function and each view function of the ABI. A call has a wrong
+//! number of arguments, bytes of an argument, number of type arguments, type, ability, or kind of
+//! function, or an item that it needs is missing.
+//!
+//! Such a transaction is committed, pays its gas, states the reason, and changes nothing.
 
 mod caller;
 mod functions;
@@ -13,7 +14,7 @@ use functions::{Callable, WITHOUT_ABILITIES, callables};
 use ledger_framework::{modules::coin::paired_metadata_address, new_chain};
 use ledger_types::{AccountAddress, Parameters, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
 
-/// Runs `check` on every function; there must be some.
+/// Runs `check` on every function, and asserts that it makes calls.
 fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
     let mut caller = Caller::new();
     let functions = callables(caller.chain.chain.registry());
@@ -41,7 +42,7 @@ fn arguments_that_are_no_value_of_their_type() {
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
         for place in 0..args.len() {
-            // No type has values without bytes, and none has a value that goes on.
+            // No type has an empty encoding, and no value of a type is a prefix of another.
             let longer = [args[place].clone(), vec![0]].concat();
             for wrong in [vec![], longer] {
                 let mut args = args.clone();
@@ -137,12 +138,12 @@ fn entry_functions_are_no_views_and_views_no_entry_functions() {
     });
 }
 
-/// The type that nests `depth` deep.
+/// Returns a type of nesting depth `depth`.
 fn nested(depth: usize) -> String {
     (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"))
 }
 
-/// The marker with `count` type arguments of 100 bytes.
+/// Returns [`WITHOUT_ABILITIES`] with `count` type arguments of 100 bytes.
 fn long(count: usize) -> TypeTag {
     let mut tag: StructTag = WITHOUT_ABILITIES.parse().unwrap();
     let argument: TypeTag = format!("0x2::m::{}", "N".repeat(92)).parse().unwrap();
@@ -168,7 +169,7 @@ fn type_arguments_with_names_too_long_to_read() {
 
 #[test]
 fn type_arguments_that_nest_too_deep() {
-    // Deeper ones would make resources whose types no reader can parse.
+    // A deeper type would create a resource whose type no reader can parse.
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
         for place in 0..function.constraints.len() {
@@ -189,8 +190,8 @@ fn type_arguments_that_nest_too_deep() {
     assert!(status.contains("ECOIN_INFO_NOT_PUBLISHED"), "{status}");
 }
 
-/// A coin type that could not be read back would make each touch of its paired asset an error of the
-/// state, which stops the chain.
+/// If the type of a coin could not be read back, each access to its paired asset would be an error
+/// of the state, which stops the chain.
 #[test]
 fn coins_of_the_deepest_and_longest_types_can_be_read_back() {
     let mut caller = Caller::new();

@@ -1,5 +1,6 @@
-//! Bounds of our own on what is read whole, which the reference does not have: each at its limit and one
-//! above it. Those on counts of owners and of metadata stand with the other cases of multisig accounts.
+//! Bounds that the reference node does not have. They limit data that is read as a whole. Each has
+//! a case at its limit and one above it. The cases of multisig accounts cover the bounds on the
+//! numbers of owners and of metadata pairs.
 
 use crate::functions::{Case, Expected, World, args};
 use bytes::Bytes;
@@ -27,14 +28,14 @@ const ETOO_MANY_RESOURCE_ACCOUNTS: Expected = Expected::Abort(
 );
 const NOTHING: Vec<Vec<u8>> = Vec::new();
 
-/// Two pairs of metadata of so many bytes in all, keys and values.
+/// Returns two pairs of metadata whose keys and values have `bytes` bytes in all.
 fn metadata(bytes: usize) -> Vec<Vec<u8>> {
     let half = bytes / 2;
     let keys = vec!["a".repeat(10), "b".repeat(half - 10)];
     args![keys, vec![vec![1u8; 10], vec![2u8; bytes - half - 10]]]
 }
 
-/// Account 0 makes a multisig account of which it is the only owner.
+/// Creates a multisig account whose only owner is account 0.
 fn vault(world: &mut World) -> AccountAddress {
     let next = "0x1::multisig_account::get_next_multisig_account_address";
     let next = world.view(next, &[], args![world.address(0)]);
@@ -42,7 +43,7 @@ fn vault(world: &mut World) -> AccountAddress {
     next[0].as_str().unwrap().parse().unwrap()
 }
 
-/// Account 3 becomes a multisig account of account 0 and describes itself.
+/// Makes account 3 a multisig account of account 0 and sets its metadata.
 fn update_metadata(world: &mut World, bytes: usize) -> ExecutedTransaction {
     let become_one = "0x1::multisig_account::create_with_existing_account_call";
     let terms = args![vec![world.address(0)], 1u64, NOTHING, NOTHING];
@@ -50,7 +51,7 @@ fn update_metadata(world: &mut World, bytes: usize) -> ExecutedTransaction {
     world.call(3, UPDATE_METADATA, &[], metadata(bytes))
 }
 
-/// Account 0 makes a resource account after so many others.
+/// Creates a resource account of account 0, which already has `others` of them.
 fn create_resource_account(
     world: &mut World,
     function: &str,
@@ -75,8 +76,9 @@ fn create_resource_account(
     world.call(0, function, &[], arguments)
 }
 
-/// Account 0 votes on its own proposal, on which so many former owners have voted beside it; gives how
-/// many votes are left.
+/// Votes with account 0 on its own proposal, which has the votes of `former_owners` former owners.
+///
+/// Returns the transaction and the number of remaining votes.
 fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, usize) {
     let vault = vault(world);
     let propose = "0x1::multisig_account::create_transaction";
@@ -104,7 +106,7 @@ fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, 
     (executed, count)
 }
 
-/// The slot of the first proposal of `vault`.
+/// Returns the state key of the first proposal of `vault`.
 fn proposal_slot(world: &World, vault: AccountAddress) -> StateKey {
     let tag: StructTag = "0x1::multisig_account::MultisigAccount".parse().unwrap();
     let bytes = &world.chain.state[&StateKey::resource(&vault, &tag)];
@@ -183,7 +185,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// A payload that is stored and executed by a few bytes uses no less gas than one that is sent.
+/// A stored payload, executed by a short transaction, uses no less gas than a payload that is sent.
 #[test]
 fn a_stored_payload_costs_as_much_as_a_sent_one() {
     const TRANSFERS: usize = 1_500;

@@ -1,4 +1,4 @@
-//! Cases of `0x1::coin`, and what the cases of other coin modules share.
+//! Cases of `0x1::coin`, and helpers for the cases of other coin modules.
 
 use crate::functions::{Case, Expected, World, args};
 use ledger_execution::{
@@ -28,27 +28,28 @@ pub(crate) const OVERFLOW: Expected = Expected::Abort(
 pub(crate) const RESERVED: Expected = Expected::Abort(
     "0x1::account: ECANNOT_RESERVED_ADDRESS(0x10005): this address is reserved for the framework",
 );
-/// What a payment to an existing store tells.
+
+/// Events of a payment to an existing store.
 pub(crate) const PAID: Expected =
     Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
-/// What a payment to an address without a store tells.
+/// Events of a payment to an address without a store.
 pub(crate) const PAID_FIRST: Expected = Expected::Success(&[
     "0x1::coin::WithdrawEvent",
     "0x1::account::CoinRegisterEvent",
     "0x1::coin::DepositEvent",
 ]);
 
-/// The address of a development account.
+/// Returns the address of a development account.
 pub(crate) fn account(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
-/// A coin type of account 0.
+/// Returns a coin type of account 0.
 pub(crate) fn moon() -> String {
     format!("{}::moon::Coin", account(0))
 }
 
-/// Makes the coin of account 0 and counts its supply, where `monitored`.
+/// Initializes the coin of account 0. The coin has a supply if `monitored` is set.
 pub(crate) fn initialise(world: &mut World, monitored: bool) -> String {
     let coin = moon();
     let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, monitored];
@@ -56,7 +57,7 @@ pub(crate) fn initialise(world: &mut World, monitored: bool) -> String {
     coin
 }
 
-/// Makes the coin of account 0, of which each of the first accounts gets an amount.
+/// Initializes the coin of account 0 and mints each of `amounts` to one of the first accounts.
 pub(crate) fn funded(world: &mut World, amounts: &[u64]) -> String {
     let coin = initialise(world, false);
     for (number, amount) in amounts.iter().enumerate() {
@@ -79,20 +80,20 @@ pub(crate) fn freeze(world: &mut World, coin: &str, number: usize) {
     );
 }
 
-/// The one value that a view of a coin gives.
+/// Returns the single value of a view function of a coin.
 pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>>) -> Value {
     world
         .view(&format!("0x1::coin::{name}"), &[coin], arguments)
         .remove(0)
 }
 
-/// Where the paired asset of a coin is.
+/// Returns the address of the paired asset of a coin.
 pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
     let paired = view(world, "paired_metadata", coin, vec![]);
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
 }
 
-/// An asset that is no coin's, of which account 0 holds 10.
+/// Creates an asset that is not paired with a coin, and mints 10 units to account 0.
 pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
     let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
     world.must(
@@ -119,12 +120,12 @@ pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
     at
 }
 
-/// What the balances of the interface say of an asset.
+/// Returns the balance of an asset that the REST API reports.
 pub(crate) fn balance_of(world: &World, owner: AccountAddress, asset: &AssetType) -> u64 {
     balance(world.chain(), &world.chain, &owner, asset).unwrap()
 }
 
-/// Asserts what `owner` holds, by the name of the coin and by that of its paired asset.
+/// Asserts the balance of `owner`, by the name of the coin and by that of its paired asset.
 pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amount: u64) {
     assert_eq!(
         view(world, "balance", coin, args![owner]),
@@ -395,7 +396,7 @@ fn the_chains_coin_is_described_under_both_names() {
     );
     let struct_name = format!("0x{}", hex::encode("NodeCoin"));
     assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
-    // No program may take the asset's powers, which lie with the coin's capabilities alone.
+    // The asset has no reference objects, so that only the capabilities of the coin control it.
     for power in ["mint", "transfer", "burn"] {
         assert_eq!(seen(&format!("paired_{power}_ref_exists")), false);
     }
@@ -415,7 +416,7 @@ fn an_asset_that_is_no_coins_is_paired_with_none() {
     assert_eq!(paired, [json!({"vec": []})]);
 }
 
-/// The slots that a transaction wrote, as addresses with the names of what lies there.
+/// Returns the written slots of a transaction: their addresses and the names of their structs.
 fn written(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
     let place = |key: &ledger_types::StateKey| match key.parts().unwrap() {
         StateKeyParts::Resource { address, tag }
@@ -439,7 +440,7 @@ fn transfers_write_what_belongs_to_the_two_accounts_and_nothing_else() {
     expected.sort();
     let native = pay(&mut world, NATIVE, account(1), 1);
     assert_eq!(written(&native), expected);
-    // Another coin has stores of its own beside the one that pays the fee.
+    // Another coin has its own stores; the store of the chain's coin pays the fee.
     expected.push((account(0), "CoinStore".to_owned()));
     expected.sort();
     let other = pay(&mut world, &coin, account(1), 1);

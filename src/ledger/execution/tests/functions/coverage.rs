@@ -1,4 +1,4 @@
-//! No entry function without a success, no abort code without a case.
+//! Coverage of the cases: each entry function has a success, and each abort code has a case.
 
 use crate::functions::{Expected, World, cases};
 use ledger_framework::FRAMEWORK_VERSION;
@@ -40,7 +40,7 @@ fn every_entry_function_has_a_case_that_succeeds() {
     assert!(missing.is_empty(), "without a case: {missing:#?}");
 }
 
-/// Entry functions that the reference keeps only to refuse them.
+/// Entry functions that the reference node retains only to reject their calls.
 const ALWAYS_FAIL: &[&str] = &["0x1::account::set_originating_address"];
 
 #[test]
@@ -78,14 +78,14 @@ fn every_abort_code_has_a_case() {
     assert!(missing.is_empty(), "without a case: {missing:#?}");
 }
 
-/// Raised in the names of modules that are not there, as the reference does: no ABI lists them.
+/// Aborts in the names of modules that do not exist, as on the reference node. No ABI lists them.
 const RAISED_FOR_ABSENT_MODULES: &[&str] = &[
     "0x1::option: EOPTION_NOT_SET(0x40001): ",
     "0x1::string: EINVALID_UTF8(0x1): ",
 ];
 
-/// Raised where no entry function is called; `execution.rs` and `multisig/` show them, and
-/// `fungible_asset.rs` and `account/views.rs` those that views raise.
+/// Errors that no entry function raises. `execution.rs` and `multisig/` test them;
+/// `fungible_asset.rs` and `account/views.rs` test the errors of views.
 const NOT_FROM_A_CALL: &[&str] = &[
     "EOUT_OF_GAS",
     "EFUNGIBLE_METADATA_EXISTENCE",

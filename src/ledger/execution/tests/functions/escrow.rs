@@ -1,4 +1,4 @@
-//! `0x1::escrow`: coins that wait for their recipient, and where they are meanwhile.
+//! Cases of `0x1::escrow`: coins that are locked for their recipient.
 
 use crate::functions::{
     Case, Expected, World, args,
@@ -18,7 +18,7 @@ const DEADLINE: &str = "0x1::escrow: EDEADLINE(0x10002): the deadline must lie a
 const NOT_OPEN: &str =
     "0x1::escrow: ENOT_OPEN(0x60003): the payer has no open escrow of this coin with this number";
 
-/// The time of the next block, in seconds.
+/// Returns the time of the next block, in seconds.
 fn next_secs(world: &World) -> u64 {
     ledger_test_support::START_SECS + world.chain.tip.height
 }
@@ -268,7 +268,7 @@ fn cancellations() -> Vec<Case> {
     ]
 }
 
-/// Of the coin of account 0, which can be frozen and minted without end.
+/// Returns the cases with the coin of account 0, which can be frozen and minted without limit.
 fn other_coins() -> Vec<Case> {
     vec![
         Case::new(OPEN, "of a type that is no coin", NOT_PUBLISHED, |world| {

@@ -1,4 +1,5 @@
-//! `0x1::exchange`: what two accounts give one another in one transaction that both sign.
+//! Cases of `0x1::exchange`: payments in both directions between two accounts, in one transaction
+//! that both sign.
 
 use crate::functions::{
     Case, Expected, World, args,
@@ -15,7 +16,7 @@ const EZERO_AMOUNT: Expected = Expected::Abort(
 );
 const NUMBER_OF_SIGNERS: Expected = Expected::Status("NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH");
 
-/// An asset of account 0, of which it holds 50 units.
+/// Creates an asset of account 0 and mints 50 units to account 0.
 fn asset(world: &mut World) -> AccountAddress {
     let create = "0x1::managed_fungible_asset::create";
     world.must(0, create, &[], args!["A", "A", 6u8, "", "", None::<u128>]);
@@ -31,12 +32,12 @@ fn holds(world: &World, account: usize, asset: AccountAddress) -> u64 {
     shown[0].as_str().unwrap().parse().unwrap()
 }
 
-/// Accounts 0 and 1 exchange coins of account 0 for the chain's coin.
+/// Exchanges coins of account 0 for the chain's coin of account 1.
 fn exchange_coins(world: &mut World, coin: &str, amounts: [u64; 2]) -> ExecutedTransaction {
     world.call_together(&[0, 1], COINS, &[coin, COIN], args![amounts[0], amounts[1]])
 }
 
-/// Accounts 0 and 1 exchange an asset of account 0 for the chain's coin, by its paired asset.
+/// Exchanges an asset of account 0 for the chain's coin of account 1, by its paired asset.
 fn exchange_assets(
     world: &mut World,
     asset: AccountAddress,

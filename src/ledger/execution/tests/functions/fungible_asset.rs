@@ -1,5 +1,5 @@
-//! Cases of `0x1::fungible_asset` and of `0x1::dispatchable_fungible_asset`, which goes the same way, with
-//! an asset and stores that `0x1::managed_fungible_asset` makes.
+//! Cases of `0x1::fungible_asset` and `0x1::dispatchable_fungible_asset`, which behaves the same.
+//! `0x1::managed_fungible_asset` creates the asset and the stores.
 
 use crate::functions::{
     Case, Expected, World, args,
@@ -13,9 +13,9 @@ use ledger_types::AccountAddress;
 pub const METADATA: &str = "0x1::fungible_asset::Metadata";
 /// The type of stores.
 pub const STORE: &str = "0x1::fungible_asset::FungibleStore";
-/// What the asset [`moon`] may have at most, in its smallest unit.
+/// Maximum supply of the asset [`moon`], in its smallest unit.
 pub const MOON_MAX: u128 = 10_000;
-/// What account 0 holds of it.
+/// Balance of account 0 of the asset [`moon`], in its smallest unit.
 pub const MOON_HELD: u64 = 1_000;
 
 const TRANSFER: &str = "0x1::fungible_asset::transfer";
@@ -30,7 +30,7 @@ const NO_STORE: Expected = Expected::Abort(
     "0x1::fungible_asset: EFUNGIBLE_STORE_EXISTENCE(0x60017): this object is no store of a fungible asset",
 );
 
-/// Account 0 makes an asset with this symbol.
+/// Creates an asset of account 0 with this symbol.
 pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountAddress {
     let args = args![
         "Moon",
@@ -44,7 +44,7 @@ pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountA
     named_address(world.address(0), symbol.as_bytes())
 }
 
-/// Account 0 makes the asset MOON and some of it for itself.
+/// Creates the asset MOON of account 0 and mints [`MOON_HELD`] units to account 0.
 pub fn moon(world: &mut World) -> AccountAddress {
     let moon = asset(world, "MOON", Some(MOON_MAX));
     let me = world.address(0);
@@ -57,7 +57,7 @@ pub fn moon(world: &mut World) -> AccountAddress {
     moon
 }
 
-/// A development account makes a store of its own.
+/// Creates a store of a development account beside its primary store.
 pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> AccountAddress {
     let executed = world.must(
         account,
@@ -73,33 +73,33 @@ pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> Accoun
     )
 }
 
-/// The primary store of `owner`.
+/// Returns the address of the primary store of `owner`.
 pub fn primary(world: &World, owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
     let function = "0x1::primary_fungible_store::primary_store_address";
     let address = world.view(function, &[METADATA], args![owner, asset]);
     address[0].as_str().unwrap().parse().unwrap()
 }
 
-/// What the primary store of `owner` holds.
+/// Returns the balance of the primary store of `owner`.
 pub fn balance(world: &World, owner: AccountAddress, asset: AccountAddress) -> u64 {
     let function = "0x1::primary_fungible_store::balance";
     let balance = world.view(function, &[METADATA], args![owner, asset]);
     balance[0].as_str().unwrap().parse().unwrap()
 }
 
-/// What a store holds.
+/// Returns the balance of a store.
 pub fn held(world: &World, store: AccountAddress) -> u64 {
     let balance = world.view("0x1::fungible_asset::balance", &[STORE], args![store]);
     balance[0].as_str().unwrap().parse().unwrap()
 }
 
-/// How much of an asset there is.
+/// Returns the supply of an asset.
 pub fn supply(world: &World, asset: AccountAddress) -> u128 {
     let supply = world.view("0x1::fungible_asset::supply", &[METADATA], args![asset]);
     supply[0]["vec"][0].as_str().unwrap().parse().unwrap()
 }
 
-/// The asset, account 0's primary store of it and its second store.
+/// Returns the asset MOON, the primary store of account 0, and its second store.
 fn two_stores(world: &mut World) -> (AccountAddress, AccountAddress, AccountAddress) {
     let asset = moon(world);
     let second = store(world, 0, asset);

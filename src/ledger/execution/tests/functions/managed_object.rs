@@ -16,7 +16,7 @@ const BOUND: Expected = Expected::Abort(
     "0x1::object: EOBJECT_NOT_TRANSFERRABLE(0x50009): this object is bound to its owner for ever",
 );
 
-/// The field of an event of this transaction.
+/// Returns the address in a field of an event of this transaction.
 pub fn event_field(
     world: &World,
     executed: &ExecutedTransaction,
@@ -44,7 +44,7 @@ fn created(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
     )
 }
 
-/// Account 0 makes an object that can be deleted.
+/// Creates an object of account 0 that can be deleted.
 fn generated(world: &mut World) -> AccountAddress {
     let executed = world.must(0, "0x1::managed_object::create_generated", &[], args![]);
     created(world, &executed)
@@ -94,7 +94,7 @@ fn creations() -> Vec<Case> {
             CREATED,
             |world| {
                 let me = world.address(0);
-                // The streams of the account and of its coin store have the numbers below.
+                // The streams of the account and of its coin store have the lower numbers.
                 let expected = guid_address(me, 4);
                 let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
                 assert_eq!(created(world, &executed), expected);

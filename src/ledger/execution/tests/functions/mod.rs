@@ -1,7 +1,9 @@
-//! Every entry function of the framework: its success and each of its failures, with status, events
-//! and gas. One file per module lists the cases; this file runs them all and sees that none is missing.
+//! Cases of the entry functions of the framework: the success and each failure of a function, with
+//! status, events, and gas. Each module has a file that lists its cases. This file runs all of
+//! them, and `coverage` checks that none is missing.
 //!
-//! Gas is held against `gas.json`; `UPDATE_GOLDEN=1 cargo test -p ledger-execution --test all functions::` writes it anew.
+//! `gas.json` has the expected gas. This command rewrites it:
+//! `UPDATE_GOLDEN=1 cargo test -p ledger-execution --test all functions::`
 
 pub(crate) mod account;
 pub(crate) mod bounds;
@@ -25,18 +27,18 @@ use ledger_types::ExecutedTransaction;
 use std::{collections::BTreeMap, path::Path};
 pub(crate) use world::{Newest, World, args};
 
-/// What a case must end with.
+/// Expected end of a case.
 #[derive(Clone, Copy)]
 pub(crate) enum Expected {
-    /// It succeeds, with events of these types before the fee statement.
+    /// Success, with events of these types before the fee statement.
     Success(&'static [&'static str]),
-    /// It aborts; `vm_status` is this after `Move abort in `.
+    /// Abort; `vm_status` is this text after `Move abort in `.
     Abort(&'static str),
-    /// It fails otherwise, with this `vm_status`.
+    /// Any other failure, with this `vm_status`.
     Status(&'static str),
 }
 
-/// One call of a function.
+/// A call of a function under given conditions.
 pub(crate) struct Case {
     function: &'static str,
     shows: &'static str,
@@ -45,7 +47,9 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A case of `function`. `run` prepares the world, makes the call and gives its transaction.
+    /// Creates a case of `function`.
+    ///
+    /// `run` prepares the world, makes the call, and returns its transaction.
     pub fn new(
         function: &'static str,
         shows: &'static str,
@@ -60,18 +64,18 @@ impl Case {
         }
     }
 
-    /// Prepares `world` and makes the call; gives its transaction.
+    /// Prepares `world`, makes the call, and returns its transaction.
     pub fn run(&self, world: &mut World) -> ExecutedTransaction {
         (self.run)(world)
     }
 
-    /// The function that is called.
+    /// Returns the name of the called function.
     #[allow(dead_code, reason = "the bench of functions asks")]
     pub fn function(&self) -> &'static str {
         self.function
     }
 
-    /// Whether the call is to succeed.
+    /// Returns whether the call is expected to succeed.
     pub fn succeeds(&self) -> bool {
         matches!(self.expected, Expected::Success(_))
     }
@@ -80,7 +84,12 @@ impl Case {
         format!("{}: {}", self.function, self.shows)
     }
 
-    /// Runs the case; gives the gas it used, or what is wrong.
+    /// Runs the case and returns the gas used.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the difference if the function, the status, or the events are not
+    /// the expected ones.
     fn check(&self) -> Result<u64, String> {
         let mut world = World::new();
         let executed = self.run(&mut world);
@@ -120,7 +129,7 @@ impl Case {
     }
 }
 
-/// All cases, module by module.
+/// Returns all cases, module by module.
 pub(crate) fn cases() -> Vec<Case> {
     let modules: Vec<Vec<Case>> = vec![
         account::cases(),

@@ -1,10 +1,10 @@
-//! Cases of `0x1::object`, with objects that `0x1::managed_object` makes.
+//! Cases of `0x1::object`, with objects that `0x1::managed_object` creates.
 
 use crate::functions::{Case, Expected, World, args};
 use ledger_framework::modules::object::named_address;
 use ledger_types::AccountAddress;
 
-/// Type argument that every object fits.
+/// Type argument that fits every object.
 pub const CORE: &str = "0x1::object::ObjectCore";
 const METADATA: &str = "0x1::fungible_asset::Metadata";
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
@@ -22,13 +22,13 @@ const GATED: Expected = Expected::Abort(
      objects that own it",
 );
 
-/// Account 0 makes the object named `seed`.
+/// Creates the object of account 0 that is named `seed`.
 pub fn named(world: &mut World, seed: &[u8]) -> AccountAddress {
     world.must(0, "0x1::managed_object::create_named", &[], args![seed]);
     named_address(world.address(0), seed)
 }
 
-/// Who owns an object, by the view.
+/// Returns the owner of an object, by the view function.
 pub fn owner(world: &World, object: AccountAddress) -> String {
     let owner = world.view("0x1::object::owner", &[CORE], args![object]);
     owner[0].as_str().unwrap().to_owned()
@@ -38,7 +38,8 @@ fn is(world: &World, view: &str, object: AccountAddress) -> bool {
     world.view(view, &[CORE], args![object])[0] == true
 }
 
-/// A chain of `length` objects: account 0 owns the first, each owns the next. Gives the last.
+/// Creates a chain of `length` objects and returns the last. Account 0 owns the first object, and
+/// each object owns the next.
 fn chain_of(world: &mut World, length: u8) -> AccountAddress {
     let mut last = named(world, &[0]);
     for seed in 1..length {
@@ -296,7 +297,7 @@ fn views_derive_addresses_and_tell_what_is_there() {
     assert!(!is(&world, "0x1::object::is_untransferable", object));
 }
 
-/// Two objects may come to own each other; then nobody owns them, and no view runs on for ever.
+/// Two objects can become owners of each other. Views of such objects end with an error.
 #[test]
 fn a_circle_of_owners_ends_views() {
     let mut world = World::new();

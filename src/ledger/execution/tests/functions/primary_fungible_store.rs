@@ -1,5 +1,5 @@
-//! Cases of `0x1::primary_fungible_store`: with an asset of its own stores, and with the paired asset of
-//! the chain's coin.
+//! Cases of `0x1::primary_fungible_store`, with an asset that has its own stores, and with the
+//! paired asset of the chain's coin.
 
 use crate::functions::{
     Case, Expected, World, args,

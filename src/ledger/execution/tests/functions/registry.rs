@@ -1,4 +1,4 @@
-//! `0x1::registry`: records that are set and removed, the table and the streams behind them.
+//! Cases of `0x1::registry`: records that are set and removed, with their table and event streams.
 
 use crate::functions::{Case, Expected, World, args};
 use ledger_framework::modules::account::Account;
@@ -25,7 +25,7 @@ fn size(world: &World) -> Value {
         .remove(0)
 }
 
-/// The numbers that the first event of a transaction has in its stream, and the stream's own.
+/// Returns the creation number of the stream of an event, and the sequence number of the event.
 fn place(event: &ContractEvent) -> (u64, u64) {
     match event {
         ContractEvent::V1 {
@@ -146,7 +146,7 @@ fn set() -> Vec<Case> {
             Expected::Abort(NAME_LENGTH),
             |world| {
                 world.must(0, INITIALIZE, &[], args![]);
-                // Bytes count, not letters.
+                // The limit counts bytes, not characters.
                 world.call(0, SET, &[], args!["é".repeat(129), vec![1u8]])
             },
         ),
@@ -225,12 +225,12 @@ fn remove() -> Vec<Case> {
     ]
 }
 
-/// The time of the newest block, as JSON shows it.
+/// Returns the time of the newest block in JSON form.
 fn ledger_time(world: &World) -> String {
     world.chain.tip.timestamp_usecs.to_string()
 }
 
-/// Leaves account 0 the number of one more stream, where a registry needs two.
+/// Leaves account 0 one creation number, although a registry needs two.
 fn use_up_creation_numbers(world: &mut World) {
     let key = StateKey::resource(&world.address(0), &"0x1::account::Account".parse().unwrap());
     let mut account: Account = bcs::from_bytes(&world.chain.state[&key]).unwrap();

@@ -1,4 +1,4 @@
-//! Resource accounts.
+//! Cases of `0x1::resource_account`.
 
 use crate::functions::{Case, Expected, World, account::fresh_key, args};
 use ledger_crypto::HashValue;
@@ -24,7 +24,7 @@ fn address(world: &World, seed: &[u8]) -> AccountAddress {
     resource_address(world.address(0), seed)
 }
 
-/// The resource accounts that account 0 keeps, in their JSON form.
+/// Returns the resource accounts of account 0 in JSON form.
 fn kept(world: &World) -> serde_json::Value {
     let tag: ledger_types::StructTag = "0x1::resource_account::Container".parse().unwrap();
     let bytes = &world.chain.state[&StateKey::resource(&world.address(0), &tag)];
@@ -129,7 +129,7 @@ fn creation_refused() -> Vec<Case> {
                     &[],
                     args![b"seed".to_vec(), b"".to_vec(), 1_000_000_000u64],
                 );
-                // The creator's key signs for the resource account.
+                // The key of the creator signs for the resource account.
                 let revoke =
                     world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
                 let mut raw = world.chain.raw(&world.key(0), revoke);

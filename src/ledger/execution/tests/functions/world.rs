@@ -1,4 +1,5 @@
-//! The chain that a case runs on: development accounts that sign calls, and views to look with.
+//! The chain that a case runs on, with development accounts that sign calls and with view
+//! functions.
 
 use bytes::Bytes;
 use ledger_crypto::Ed25519PrivateKey;
@@ -12,20 +13,20 @@ use ledger_vm::Chain;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The BCS forms of arguments: `args![address, 5u64]`.
+/// Encodes each argument in BCS: `args![address, 5u64]`.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
 }
 pub(crate) use args;
 
-/// A fresh development chain.
+/// A new development chain.
 pub struct World {
     pub chain: MemoryChain,
-    /// What the newest transaction ran on, and the transaction.
+    /// The newest transaction and the chain before it.
     pub newest: Option<Newest>,
 }
 
-/// A transaction and the chain before it, so that it can be run again.
+/// A transaction and the chain before it, for a repeated execution.
 #[allow(dead_code, reason = "the bench of functions runs it again")]
 pub struct Newest {
     pub tip: ChainTip,
@@ -33,7 +34,7 @@ pub struct Newest {
     pub transaction: CheckedTransaction,
 }
 
-/// The types of a transaction's events but for the fee statement that closes them.
+/// Returns the types of the events of a transaction, without the fee statement at the end.
 pub fn event_types(executed: &ExecutedTransaction) -> Vec<String> {
     let mut types: Vec<String> = executed
         .events
@@ -60,17 +61,17 @@ impl World {
         &self.chain.chain
     }
 
-    /// The key of a development account.
+    /// Returns the key of a development account.
     pub fn key(&self, account: usize) -> Ed25519PrivateKey {
         development_accounts().remove(account).private_key
     }
 
-    /// The address of a development account.
+    /// Returns the address of a development account.
     pub fn address(&self, account: usize) -> AccountAddress {
         development_accounts()[account].address
     }
 
-    /// An entry function call, not yet signed.
+    /// Returns an entry function call, which is not signed.
     pub fn entry(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
         self.chain.call(function, type_args, args)
     }
@@ -122,7 +123,11 @@ impl World {
         block.transactions[1].clone()
     }
 
-    /// Runs a call that prepares the case: it must succeed.
+    /// Runs a call that prepares a case.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the call fails.
     pub fn must(
         &mut self,
         account: usize,
@@ -136,16 +141,17 @@ impl World {
         executed
     }
 
-    /// What a view function gives, each value in its JSON form.
+    /// Returns the values of a view function in JSON.
     ///
     /// # Panics
-    /// When it fails; the text tells how.
+    ///
+    /// Panics with the text of the failure if the function fails.
     pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
         self.try_view(function, type_args, args)
             .unwrap_or_else(|text| panic!("{function}: {text}"))
     }
 
-    /// What a view function gives, or the text of its failure.
+    /// Returns the values of a view function in JSON, or the text of its failure.
     pub fn try_view(
         &self,
         function: &str,
@@ -165,7 +171,7 @@ impl World {
             .collect())
     }
 
-    /// The balance of the chain's coin of a development account.
+    /// Returns the balance of a development account, in the smallest unit of the chain's coin.
     pub fn balance(&self, account: usize) -> u64 {
         self.chain.facts(&self.address(account)).balance
     }
@@ -178,7 +184,7 @@ impl World {
             .unwrap()
     }
 
-    /// The gas units of a transaction without those for storage.
+    /// Returns the gas units of a transaction without those for storage.
     #[allow(dead_code, reason = "the bench of functions compares it with time")]
     pub fn gas_without_storage(&self, executed: &ExecutedTransaction) -> u64 {
         let statement = self.fee_statement(executed);
@@ -190,7 +196,8 @@ impl World {
         executed.info.v0().gas_used - storage_fee.div_ceil(GAS_UNIT_PRICE)
     }
 
-    /// What a transaction paid, storage included, refunds taken off.
+    /// Returns the fee of a transaction with storage, minus the storage refund, in the smallest
+    /// unit of the chain's coin.
     pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
         let statement = self.fee_statement(executed);
         let refund: i128 = statement["storage_fee_refund_octas"]

@@ -1,15 +1,15 @@
-//! What two modules of the same name have otherwise.
+//! Differences between two modules of the same name.
 
 use super::module::{ErrorCodes, Function, Module, Struct};
 use std::{collections::BTreeMap, fmt};
 
-/// One fact that is otherwise in our framework.
+/// A fact in which this framework differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub kind: String,
     /// `module`, `module::name` or `module::Struct.field`.
     pub item: String,
-    /// Both sides, where both have one.
+    /// Values of both sides, if both have one.
     detail: String,
 }
 
@@ -22,7 +22,7 @@ impl Difference {
         }
     }
 
-    /// Makes the kind more exact by what else the reference says of the item.
+    /// Refines the kind by further facts about the item on the reference node.
     fn say_more(&mut self, module: &str, theirs: &Module) {
         let name = self
             .item
@@ -44,7 +44,7 @@ impl Difference {
         }
     }
 
-    /// Kind and item.
+    /// Returns kind and item.
     pub fn name(&self) -> String {
         format!("{} {}", self.kind, self.item)
     }
@@ -57,7 +57,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Collects differences.
+/// A collector of differences.
 #[derive(Default)]
 struct Found(Vec<Difference>);
 
@@ -71,7 +71,7 @@ impl Found {
         }
     }
 
-    /// Goes through two maps; `both` compares what stands in both.
+    /// Compares two maps. `both` compares the items that are in both.
     fn each<T>(
         &mut self,
         kind: &str,
@@ -164,14 +164,14 @@ impl Found {
 
     fn errors(&mut self, item: &str, ours: &ErrorCodes, theirs: &ErrorCodes) {
         self.check("error value", item, &ours.value, &theirs.value);
-        // Ours may raise it with fewer categories, not with others.
+        // This framework may raise the error with fewer categories, but not with others.
         if !ours.codes.is_subset(&theirs.codes) {
             self.check("error code", item, &ours.codes, &theirs.codes);
         }
     }
 }
 
-/// All that `ours` has otherwise than `theirs`.
+/// Returns the differences of `ours` from `theirs`.
 pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> {
     let mut found = Found::default();
     found.each(

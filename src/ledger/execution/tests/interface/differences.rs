@@ -1,4 +1,4 @@
-//! The differences that are wanted, each with its reason.
+//! The intended differences, each with its reason.
 
 use super::compare::Difference;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub struct Allowed {
 #[serde(deny_unknown_fields)]
 struct Entry {
     kind: String,
-    /// Items; `*` stands for all of the kind.
+    /// Items; `*` matches all items of the kind.
     items: Vec<String>,
     reason: String,
 }
@@ -34,7 +34,7 @@ impl Allowed {
         allowed
     }
 
-    /// Why this difference is there, if it may be.
+    /// Returns the reason for this difference, or `None` if it is not listed.
     pub fn reason(&self, difference: &Difference) -> Option<&str> {
         self.difference
             .iter()
@@ -45,7 +45,7 @@ impl Allowed {
             .map(|entry| entry.reason.as_str())
     }
 
-    /// What is listed and is no difference.
+    /// Returns the listed items that are no difference.
     pub fn without_difference(&self, differences: &[Difference]) -> Vec<String> {
         let mut past = Vec::new();
         for entry in &self.difference {
@@ -62,7 +62,7 @@ impl Allowed {
     }
 }
 
-/// Whether an item of the list is this one, or stands for all of its kind.
+/// Returns whether a listed item is `item` or matches all items of its kind.
 fn matches(listed: &str, item: &str) -> bool {
     listed == "*" || listed == item
 }

@@ -1,6 +1,8 @@
-//! The framework's interface against the reference's (`reference.json`): every difference of structs,
-//! functions and abort codes stands in `differences.toml` with its reason, and nothing stands there
-//! that is no difference any more. `cargo test -p ledger-execution --test all interface:: -- --nocapture` prints the list.
+//! The interface of the framework in comparison with that of the reference node (`reference.json`).
+//!
+//! `differences.toml` lists each difference of structs, functions, and abort codes with its reason.
+//! An entry without a difference fails the test. This command prints the list:
+//! `cargo test -p ledger-execution --test all interface:: -- --nocapture`
 
 mod compare;
 mod differences;
@@ -14,7 +16,7 @@ use ledger_vm::ModuleRegistry;
 use module::{Module, Reference};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The framework with the reference's vendor word, so that names are the same.
+/// Returns the framework with the vendor name of the reference node, so that the names are equal.
 fn registry() -> ModuleRegistry {
     module_registry(&"APTOS".parse().unwrap())
 }

@@ -1,4 +1,5 @@
-//! A module's interface in one form, whether it comes from the reference's facts or from our ABI.
+//! The interface of a module in one form, from the facts of the reference node or from an ABI of
+//! this framework.
 
 use ledger_types::{ModuleId, StructTag, TypeTag};
 use ledger_vm::ModuleRegistry;
@@ -6,14 +7,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The facts of the reference.
+/// The interface of the reference node.
 #[derive(Deserialize)]
 pub struct Reference {
     pub other_modules: Vec<String>,
     pub modules: BTreeMap<String, Module>,
 }
 
-/// A module.
+/// The interface of a module.
 #[derive(Deserialize, Debug)]
 pub struct Module {
     pub structs: BTreeMap<String, Struct>,
@@ -23,7 +24,7 @@ pub struct Module {
     pub errors: BTreeMap<String, ErrorCodes>,
 }
 
-/// A struct; the abilities in any order.
+/// A struct, with its abilities in any order.
 #[derive(Deserialize, Debug)]
 pub struct Struct {
     pub abilities: BTreeSet<String>,
@@ -36,7 +37,7 @@ pub struct Struct {
     pub group: Option<String>,
 }
 
-/// An entry or view function.
+/// An entry function or view function.
 #[derive(Deserialize, Debug)]
 pub struct Function {
     pub visibility: String,
@@ -47,7 +48,7 @@ pub struct Function {
     pub returns: Vec<String>,
 }
 
-/// An abort constant: its value, and the whole codes with which it is raised.
+/// An abort constant: its value and the full codes of its aborts.
 #[derive(Deserialize, Debug)]
 pub struct ErrorCodes {
     pub value: u64,
@@ -73,8 +74,8 @@ fn type_params(value: &Value) -> Vec<Vec<String>> {
 }
 
 impl Module {
-    /// A module of ours as its ABI shows it, with what the ABI does not show: resource groups and
-    /// abort codes.
+    /// Returns the interface of a module of this framework, from its ABI. Adds facts that the ABI
+    /// does not contain: resource groups and abort codes.
     pub fn of(registry: &ModuleRegistry, id: &ModuleId) -> Self {
         let abi = registry.module_abi(id).unwrap();
         let functions = |kind: &str| {
@@ -131,7 +132,8 @@ impl Struct {
         };
         let field = |field: &Value| (name(field), field["type"].as_str().unwrap().to_owned());
         let fields: Vec<_> = items(&abi["fields"]).map(field).collect();
-        // A struct without fields holds one hidden bool; the reference's facts leave it out.
+        // A struct without fields has one hidden field of type `bool`, which `reference.json`
+        // omits.
         let hidden = matches!(fields.as_slice(), [(name, _)] if name == "dummy_field");
         Self {
             abilities: texts(&abi["abilities"]).into_iter().collect(),

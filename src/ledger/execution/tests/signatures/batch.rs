@@ -1,4 +1,4 @@
-//! One verdict for a signature, whether it is checked alone or with others, and whatever it stands in.
+//! A signature has the same verdict alone, in a batch, and in each authenticator.
 
 use super::kit::{message, sign_with_torsion, signed_by, single_key};
 use bytes::Bytes;
@@ -19,20 +19,21 @@ use ledger_types::{
 };
 use proptest::prelude::*;
 
-/// A point of order 8.
+/// Returns a point of order 8.
 fn torsion() -> EdwardsPoint {
     let digits = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05";
     let point = CompressedEdwardsY(super::kit::bytes(digits)).decompress();
     point.expect("a point of small order")
 }
 
-/// How a signature is made, and whether it holds.
+/// A construction of a signature, which determines its validity.
 #[derive(Clone, Copy, Debug)]
 enum Making {
     Good,
     OtherMessage,
     FlippedBit(usize),
-    /// The parts of small order cancel out or do not: the equation with the cofactor takes both.
+    /// Components of small order, which may or may not cancel out. The equation with the cofactor
+    /// accepts both.
     MixedKeyAndNonce,
     MixedNonce,
     SmallKey,
@@ -84,7 +85,7 @@ fn making() -> impl Strategy<Value = Making> {
     ]
 }
 
-/// The authenticators that one ed25519 signature can stand in.
+/// Returns the authenticators that can contain one ed25519 signature.
 fn wrappings(key: &Ed25519PublicKey, signature: &Ed25519Signature) -> [AccountAuthenticator; 4] {
     let (any_key, any_signature) = (
         AnyPublicKey::Ed25519(key.clone()),
@@ -156,8 +157,8 @@ proptest! {
     }
 }
 
-/// Two forgeries whose errors cancel in a plain sum: `s` one higher in one, one lower in the other. The
-/// coefficients keep them apart.
+/// The errors of two forgeries cancel in a plain sum: `s` is one higher in the first and one lower
+/// in the second. The random coefficients prevent this.
 #[test]
 fn errors_do_not_cancel() {
     let key = Ed25519PrivateKey::from_seed(&[3; 32]);

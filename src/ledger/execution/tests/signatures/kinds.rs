@@ -1,5 +1,5 @@
-//! Keys of every kind, in sets and among several signers: which signatures are enough, and what a refusal
-//! says.
+//! Keys of all kinds, in multi-keys and among several signers: the required signatures, and the
+//! details of rejections.
 
 use super::kit::{message, raw, signed_by, single_key};
 use bytes::Bytes;
@@ -29,7 +29,7 @@ fn any(number: u8, message: &[u8]) -> (AnyPublicKey, AnySignature) {
     (key.public_key(), key.sign(message))
 }
 
-/// A set of the keys 0, 1, 2 ... of which these sign.
+/// Returns a multi-key of keys 0, 1, 2, and so on, of which `signers` sign.
 fn set(
     keys: u8,
     required: u8,
@@ -203,8 +203,8 @@ fn a_key_takes_signatures_of_its_own_kind_only() {
 const SECOND: AccountAddress = AccountAddress::from_low_u64(0xbeef);
 const PAYER: AccountAddress = AccountAddress::from_low_u64(0xf00d);
 
-/// A sponsored transaction of sender and one secondary signer; each signs with the fee payer address
-/// that is given for them.
+/// Returns a sponsored transaction with one secondary signer. Each signer signs a message with the
+/// fee payer address that is given for it.
 fn sponsored(
     sender: AccountAddress,
     second: AccountAddress,
@@ -218,7 +218,7 @@ fn sponsored(
     let authenticator = TransactionAuthenticator::FeePayer {
         sender: Box::new(of_ed25519(20, &message(sender))),
         secondary_signer_addresses: vec![SECOND],
-        // Half of this signer's keys are in the batch and half are not.
+        // The batch contains one of the two signatures of this signer.
         secondary_signers: vec![set(2, 2, &[0, 1], &[0b1100_0000], &two)],
         fee_payer_address: PAYER,
         fee_payer_signer: Box::new(of_ed25519(21, &message(payer))),
@@ -280,7 +280,7 @@ fn one_account_signs_one_message_with_all_its_keys() {
     );
 }
 
-/// Everybody of these signs this message, in the form with a payer.
+/// Returns an authenticator with a fee payer, in which each signer signs `message`.
 fn all_sign_with_payer(message: &[u8]) -> TransactionAuthenticator {
     TransactionAuthenticator::FeePayer {
         sender: Box::new(of_ed25519(20, message)),
@@ -342,7 +342,7 @@ fn what_is_signed_in_one_form_serves_in_no_other() {
     }
 }
 
-/// A transaction with this many secondary signers, who all sign.
+/// Returns a transaction with `secondary` secondary signers. All of them sign.
 fn multi_agent(secondary: usize) -> SignedTransaction {
     let raw = raw(1);
     let addresses: Vec<_> = (0..secondary as u64)
@@ -401,7 +401,7 @@ fn a_transaction_has_at_most_32_signatures() {
         invalid,
         "33 secondary signers are more than the 32",
     );
-    // They count over all signers, of sets of both kinds too.
+    // The limit counts the signatures of all signers, including those of both kinds of multi-keys.
     let message = message(1);
     let mut sets = multi_agent(2);
     if let TransactionAuthenticator::MultiAgent {
@@ -445,7 +445,7 @@ fn who_pays_signs_too() {
     );
 }
 
-/// Time to check a signature grows with what is signed.
+/// The time to check a signature grows with the size of the message.
 #[test]
 fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
     let mut large = multi_agent(SIGNATURES_MAX);

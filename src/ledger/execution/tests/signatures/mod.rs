@@ -1,5 +1,5 @@
-//! Signatures of every kind: published edge cases with the verdict under this ledger's rule, and what the
-//! rule promises: one verdict, whatever a signature stands in and whatever it is checked with.
+//! Signatures of all kinds: published edge cases with their verdicts under the rule of this ledger.
+//! A signature has the same verdict in each authenticator and in each batch.
 
 mod batch;
 mod kinds;

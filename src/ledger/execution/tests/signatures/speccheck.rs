@@ -1,5 +1,5 @@
-//! The twelve edge cases of ed25519 of "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko; SSR 2020,
-//! table 5), each with the verdict of this ledger's rule and the reason for it.
+//! The twelve edge cases of ed25519 from "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko;
+//! SSR 2020, table 5), each with its verdict under the rule of this ledger and the reason.
 
 use super::kit::bytes;
 use ledger_crypto::{
@@ -17,7 +17,7 @@ struct Case {
     reason: &'static str,
 }
 
-/// In the paper's order, counted from 0.
+/// Cases in the order of the paper, counted from 0.
 const CASES: [Case; 12] = [
     Case {
         message: "8c93255d71dcab10e8f379c26200f3c7bd5f09d9bc3068d3ef4edeb4853022b6",
@@ -125,7 +125,7 @@ fn the_twelve_cases() {
         let signature = Ed25519Signature(bytes(&format!("{}{}", case.nonce, case.scalar)));
         let verdict = key.verify(&[&message], &signature);
         assert_eq!(verdict, case.verdict, "case {number}: {}", case.reason);
-        // Among others, of which some hold and some do not, the verdict is the same.
+        // The verdict is the same in a batch that also contains an invalid signature.
         if let Ok(equation) = key.equation(&[&message], &signature) {
             let other = key
                 .equation(&[b"another message"], &signature)

@@ -1,4 +1,4 @@
-//! Kinds of signatures that the ledger reads in their real layout and refuses by name.
+//! Kinds of signatures that the ledger decodes in their real layout and rejects by name.
 
 use super::kit::{message, raw};
 use ledger_test_support::development_chain;
@@ -8,7 +8,7 @@ use ledger_types::{
 };
 use proptest::prelude::*;
 
-/// A byte vector in BCS.
+/// Encodes a byte vector in BCS.
 fn vector(bytes: &[u8]) -> Vec<u8> {
     bcs::to_bytes(bytes).expect("BCS")
 }
@@ -17,7 +17,7 @@ fn keyless_key() -> Vec<u8> {
     [vector(b"https://accounts.example"), vector(&[7; 32])].concat()
 }
 
-/// An ephemeral key and signature of ed25519.
+/// Returns an ephemeral ed25519 key and signature.
 fn ephemeral() -> (Vec<u8>, Vec<u8>) {
     (
         [&[0][..], &vector(&[1; 32])].concat(),
@@ -25,7 +25,7 @@ fn ephemeral() -> (Vec<u8>, Vec<u8>) {
     )
 }
 
-/// What follows the certificate in a keyless signature.
+/// Returns the part of a keyless signature that follows the certificate.
 fn after_certificate() -> Vec<u8> {
     let (key, signature) = ephemeral();
     let expiry_secs = 1_700_000_000u64.to_le_bytes();
@@ -38,7 +38,8 @@ fn after_certificate() -> Vec<u8> {
     .concat()
 }
 
-/// With a proof: Groth16 of 128 bytes, horizon, extra field, no other audience, the prover's signature.
+/// Returns a keyless signature with a proof: Groth16 proof of 128 bytes, horizon, extra field, no
+/// other audience, signature of the prover.
 fn with_proof() -> Vec<u8> {
     let (_, training_wheels) = ephemeral();
     let extra_field = [&[1][..], &vector(b"name")].concat();
@@ -56,7 +57,8 @@ fn with_proof() -> Vec<u8> {
     [proof, after_certificate()].concat()
 }
 
-/// With the token itself: signature, payload, claim, blinder, pepper of 31 bytes, no other audience.
+/// Returns a keyless signature with the token: signature, payload, claim, blinder, pepper of 31
+/// bytes, no other audience.
 fn with_token() -> Vec<u8> {
     let parts = [
         vector(&[4; 256]),
@@ -68,15 +70,17 @@ fn with_token() -> Vec<u8> {
     [&[1][..], &parts, &[6; 31], &[0], &after_certificate()].concat()
 }
 
-/// The signed bytes of a transaction whose sender has this authenticator.
+/// Returns the bytes of a signed transaction with this authenticator of the sender.
 fn signed(account_authenticator: &[u8]) -> Vec<u8> {
     const SINGLE_SENDER: u8 = 4;
     let raw = bcs::to_bytes(&raw(1)).expect("BCS");
     [&raw[..], &[SINGLE_SENDER], account_authenticator].concat()
 }
 
-/// An authenticator of each kind with the name of its refusal. The numbers are the wire's: single key is 2,
-/// abstract 5; keys are 3 keyless, 4 federated, 5 hash-based, signatures 3 keyless, 4 hash-based.
+/// Returns an authenticator of each kind, with its name in the rejection.
+///
+/// The numbers are those of the wire format. Authenticators: 2 single key, 5 abstract. Keys: 3
+/// keyless, 4 federated, 5 hash-based. Signatures: 3 keyless, 4 hash-based.
 fn kinds() -> Vec<(Vec<u8>, &'static str)> {
     let single_key = |key: &[u8], signature: &[u8]| [&[2][..], key, signature].concat();
     let federated = [&[4][..], &[9; 32], &keyless_key()].concat();
@@ -146,7 +150,7 @@ fn they_are_read_and_refused_by_name() {
     }
 }
 
-/// Whoever of the signers it is that signs so: none is looked at, let alone any curve.
+/// Any signer may have the unsupported kind. No signature and no curve point is checked before.
 #[test]
 fn they_are_refused_in_every_role() {
     for (authenticator, name) in kinds() {
@@ -172,7 +176,7 @@ fn they_are_refused_in_every_role() {
     }
 }
 
-/// In a set it is the kind that is named, also where its key does not sign.
+/// The rejection of a multi-key names the kind of a key even if that key does not sign.
 #[test]
 fn one_key_of_a_set_is_enough_to_refuse_it() {
     let key = ledger_crypto::Ed25519PrivateKey::from_seed(&[1; 32]);

@@ -1,5 +1,5 @@
-//! Passkeys: assertions that the test makes as an authenticator and a browser would, and every way in
-//! which one is none.
+//! Passkeys: assertions as an authenticator and a browser create them, and each form of an invalid
+//! assertion.
 
 use super::kit::{message, signed_by, single_key};
 use bytes::Bytes;
@@ -11,15 +11,15 @@ use ledger_types::{
 };
 use p256::ecdsa::{Signature, SigningKey, signature::hazmat::PrehashSigner};
 
-/// The number of the transaction that is signed: one whose challenge has a letter in which base64url
-/// differs from base64.
+/// Number of the signed transaction. Its challenge has a character in which base64url differs from
+/// base64.
 const NUMBER: u64 = 1;
 
 fn key() -> SigningKey {
     SigningKey::from_slice(&[5; 32]).expect("a scalar")
 }
 
-/// What the browser passes on for a challenge.
+/// Returns the client data of a browser for a challenge.
 fn client_data(kind: &str, challenge: &str) -> String {
     format!(
         r#"{{"type":"{kind}","challenge":"{challenge}","origin":"https://wallet.example","crossOrigin":false}}"#
@@ -30,7 +30,7 @@ fn challenge() -> String {
     webauthn::challenge(&[&message(NUMBER)])
 }
 
-/// An assertion over this client data, with the `s` that is taken.
+/// Returns an assertion over this client data, with the accepted `s`.
 fn assertion(client_data: &[u8]) -> Assertion {
     let mut assertion = Assertion {
         signature: AssertionSignature::Secp256r1Ecdsa(Bytes::new()),
@@ -80,7 +80,7 @@ fn assert_refused(assertion: Assertion, rule: &str) {
 fn an_assertion_over_the_transaction_holds() {
     let text = client_data("webauthn.get", &challenge());
     assert_eq!(check(assertion(text.as_bytes())), Ok(()));
-    // Escapes are another form of the same text, which is signed as it stands.
+    // A JSON escape is another form of the same text, and the signature covers the form as sent.
     let escaped = text.replace("webauthn", "web\\u0061uthn");
     assert_eq!(check(assertion(escaped.as_bytes())), Ok(()));
 }
@@ -188,7 +188,8 @@ fn an_assertion_has_a_greatest_size() {
     let text = client_data("webauthn.get", &challenge());
     let padded = |size_bytes: usize| {
         let shortest = bcs::serialized_size(&assertion(text.as_bytes())).expect("BCS");
-        // One byte more for the length of what is longer than 127 bytes is in the shortest form already.
+        // The shortest form has more than 127 bytes already, so padding does not extend its length
+        // prefix.
         assertion(format!("{text}{}", " ".repeat(size_bytes - shortest)).as_bytes())
     };
     let largest = padded(webauthn::ASSERTION_BYTES_MAX);

@@ -1,6 +1,7 @@
-//! Project Wycheproof's vectors. Where our verdict differs from theirs it is for one of two reasons, which
-//! are counted: `s` in its upper half, which they take and we do not; and forms of a signature that `r || s`
-//! cannot have, which they give in DER and nobody can give here.
+//! The test vectors of Project Wycheproof. Verdicts differ for two reasons, which the tests count:
+//!
+//! * `s` is in the upper half of its range. Wycheproof accepts it, this ledger does not.
+//! * A signature in DER has a form that `r || s` cannot express, so it cannot occur here.
 
 use ledger_crypto::{
     Ed25519PublicKey, Ed25519Signature,
@@ -9,16 +10,17 @@ use ledger_crypto::{
 use sha2::{Digest, Sha256};
 use wycheproof::{TestResult, ecdsa, eddsa};
 
-/// How many cases of a set had which end.
+/// Number of cases of a set, by verdict.
 #[derive(Default, Debug, PartialEq, Eq)]
 struct Counts {
     /// Accepted, as expected.
     accepted: usize,
-    /// Refused, as expected.
+    /// Rejected, as expected.
     refused: usize,
-    /// Valid but for a high `s`: refused here, for `(r, -s)` is a second signature of the message.
+    /// Valid except for a high `s`. Rejected here, because `(r, -s)` is a second signature of the
+    /// message.
     high_scalar: usize,
-    /// Not expressible as bytes of the length that the wire has, all of them invalid.
+    /// Not expressible in bytes of the length of the wire format. All of them are invalid.
     other_form: usize,
 }
 
@@ -50,7 +52,7 @@ fn ed25519() {
             }) += 1;
         }
     }
-    // No case of theirs is one that only the equation with the cofactor accepts or refuses.
+    // The set has no case whose verdict depends on the cofactor in the equation.
     assert_eq!(
         counts.accepted + counts.refused + counts.other_form,
         set.number_of_tests
@@ -66,13 +68,13 @@ fn ed25519() {
     );
 }
 
-/// Half of the orders of the two groups, rounded down: the highest `s` that is taken.
+/// Highest accepted `s`: half of the group order of each curve, rounded down.
 const SECP256K1_HALF: &str = "7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0";
 const SECP256R1_HALF: &str = "7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8";
 
-/// A function of a curve and its hash, over key, message and signature.
+/// A verification function of a curve and its hash, for key, message, and signature.
 type Verify = fn(&[u8], &[u8], &[u8]) -> Result<(), EcdsaError>;
-/// Reads `r || s` from a form of a signature, if it has that.
+/// A conversion of a signature to `r || s`, or `None` if the signature has no such form.
 type Form = fn(&[u8]) -> Option<Vec<u8>>;
 
 fn secp256k1_sha256(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), EcdsaError> {
@@ -87,18 +89,18 @@ fn secp256r1_sha256(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), 
     secp256r1::verify_digest(key, &Sha256::digest(message).into(), signature)
 }
 
-/// The form of the wire: the bytes as they are, whatever their length.
+/// Returns the bytes unchanged, as in the wire format, regardless of their length.
 fn p1363(signature: &[u8]) -> Option<Vec<u8>> {
     Some(signature.to_vec())
 }
 
-/// Strict DER with scalars in range.
+/// Decodes strict DER with scalars in range.
 fn der(signature: &[u8]) -> Option<Vec<u8>> {
     let signature = k256::ecdsa::Signature::from_der(signature).ok()?;
     Some(signature.to_bytes().to_vec())
 }
 
-/// Runs a set.
+/// Runs a set and returns its verdicts.
 fn run(name: ecdsa::TestName, half_order: &str, verify: Verify, form: Form) -> Counts {
     let half_order = hex::decode(half_order).expect("hex digits");
     let set = ecdsa::TestSet::load(name).expect("a set of vectors");
@@ -161,7 +163,7 @@ fn secp256k1_with_sha_256() {
     );
 }
 
-/// The set for chains that refuse a high `s` too: nothing differs.
+/// The set is for chains that also reject a high `s`, so no verdict differs.
 #[test]
 fn secp256k1_as_bitcoin_takes_it() {
     let name = ecdsa::TestName::EcdsaSecp256k1Sha256Bitcoin;

@@ -1,8 +1,8 @@
-//! The verdicts of batched checks beside those of `ed25519-zebra`, which implements ZIP-215.
+//! Verdicts of batched checks in comparison with `ed25519-zebra`, which implements ZIP-215.
 //!
 //! Both rules have the same equation. ZIP-215 also accepts points of small order and encodings that
-//! are not canonical. Both implementations use curve25519-dalek, so the comparison covers the rules and
-//! the equation, not the arithmetic.
+//! are not canonical. Both implementations use curve25519-dalek, so the comparison covers the rules
+//! and the equation, not the arithmetic.
 
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
@@ -20,9 +20,10 @@ use sha2::{Digest as _, Sha512};
 
 /// Number of batches, with up to [`BATCH_MAX`] signatures each.
 const BATCHES: usize = 200;
+/// Maximum number of signatures in a batch.
 const BATCH_MAX: usize = 40;
 
-/// A key or nonce point: its encoding, and its discrete logarithm apart from a part of small order.
+/// A key or nonce point: its encoding, and the discrete logarithm of its prime-order component.
 struct Part {
     encoding: [u8; 32],
     logarithm: Scalar,
@@ -35,7 +36,8 @@ struct Case {
     message: [u8; 4],
 }
 
-/// Returns a point of the prime-order group, one with an added point of order 8, or one of small order.
+/// Returns a point of the prime-order group, of mixed order (with a part of order 8), or of small
+/// order.
 fn part(random: &mut Rng) -> Part {
     let torsion: EdwardsPoint = CompressedEdwardsY(bytes(
         "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -72,7 +74,7 @@ fn part(random: &mut Rng) -> Part {
     }
 }
 
-/// Returns a case that satisfies the equation, with one flipped bit in one of four cases.
+/// Returns a case that satisfies the equation. One case in four has one flipped bit.
 fn case(random: &mut Rng) -> Case {
     let (key, nonce) = (part(random), part(random));
     let mut message = random.u32(..).to_le_bytes();
@@ -125,7 +127,7 @@ fn zebra_accepts(case: &Case) -> bool {
     })
 }
 
-/// Returns whether an encoding is that of a point of small order, or not canonical.
+/// Returns whether an encoding is that of a point of small order or is not canonical.
 fn is_small_or_not_canonical(encoding: [u8; 32]) -> bool {
     CompressedEdwardsY(encoding)
         .decompress()

@@ -1,13 +1,15 @@
-//! The ZIP-215 set: all pairs of the 14 encodings that points of small order have, as key and as `R`,
-//! with `s = 0`, which the rule of ZIP-215 accepts. That rule keeps a chain valid whose old blocks have such
-//! signatures; here are no old blocks, and what they prove is nothing: with such a key and `s = 0` anyone
-//! signs anything. All are refused.
+//! The ZIP-215 set: all pairs of the 14 encodings of points of small order, as key and as `R`, with
+//! `s = 0`.
+//!
+//! ZIP-215 accepts them, so that a chain whose old blocks contain such signatures stays valid. This
+//! ledger has no such blocks and rejects all of them: anyone can sign any message for such a key
+//! with `s = 0`.
 
 use super::kit::bytes;
 use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, SignatureError};
 
-/// The encodings with `y` below the prime: the eight points, and the two with `x = 0` once more with a
-/// sign bit.
+/// Encodings with `y` below the prime: the eight points, and the two points with `x = 0` again with
+/// a sign bit.
 const REDUCED: [&str; 10] = [
     "0100000000000000000000000000000000000000000000000000000000000000",
     "0100000000000000000000000000000000000000000000000000000000000080",
@@ -20,7 +22,8 @@ const REDUCED: [&str; 10] = [
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
 ];
-/// Those with `y` at or above it: the prime itself is 0 again, one more is 1 again.
+
+/// Encodings with `y` at or above the prime. The prime encodes 0, and the prime plus one encodes 1.
 const NOT_REDUCED: [&str; 4] = [
     "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
@@ -28,7 +31,7 @@ const NOT_REDUCED: [&str; 4] = [
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-/// Returns every encoding, with whether it is reduced.
+/// Returns all encodings, each with a flag that is set if it is reduced.
 pub(super) fn encodings() -> Vec<([u8; 32], bool)> {
     let reduced = REDUCED.map(|digits| (bytes(digits), true));
     let not_reduced = NOT_REDUCED.map(|digits| (bytes(digits), false));

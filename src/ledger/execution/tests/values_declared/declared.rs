@@ -1,4 +1,4 @@
-//! The declared structs as their ABI shows them, and the type arguments that the tests give them.
+//! The declared structs of the ABI, and the type arguments of the tests.
 
 use ledger_framework::{FRAMEWORK_VERSION, module_registry};
 use ledger_types::{AccountAddress, ModuleId, TypeTag};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 pub static FRAMEWORK: LazyLock<ModuleRegistry> =
     LazyLock::new(|| module_registry(&"APTOS".parse().unwrap()));
 
-/// A declared struct as its ABI shows it.
+/// A declared struct of the ABI.
 pub struct Declared {
     pub name: String,
     constraints: Vec<Vec<String>>,
@@ -24,7 +24,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap()
 }
 
-/// All of them.
+/// All declared structs.
 pub static DECLARED: LazyLock<Vec<Declared>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for module in FRAMEWORK.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION) {
@@ -51,7 +51,7 @@ pub static DECLARED: LazyLock<Vec<Declared>> = LazyLock::new(|| {
 });
 
 impl Declared {
-    /// The struct with each of some type arguments; once without where it takes none.
+    /// Returns the struct with several type arguments, or once if it has no type parameters.
     pub fn instances(&self) -> Vec<TypeTag> {
         let arguments = [
             "u8",
@@ -80,7 +80,7 @@ impl Declared {
         (0..count).map(instance).collect()
     }
 
-    /// The fields with type arguments put in.
+    /// Returns the fields with substituted type arguments.
     pub fn resolved(&self, type_args: &[TypeTag]) -> Vec<(String, TypeTag)> {
         let fields = self.fields.iter();
         fields
@@ -89,8 +89,8 @@ impl Declared {
     }
 }
 
-/// A type of the ABI with type arguments for `T0`, `T1` and so on. Words are parameters only where no
-/// name of a module or struct stands.
+/// Replaces `T0`, `T1`, and so on in a type of the ABI by type arguments. A word is a parameter
+/// only if it is not part of the name of a module or a struct.
 fn substitute(text: &str, type_args: &[TypeTag]) -> String {
     let mut substituted = String::new();
     let mut rest = text;
@@ -110,7 +110,7 @@ fn substitute(text: &str, type_args: &[TypeTag]) -> String {
     substituted + rest
 }
 
-/// Every declared struct, with type arguments.
+/// Returns all declared structs with type arguments.
 pub fn instances() -> impl Iterator<Item = TypeTag> {
     DECLARED.iter().flat_map(Declared::instances)
 }

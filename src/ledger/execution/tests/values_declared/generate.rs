@@ -1,4 +1,4 @@
-//! Arbitrary values of a type in both their forms, made without the code under test.
+//! Arbitrary values of a type in JSON and BCS, generated without the code under test.
 
 use super::declared::DECLARED;
 use ethnum::{I256, U256};
@@ -6,10 +6,10 @@ use ledger_types::TypeTag;
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Map, Value, json};
 
-/// A value: its JSON and its BCS.
+/// A value in JSON and in BCS.
 pub type Forms = (Value, Vec<u8>);
 
-/// JSON numbers up to 32 bits, decimal text above.
+/// Numbers of up to 32 bits are JSON numbers, larger ones decimal text.
 macro_rules! integers {
     ($strategy:expr, $as_text:literal) => {
         $strategy
@@ -71,7 +71,7 @@ fn field(name: &'static str) -> impl Fn(Forms) -> Forms {
     move |(value, bytes)| (json!({ name: value }), bytes)
 }
 
-/// Values of a type.
+/// Returns arbitrary values of a type.
 pub fn values(tag: &TypeTag) -> BoxedStrategy<Forms> {
     let wide = |bytes: [u8; 32]| bytes;
     match tag {

@@ -1,7 +1,7 @@
-//! Values of every declared struct, found through the ABI: arbitrary ones between JSON and BCS and
-//! back, against an encoder of this test's own; and garbage, which is refused or is a value.
+//! Values of each declared struct of the ABI. Arbitrary values are converted between JSON and BCS
+//! and compared with an encoder of the tests. Garbage is rejected or is a valid value.
 //!
-//! The seed is fixed, so that a failure comes again; `PROPTEST_CASES` asks for more cases.
+//! The seed is fixed, so that failures are reproducible. `PROPTEST_CASES` sets the number of cases.
 
 mod declared;
 mod generate;
@@ -17,17 +17,17 @@ use proptest::{
 };
 use serde_json::Value;
 
-/// The first seed of all generators in this file.
+/// Seed of all generators in this file.
 const SEED: u64 = 0x7661_6c75;
 
-/// Runs `check` on values of `strategy`, on one `share`th of the usual number of cases.
+/// Runs `check` on values of `strategy`, with the usual number of cases divided by `share`.
 fn check<S: Strategy>(
     strategy: &S,
     share: u32,
     check: impl Fn(S::Value) -> Result<(), TestCaseError>,
 ) {
     let config = ProptestConfig {
-        // A share of what is asked for, since every declared struct gets as many.
+        // Divided, because each declared struct gets this number of cases.
         cases: ProptestConfig::default().cases.div_ceil(share),
         rng_seed: RngSeed::Fixed(SEED),
         failure_persistence: None,
@@ -94,7 +94,7 @@ fn every_kind_of_type_goes_to_json_and_back() {
 
 #[test]
 fn no_declared_struct_is_empty() {
-    // The bound on the length of vectors counts on a byte for each item.
+    // The limit on the length of vectors relies on at least one byte per item.
     for declared in DECLARED.iter() {
         assert!(
             !declared.fields.is_empty(),
@@ -130,7 +130,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What is taken as a value of the type is one: it prints, and what prints is taken again.
+/// Checks that accepted bytes are a value of the type: they convert to JSON and back.
 fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
     let value = FRAMEWORK.value_to_json(tag, bytes);
     prop_assert!(
@@ -143,7 +143,7 @@ fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
     holds(tag, &value.unwrap(), bytes)
 }
 
-/// Puts `garbage` in the place of one part of `value`, by `choices` on the way down.
+/// Replaces one part of `value` by `garbage`. `choices` selects the part on each level.
 fn spoil(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
     let parts: Vec<&mut Value> = match value {
         Value::Array(items) => items.iter_mut().collect(),
@@ -186,7 +186,7 @@ fn garbage_in_bytes_is_refused_or_is_a_value() {
             vec(any::<u8>(), 0..9),
         );
         check(&part, 4, |((_, mut bytes), place, garbage)| {
-            // One byte otherwise, the rest cut off, or more behind.
+            // Replaces one byte, truncates the rest, or appends bytes.
             let place = place.index(bytes.len());
             bytes.splice(place..(place + garbage.len() / 4).min(bytes.len()), garbage);
             match FRAMEWORK.value_to_json(&tag, &bytes) {
@@ -198,7 +198,7 @@ fn garbage_in_bytes_is_refused_or_is_a_value() {
                         tag
                     );
                 }
-                // Text that is no UTF-8 is shown, and is no input.
+                // Text that is not UTF-8 has a JSON form, which is not accepted as input.
                 Ok(_) | Err(_) => {}
             }
             Ok(())

@@ -1,5 +1,5 @@
-//! The Rust types of the modules are what they declare: they read and write the bytes of the declared
-//! fields, which are made here from the ABI alone.
+//! The Rust types of the modules match their declarations: they read and write the bytes of the
+//! declared fields. The test generates these bytes from the ABI alone.
 
 use super::{
     check,
@@ -12,7 +12,7 @@ use ledger_vm::{MoveStruct, MoveType};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A declared struct, and what its Rust type makes of bytes.
+/// A declared struct, with a function that decodes and encodes its Rust type.
 struct RustForm {
     tag: TypeTag,
     recode: fn(&[u8]) -> bcs::Result<Vec<u8>>,
@@ -30,7 +30,7 @@ fn struct_form<T: MoveStruct>() -> RustForm {
     rust_form::<T>(FRAMEWORK.tag_of::<T>(&type_args).into())
 }
 
-/// The generic ones, each with type arguments.
+/// Returns the generic structs, each with type arguments.
 fn generic_forms() -> Vec<RustForm> {
     fn form<T: MoveType>(tag: &str) -> RustForm {
         rust_form::<T>(tag.parse().unwrap())
@@ -53,7 +53,7 @@ fn generic_forms() -> Vec<RustForm> {
     ]
 }
 
-/// Declared for what their names say: no Rust type reads their values.
+/// Structs that are declared for their names only. No Rust type reads their values.
 const WITHOUT_RUST_TYPE: &[&str] = &["0x1::aptos_coin::AptosCoin", "0x1::ed25519::SignedMessage"];
 
 macro_rules! rust_forms {
@@ -62,7 +62,7 @@ macro_rules! rust_forms {
     };
 }
 
-/// Those without type parameters, and those whose parameters no field holds.
+/// Returns the structs without type parameters, and those whose fields do not depend on them.
 fn struct_forms() -> Vec<RustForm> {
     rust_forms! {
         account {

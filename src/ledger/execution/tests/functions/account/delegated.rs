@@ -1,4 +1,4 @@
-//! Changes of keys by an account that was offered the right.
+//! Cases of key rotations by an account that holds the rotation capability.
 
 use super::{
     BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer,
@@ -14,13 +14,14 @@ const NOT_OFFERED: Expected = Expected::Abort(
     "0x1::account: ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address",
 );
 
-/// Account 0 offers account 1 the right to change its key.
+/// Offers the rotation capability of account 0 to account 1.
 fn offered(world: &mut World) {
     let args = rotation_offer(world, 1);
     world.must(0, "0x1::account::offer_rotation_capability", &[], args);
 }
 
-/// Account 1 changes the key of account 0 to a new key, which signs `message` or the right one.
+/// Rotates the key of account 0 to a new key, by account 1. The new key signs `message`, or the
+/// valid challenge if that is `None`.
 fn by_delegate(world: &mut World, message: Option<&[u8]>) -> ExecutedTransaction {
     let (offerer, delegate, new) = (world.address(0), world.address(1), fresh_key(101));
     let right = challenge(

@@ -1,4 +1,4 @@
-//! Accounts: their keys and who may change them, and the rights that they offer.
+//! Cases of `0x1::account`: key rotations, and capabilities that accounts offer.
 
 mod delegated;
 mod offers;
@@ -43,7 +43,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// A key that no development account has.
+/// Returns a key that no development account has.
 pub fn fresh_key(number: u8) -> Ed25519PrivateKey {
     Ed25519PrivateKey::from_seed(&[number; 32])
 }
@@ -60,7 +60,7 @@ fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Vec<u8> {
     key.sign(message).0.to_vec()
 }
 
-/// Three keys of which `threshold` must sign, as a multi-ed25519 key.
+/// Returns a multi-ed25519 key of three keys, of which `threshold` must sign.
 fn multi_key(threshold: u8) -> Vec<u8> {
     let keys = [101, 102, 103].map(fresh_key);
     keys.iter()
@@ -69,7 +69,7 @@ fn multi_key(threshold: u8) -> Vec<u8> {
         .collect()
 }
 
-/// The signatures of keys of [`multi_key`] by their numbers, under their bitmap.
+/// Returns a multi-ed25519 signature by the keys of [`multi_key`] with the indices `signers`.
 fn multi_signature(message: &[u8], signers: &[u8]) -> Vec<u8> {
     let bitmap = signers
         .iter()
@@ -84,12 +84,12 @@ fn multi_hashed(threshold: u8) -> HashValue {
     authentication_key(&multi_key(threshold), Scheme::MultiEd25519)
 }
 
-/// The bytes that stand before the fields of a signed struct of the module.
+/// Returns the bytes before the fields of a signed struct of the module.
 fn signed_prefix(name: &str) -> Vec<u8> {
     bcs::to_bytes(&(AccountAddress::ONE, "account", name)).unwrap()
 }
 
-/// Runs a call of a development account that signs with `key`, which became its key.
+/// Runs a call of a development account that signs with `key`, its key after a rotation.
 fn call_with(
     world: &mut World,
     account: usize,
@@ -110,7 +110,7 @@ fn call_with(
     block.transactions[1].clone()
 }
 
-/// The event of this type, in its JSON form.
+/// Returns the event of this type in JSON form.
 fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_json::Value {
     let tag = format!("0x1::account::{name}");
     let event = executed
@@ -128,7 +128,8 @@ fn in_hex(bytes: &[u8]) -> serde_json::Value {
     format!("0x{}", hex::encode(bytes)).into()
 }
 
-/// What is signed when a transaction of `sender` changes the key of `originator`, which is `current`.
+/// Returns the signed message of a rotation of the key of `originator` from `current`, in a
+/// transaction of `sender`.
 fn challenge(
     world: &World,
     sender: AccountAddress,
@@ -143,7 +144,7 @@ fn challenge(
     bytes
 }
 
-/// The account of a key by the table.
+/// Returns the address of a key in the table of originating addresses.
 fn recorded(world: &World, key: &[u8]) -> serde_json::Value {
     let key = AccountAddress::new(key.try_into().unwrap());
     world.view("0x1::account::originating_address", &[], args![key])[0]["vec"].clone()

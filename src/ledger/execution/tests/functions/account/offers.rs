@@ -1,4 +1,4 @@
-//! Rights that accounts offer and take back.
+//! Cases of capabilities that accounts offer and revoke.
 
 use super::{BAD_PROOF, BAD_SCHEME, fresh_key, public_bytes, signature, signed_prefix};
 use crate::functions::{Case, Expected, World, args};
@@ -38,7 +38,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// The arguments with which account 0 offers the account of that number the right to change its key.
+/// Returns the arguments that offer the rotation capability of account 0 to account `recipient`.
 pub fn rotation_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let (key, recipient) = (world.key(0), world.address(recipient));
     let source = world.address(0);
@@ -54,7 +54,7 @@ pub fn rotation_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     ]
 }
 
-/// The arguments with which account 0 offers the account of that number the right to sign.
+/// Returns the arguments that offer the signer capability of account 0 to account `recipient`.
 fn signer_offer(world: &World, recipient: usize) -> Vec<Vec<u8>> {
     let (key, recipient) = (world.key(0), world.address(recipient));
     let source = world.address(0);
@@ -79,7 +79,7 @@ fn offer_signer(world: &mut World, recipient: usize) -> ExecutedTransaction {
     world.call(0, OFFER_SIGNER, &[], args)
 }
 
-/// Sees to whom account 0 offers a right: `kind` is `rotation` or `signer`.
+/// Asserts that account 0 offers a capability to `to`; `kind` is `rotation` or `signer`.
 fn assert_offered(world: &World, kind: &str, to: Option<AccountAddress>) {
     let address = world.address(0);
     let is_offered = format!("0x1::account::is_{kind}_capability_offered");

@@ -1,4 +1,4 @@
-//! Changes of keys that both keys sign.
+//! Cases of key rotations that both keys sign.
 
 use super::{
     BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, BAD_PROOF, BAD_SCHEME, PROVEN, call_with, challenge, event,
@@ -20,7 +20,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// The arguments of a rotation of a development account from the key that it has to a single key.
+/// Returns the arguments of a rotation of a development account from its key to a single key.
 fn to_key(
     world: &World,
     account: usize,
@@ -39,7 +39,7 @@ fn to_key(
     ]
 }
 
-/// The arguments of a rotation of account 0 to two of three keys, of which `signers` sign.
+/// Returns the arguments of a rotation of account 0 to a two-of-three key, signed by `signers`.
 fn to_multi_key(world: &World, signers: &[u8]) -> Vec<Vec<u8>> {
     let (address, from) = (world.address(0), world.key(0));
     let message = challenge(world, address, address, &hashed(&from), &multi_key(2));
@@ -130,14 +130,14 @@ fn proven() -> Vec<Case> {
     ]
 }
 
-/// A rotation of account 0 to a new key in which one argument is another.
+/// Rotates account 0 to a new key with one replaced argument.
 fn changed(world: &mut World, place: usize, argument: Vec<u8>) -> ExecutedTransaction {
     let mut args = to_key(world, 0, &world.key(0), &fresh_key(101));
     args[place] = argument;
     world.call(0, ROTATE, &[], args)
 }
 
-/// A BCS byte vector.
+/// Encodes a byte vector in BCS.
 fn bytes(bytes: &[u8]) -> Vec<u8> {
     bcs::to_bytes(&bytes).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Changes of keys without a proof.
+//! Cases of key rotations without a proof.
 
 use super::{
     BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, MALFORMED, event, fresh_key, hashed, in_hex, multi_key,
@@ -19,14 +19,14 @@ fn from_public_key(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransac
     world.call(0, FROM_PUBLIC_KEY, &[], args![scheme, key])
 }
 
-/// An ed25519 key in the form that names its kind.
+/// Returns an ed25519 key in the form with a scheme prefix.
 fn any_key() -> Vec<u8> {
     let mut key = vec![0, 32];
     key.extend(public_bytes(&fresh_key(101)));
     key
 }
 
-/// A set of such keys, of which `required` must sign.
+/// Returns a set of `keys` keys of [`any_key`], of which `required` must sign.
 fn any_keys(keys: u8, required: u8) -> Vec<u8> {
     let keys = std::iter::once(keys).chain((0..keys).flat_map(|_| any_key()));
     keys.chain([required]).collect()
@@ -34,7 +34,7 @@ fn any_keys(keys: u8, required: u8) -> Vec<u8> {
 
 const TO_PUBLIC_KEY: Expected = Expected::Success(&["0x1::account::KeyRotationToPublicKey"]);
 
-/// Rotates account 0 and sees that its key is the hash of the public key and the scheme.
+/// Rotates account 0 and asserts that its authentication key is the hash of public key and scheme.
 fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     let executed = from_public_key(world, scheme, key);
     let hash = HashValue::sha3_of(&[key, &[scheme]]);

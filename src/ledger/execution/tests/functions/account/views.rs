@@ -1,4 +1,4 @@
-//! Views of accounts that were never written, and of rights that nobody was offered.
+//! Views of accounts without a resource, and of capabilities that are not offered.
 
 use crate::functions::{World, args};
 use ledger_types::AccountAddress;
@@ -44,7 +44,7 @@ fn an_account_reads_as_written() {
     let address = world.address(0);
     assert_eq!(view(&world, "exists_at", address), true);
     assert_eq!(view(&world, "get_sequence_number", address), "1");
-    // Two streams of the account, two of its coin store.
+    // Two streams belong to the account, two to its coin store.
     assert_eq!(view(&world, "get_guid_next_creation_num", address), "4");
     assert_eq!(
         view(&world, "get_authentication_key", address),

@@ -1,4 +1,4 @@
-//! Making a coin.
+//! Cases of the initialization of a coin.
 
 use super::abandoned;
 use crate::functions::{
@@ -41,7 +41,7 @@ fn initialize() -> Vec<Case> {
             MADE,
             |world| {
                 let coin = moon();
-                // The longest of everything.
+                // Name, symbol, and decimals have their maximum.
                 let executed = described(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
                 let seen = |name: &str| view(world, name, &coin, vec![]);
                 assert_eq!(seen("name"), json!("n".repeat(32)));
@@ -156,7 +156,7 @@ fn refused_initialize() -> Vec<Case> {
                     account(0),
                     [argument.as_str(); 8].join(", ")
                 );
-                // The parser takes it no more, so it is put together.
+                // The parser rejects a type of this length, so the test assembles it.
                 let mut tag: StructTag = moon().parse().unwrap();
                 tag.type_args = vec![argument.parse::<TypeTag>().unwrap(); 8];
                 assert!(coin.len() > 4_096 && coin.parse::<StructTag>().is_err());

@@ -1,4 +1,4 @@
-//! Cases of `0x1::managed_coin` and of the supply that it changes.
+//! Cases of `0x1::managed_coin`, and of the supply that it changes.
 
 mod initialize;
 mod supply;
@@ -14,7 +14,7 @@ const NO_CAPABILITIES: Expected = Expected::Abort(
     "0x1::managed_coin: ENO_CAPABILITIES(0x60001): the account does not hold the capabilities of this coin",
 );
 
-/// What a change of a store's frozen mark tells.
+/// Events of a change of the frozen flag of a store.
 const FROZEN_TOLD: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -167,7 +167,7 @@ fn giving_up() -> Vec<Case> {
     ]
 }
 
-/// A coin whose capabilities were given up, of which account 0 holds 10.
+/// Creates a coin, mints 10 units to account 0, and destroys the capabilities of the coin.
 fn abandoned(world: &mut World) -> String {
     let coin = funded(world, &[10]);
     world.must(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![]);

@@ -1,4 +1,4 @@
-//! Minting and burning.
+//! Cases of minting and burning.
 
 use super::{NO_CAPABILITIES, abandoned};
 use crate::functions::{
@@ -11,7 +11,7 @@ use crate::functions::{
 use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
 use serde_json::json;
 
-/// What the first coins of an account tell.
+/// Events of the first deposit to an account.
 const FIRST: Expected =
     Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
 
@@ -84,7 +84,7 @@ fn minting() -> Vec<Case> {
     ]
 }
 
-/// Puts the supply of the coin of account 0 where no number of calls would bring it in a lifetime.
+/// Sets the supply of the coin of account 0 to a value that calls could not reach in a lifetime.
 fn set_supply(world: &mut World, coin: &str, supply: u128) {
     let info: StructTag = format!("0x1::coin::CoinInfo<{coin}>").parse().unwrap();
     let key = StateKey::resource(&account(0), &info);

@@ -1,5 +1,5 @@
-//! Cases of `0x1::managed_fungible_asset`: making an asset and naming it; what its manager does with it
-//! and what owners of stores do stand in files of their own.
+//! Cases of `0x1::managed_fungible_asset`: creation and metadata of an asset. Modules of their own
+//! have the cases of the manager and of the owners of stores.
 
 mod powers;
 mod stores;
@@ -21,7 +21,7 @@ const NOTHING: Expected = Expected::Success(&[]);
 const CREATE: &str = "0x1::managed_fungible_asset::create";
 const CREATE_BOUND: &str = "0x1::managed_fungible_asset::create_untransferable";
 const SET: &str = "0x1::managed_fungible_asset::set_metadata";
-/// Leaves an option of a call open.
+/// Absent option of a call that leaves a field of the metadata unchanged.
 const KEEP: Option<String> = None;
 type Run = fn(&mut World) -> ExecutedTransaction;
 

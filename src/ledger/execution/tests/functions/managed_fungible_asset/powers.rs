@@ -1,4 +1,4 @@
-//! What the manager of an asset does with it.
+//! Cases of the functions that only the manager of an asset may call.
 
 use super::{NATIVE, NOT_MANAGER};
 use crate::functions::{
@@ -247,7 +247,7 @@ fn forced_transfers() -> Vec<Case> {
             for owner in [from, to] {
                 world.must(0, FREEZE, &[], args![asset, owner]);
             }
-            // The manager is another than the one who holds.
+            // The manager is not the holder of the asset.
             let manager = world.address(2);
             world.must(
                 0,

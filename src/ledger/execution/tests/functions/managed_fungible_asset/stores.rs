@@ -1,4 +1,4 @@
-//! Stores that owners make and remove.
+//! Cases of stores that owners create and remove.
 
 use super::{
     NATIVE,

@@ -1,4 +1,4 @@
-//! Making multisig accounts.
+//! Cases of the creation of multisig accounts.
 
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
@@ -358,8 +358,8 @@ const BAD_PROOF: Expected = Expected::Abort(
     "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
 );
 
-/// The arguments with which an account becomes a multisig account of the accounts 0 and 1, its key's
-/// signature over the message of this type among them.
+/// Returns the arguments that make an account a multisig account of accounts 0 and 1. They include
+/// the signature of its key over the message of type `message`.
 fn signed(
     world: &World,
     account: usize,

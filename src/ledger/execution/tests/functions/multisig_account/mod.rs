@@ -1,5 +1,6 @@
-//! Multisig accounts. The functions that the account itself must sign are called by an account with a
-//! key that became a multisig account; `../multisig/` shows them called by executed payloads.
+//! Cases of `0x1::multisig_account`. Some functions need the signature of the multisig account
+//! itself. An account with a key that became a multisig account calls them here; the tests of
+//! `../multisig/` call them by executed payloads.
 
 mod creation;
 mod owners;
@@ -67,21 +68,21 @@ const ETOO_MANY_OWNERS: Expected = Expected::Abort(
     "0x1::multisig_account: ETOO_MANY_OWNERS(0x10065): a multisig account has at most 100 owners",
 );
 
-/// Accounts that are nobody's.
+/// Returns addresses without accounts.
 fn many(count: u64) -> Vec<AccountAddress> {
     (0..count)
         .map(|number| AccountAddress::from_low_u64(0x1000 + number))
         .collect()
 }
 
-/// The address of the multisig account that a development account makes next.
+/// Returns the address of the next multisig account of a development account.
 fn next_address(world: &World, creator: usize) -> AccountAddress {
     let view = "0x1::multisig_account::get_next_multisig_account_address";
     let next = world.view(view, &[], args![world.address(creator)]);
     next[0].as_str().unwrap().parse().unwrap()
 }
 
-/// A multisig account of the accounts 1, 2 and 0, who made it.
+/// Creates a multisig account of accounts 0, 1, and 2. Account 0 is the creator.
 fn vault(world: &mut World, num_signatures_required: u64) -> AccountAddress {
     let vault = next_address(world, 0);
     let owners = vec![world.address(1), world.address(2)];
@@ -90,7 +91,7 @@ fn vault(world: &mut World, num_signatures_required: u64) -> AccountAddress {
     vault
 }
 
-/// Makes account 3 a multisig account of the accounts 0 and 1; its key still signs for it.
+/// Makes account 3 a multisig account of accounts 0 and 1. Its key still signs for it.
 fn with_key(world: &mut World) -> AccountAddress {
     let owners = vec![world.address(0), world.address(1)];
     let terms = args![owners, 1u64, NO_KEYS, NO_VALUES];
@@ -103,7 +104,7 @@ fn with_key(world: &mut World) -> AccountAddress {
     world.address(3)
 }
 
-/// Proposes a payload; gives its number.
+/// Proposes a payload with account 0.
 fn propose(world: &mut World, vault: AccountAddress) {
     world.must(
         0,
@@ -133,7 +134,7 @@ fn addresses(world: &World, accounts: &[usize]) -> Value {
         .collect()
 }
 
-/// A call of the module by a development account.
+/// Calls a function of the module with a development account.
 fn call(world: &mut World, account: usize, name: &str, args: Vec<Vec<u8>>) -> ExecutedTransaction {
     world.call(
         account,
@@ -157,7 +158,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// Views of an account that is none lack a resource.
+/// Views fail for an address without a multisig account, because its resource is missing.
 #[test]
 fn views_need_a_multisig_account() {
     let world = World::new();
@@ -177,7 +178,7 @@ fn views_need_a_multisig_account() {
     }
 }
 
-/// The views of one transaction know the numbers that were given out.
+/// Views of one transaction fail for sequence numbers that are not assigned.
 #[test]
 fn views_know_the_numbers_given_out() {
     let mut world = World::new();
@@ -197,7 +198,8 @@ fn views_know_the_numbers_given_out() {
     }
 }
 
-/// SDKs ask for the address; it is that of a resource account with the vendor's word in its seed.
+/// SDKs query this address. It is the address of a resource account with the vendor name in its
+/// seed.
 #[test]
 fn the_next_address_follows_from_creator_and_sequence_number() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Changes of owners, required signatures and metadata.
+//! Cases of changes of owners, required signatures, and metadata.
 
 use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,

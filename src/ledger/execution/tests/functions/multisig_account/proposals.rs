@@ -1,4 +1,4 @@
-//! Proposing transactions.
+//! Cases of proposed transactions.
 
 use super::{
     ABSENT, EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED,

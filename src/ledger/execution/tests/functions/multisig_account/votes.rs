@@ -1,4 +1,4 @@
-//! Voting on transactions and dropping those that enough owners reject.
+//! Cases of votes, and of the removal of transactions that enough owners reject.
 
 use super::{
     EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call,
@@ -8,7 +8,8 @@ use crate::functions::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction};
 use serde_json::{Value, json};
 
-/// Account 1 votes on the first of two proposals of account 0; gives that and the vote.
+/// Votes with account 1 on the first of two proposals of account 0. Returns the transaction and the
+/// vote.
 fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransaction, Value) {
     let vault = vault(world, 2);
     propose(world, vault);
@@ -20,6 +21,7 @@ fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransact
     assert_eq!(other, json!([false, false]));
     (executed, vote)
 }
+
 const VOTE: Expected = Expected::Success(&["0x1::multisig_account::Vote"]);
 
 pub(super) fn votes() -> Vec<Case> {
@@ -129,7 +131,7 @@ fn votes_on_many() -> Vec<Case> {
     ]
 }
 
-/// A vault whose first two transactions account 1 rejects.
+/// Creates a vault whose first two transactions account 1 rejects.
 fn rejected(world: &mut World) -> AccountAddress {
     let vault = vault(world, 2);
     propose(world, vault);

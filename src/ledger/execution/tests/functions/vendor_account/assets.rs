@@ -1,4 +1,4 @@
-//! Transfers of fungible assets.
+//! Cases of transfers of fungible assets.
 
 use super::MISMATCH;
 use crate::functions::{
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// What a payment of an asset that is no coin's tells, where both stores are there.
+/// Events of a payment, between existing stores, of an asset that is not paired with a coin.
 const ASSET_PAID: &[&str] = &[
     "0x1::fungible_asset::Withdraw",
     "0x1::fungible_asset::Deposit",

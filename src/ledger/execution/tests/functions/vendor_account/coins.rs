@@ -1,4 +1,4 @@
-//! Transfers of any coin, and whether an account takes them.
+//! Cases of transfers of any coin, and of the flag that an account sets to accept them.
 
 use super::MISMATCH;
 use crate::functions::{
@@ -88,7 +88,7 @@ fn coins() -> Vec<Case> {
             ]),
             |world| {
                 let coin = funded(world, &[10]);
-                // The sender may be among the recipients.
+                // The sender may be one of the recipients.
                 let recipients = [account(0), NOBODY];
                 let executed = pay_coin_to_all(world, &coin, &recipients, &[10, 10]);
                 assert_holds(world, &coin, NOBODY, 10);
