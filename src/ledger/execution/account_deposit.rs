@@ -8,8 +8,19 @@
 //! As on the reference node, `max_gas_amount` must cover the deposit. Validation checks this.
 
 use ledger_framework::modules::account::{self, Account};
-use ledger_types::{AccountAddress, ReplayProtector, SignedTransaction, StateError, StateView};
+use ledger_types::{
+    AccountAddress, RawTransaction, ReplayProtector, SignedTransaction, StateError, StateView,
+};
 use ledger_vm::{Chain, Context, SlotChange, StorageFee, VmError};
+use std::num::NonZeroU64;
+
+/// Returns the gas unit price at which the transaction pays for storage.
+///
+/// Returns `None`, free storage without refunds, if the chain accepts a gas price of zero.
+/// Otherwise a slot that cost nothing would earn its owner a refund when it is deleted.
+pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
+    NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
+}
 
 /// Returns whether `transaction` may create the account of its sender, at the expense of a fee
 /// payer.

@@ -6,7 +6,8 @@
 
 use super::{
     finalize::{ExecutedOutput, Output, finalize},
-    user::{ExecutionMode, Outcome, execute_user},
+    user::{Outcome, execute_user},
+    validate::ExecutionMode,
 };
 use ledger_crypto::HashValue;
 use ledger_framework::modules::{

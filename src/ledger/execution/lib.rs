@@ -19,6 +19,7 @@
 
 mod account_deposit;
 mod block;
+mod entry_function;
 mod environment;
 mod finalize;
 pub mod genesis;

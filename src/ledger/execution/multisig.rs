@@ -7,7 +7,7 @@
 //! the failure; the transaction that carried it succeeds. The transaction itself fails only if its
 //! gas is used up or it exceeds a limit.
 
-use super::user::call_entry_function;
+use super::entry_function::call_entry_function;
 use ledger_framework::modules::multisig_account::{
     EACCOUNT_NOT_MULTISIG, ENOT_ENOUGH_APPROVALS, ENOT_OWNER, EPAYLOAD_DOES_NOT_MATCH,
     EPAYLOAD_DOES_NOT_MATCH_HASH, ETRANSACTION_NOT_FOUND, ExecutionError, check_payload,

@@ -2,7 +2,8 @@
 
 use super::{
     finalize::{ExecutedOutput, Output, finalize},
-    user::{ExecutionMode, Outcome, execute_user},
+    user::{Outcome, execute_user},
+    validate::ExecutionMode,
 };
 use ledger_types::{
     Accumulator, CheckedTransaction, ExecutedTransaction, ExecutionStatus, LedgerInfo,

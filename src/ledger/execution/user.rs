@@ -4,11 +4,12 @@
 //! owners may change between admission and the block.
 
 use super::{
-    account_deposit,
+    account_deposit::{self, storage_gas_price},
+    entry_function::call_entry_function,
     finalize::Output,
     multisig::{self, MultisigCall},
     orderless::NonceSnapshot,
-    validate::{ValidationInputs, validate_in_block},
+    validate::{ExecutionMode, ValidationInputs, validate_in_block},
 };
 use ledger_framework::modules::{
     account,
@@ -16,14 +17,13 @@ use ledger_framework::modules::{
     transaction_fee::{EOUT_OF_GAS, FeeStatement},
 };
 use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, EntryFunction, ExecutionStatus, RawTransaction,
+    AccountAddress, CheckedTransaction, Discard, ExecutionStatus, RawTransaction,
     SignedTransaction, StateError,
 };
 use ledger_vm::{
-    BlockState, Chain, Context, Environment, GasMeter, GasUsed, Inputs, MiscellaneousStatus,
-    VmError, intrinsic,
+    BlockState, Chain, Context, Environment, GasMeter, GasUsed, MiscellaneousStatus, VmError,
+    intrinsic,
 };
-use std::num::NonZeroU64;
 
 /// Result of an ordered transaction.
 pub(super) enum Outcome {
@@ -40,16 +40,6 @@ pub(super) enum Outcome {
     },
     /// The prologue rejected the transaction.
     Discarded(Discard),
-}
-
-/// Purpose of an execution.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExecutionMode {
-    /// The result is committed to the ledger.
-    Commit,
-    /// The result is only reported. The transaction has no signatures, so a missing key is no
-    /// error.
-    Simulate,
 }
 
 /// Executes `transaction` on `state` in the block that `environment` describes.
@@ -185,14 +175,6 @@ fn call(
     context.charge_writes(price)
 }
 
-/// Returns the gas unit price at which the transaction pays for storage.
-///
-/// Returns `None`, free storage without refunds, if the chain accepts a gas price of zero.
-/// Otherwise a slot that cost nothing would earn its owner a refund when it is deleted.
-pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
-    NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
-}
-
 /// Returns the accounts that a transaction acts for: the sender, then the secondary signers. The
 /// fee payer is not one of them.
 fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
@@ -200,27 +182,6 @@ fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
     std::iter::once(transaction.raw.sender)
         .chain(secondary.iter().copied())
         .collect()
-}
-
-/// Calls an entry function with `signers` as its signers.
-///
-/// # Errors
-///
-/// Returns `LINKER_ERROR` if the framework version of the block has no such entry function, or the
-/// error of the function.
-pub(super) fn call_entry_function(
-    context: &mut Context<'_>,
-    signers: &[AccountAddress],
-    call: &EntryFunction,
-) -> Result<(), VmError> {
-    let registry = context.chain().registry();
-    let function = registry
-        .function(&call.module, &call.function)
-        .filter(|function| function.is_entry())
-        .filter(|_| registry.has_module(&call.module, context.framework_version()))
-        .ok_or(MiscellaneousStatus::LinkerError)?;
-    function.call(context, &call.type_args, Inputs::new(signers, &call.args))?;
-    Ok(())
 }
 
 /// Returns the account that pays for a transaction.

@@ -13,9 +13,8 @@
 //!    fee payer.
 
 use super::{
-    account_deposit::account_deposit_max,
+    account_deposit::{account_deposit_max, storage_gas_price},
     orderless::NonceSnapshot,
-    user::{ExecutionMode, storage_gas_price},
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
@@ -29,6 +28,16 @@ use std::collections::BTreeSet;
 
 /// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
 pub const SEQUENCE_NUMBER_MAX: u64 = 1 << 63;
+
+/// Purpose of an execution.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExecutionMode {
+    /// The result is committed to the ledger.
+    Commit,
+    /// The result is only reported. The transaction has no signatures, so a missing key is no
+    /// error.
+    Simulate,
+}
 
 /// The state of an account that validation depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,28 +3,13 @@
 //! A slot is read and charged once. A resource group is decoded once, and encoded again when the
 //! transaction ends.
 
-use crate::{BlockState, GasMeter, MoveStruct, SlotChange, VmError};
+use crate::{BlockState, GasMeter, SlotChange, VmError};
 use bytes::Bytes;
 use ledger_types::{
     AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet,
     state::{GroupMembers, group_members},
 };
 use std::collections::BTreeMap;
-
-/// Decodes a stored resource.
-///
-/// # Errors
-///
-/// Returns [`StateError`] if `bytes` are not a value of `T`.
-pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
-    bcs::from_bytes(bytes).map_err(|error| {
-        StateError(format!(
-            "a stored {}::{} does not decode: {error}",
-            T::MODULE,
-            T::NAME
-        ))
-    })
-}
 
 /// A slot that the transaction accessed.
 #[derive(Clone)]

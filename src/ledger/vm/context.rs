@@ -3,8 +3,8 @@
 
 use crate::{
     BlockState, Chain, Constraints, Environment, ErrorConstant, EventHandle, GasMeter, GasUsed,
-    MiscellaneousStatus, MoveStruct, MoveType, TypeArgumentError, VmError,
-    change_set::{ChangeSet, decode_resource},
+    MiscellaneousStatus, MoveStruct, MoveType, TypeArgumentError, VmError, change_set::ChangeSet,
+    decode_resource,
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;

@@ -40,11 +40,10 @@ mod value;
 
 pub use block_state::BlockState;
 pub use chain::Chain;
-pub use change_set::decode_resource;
 pub use context::{Context, Mark};
 pub use declare::{
     Category, Constraints, ErrorConstant, Function, Inputs, ModuleDeclaration, MoveStruct,
-    MoveType, Signer, StructDeclaration, TypeSignature, Values, with_vendor,
+    MoveType, Signer, StructDeclaration, TypeSignature, Values, decode_resource, with_vendor,
 };
 pub use environment::Environment;
 pub use error::{MiscellaneousStatus, VmError};

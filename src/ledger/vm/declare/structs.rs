@@ -3,7 +3,8 @@
 //! One declaration yields the ABI, the JSON form of values, and the dispatch of calls.
 
 use crate::{Context, ErrorConstant, Function, TypeSignature, VmError};
-use ledger_types::{AccountAddress, TypeTag};
+use bytes::Bytes;
+use ledger_types::{AccountAddress, StateError, TypeTag};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_bytes::ByteBuf;
 
@@ -42,6 +43,21 @@ pub trait MoveStruct: MoveType {
     const IS_GROUP_MEMBER: bool = false;
     /// Returns the declaration of the struct.
     fn declaration() -> StructDeclaration;
+}
+
+/// Decodes a stored resource.
+///
+/// # Errors
+///
+/// Returns [`StateError`] if `bytes` are not a value of `T`.
+pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
+    bcs::from_bytes(bytes).map_err(|error| {
+        StateError(format!(
+            "a stored {}::{} does not decode: {error}",
+            T::MODULE,
+            T::NAME
+        ))
+    })
 }
 
 /// A module of the framework, at address `0x1`.

@@ -3,7 +3,7 @@
 //! Each event has two structs. The module event is emitted. The struct without the account is only
 //! the type of an event handle, because every multisig account still has these handles.
 
-use super::types::{ExecutionError, MultisigTransaction};
+use super::transaction::{ExecutionError, MultisigTransaction};
 use crate::modules::simple_map::SimpleMap;
 use ledger_types::AccountAddress;
 use ledger_vm::{MoveStruct, StructDeclaration, move_structs};

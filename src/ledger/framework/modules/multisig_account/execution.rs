@@ -6,7 +6,8 @@ use super::{
     errors::{ENOT_ENOUGH_APPROVALS, EPAYLOAD_DOES_NOT_MATCH, EPAYLOAD_DOES_NOT_MATCH_HASH},
     events::{TransactionExecutionFailed, TransactionExecutionSucceeded, Vote},
     proposals::pending,
-    types::{ExecutionError, MultisigTransaction, load, load_for},
+    transaction::{ExecutionError, MultisigTransaction},
+    types::{load, load_for},
 };
 use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;

@@ -12,15 +12,17 @@ mod events;
 mod execution;
 mod owners;
 mod proposals;
+mod transaction;
 mod types;
 mod views;
 
 pub use errors::*;
 pub use events::*;
 pub use execution::{check_payload, close_failed, close_succeeded, next_payload};
+pub use transaction::{ExecutionError, MultisigTransaction};
 pub use types::{
-    CreationMessage, CreationWithAuthKeyRevocationMessage, ExecutionError, METADATA_BYTES_MAX,
-    METADATA_PAIRS_MAX, MultisigAccount, MultisigTransaction, OWNERS_MAX, PENDING_TRANSACTIONS_MAX,
+    CreationMessage, CreationWithAuthKeyRevocationMessage, METADATA_BYTES_MAX, METADATA_PAIRS_MAX,
+    MultisigAccount, OWNERS_MAX, PENDING_TRANSACTIONS_MAX,
 };
 
 use ledger_vm::{ModuleDeclaration, MoveStruct};

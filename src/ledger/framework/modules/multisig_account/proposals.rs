@@ -6,7 +6,8 @@ use super::{
         ENOT_ENOUGH_REJECTIONS, EPAYLOAD_CANNOT_BE_EMPTY, ETRANSACTION_NOT_FOUND,
     },
     events::{CreateTransaction, ExecuteRejectedTransaction, Vote},
-    types::{MultisigAccount, MultisigTransaction, load_for},
+    transaction::MultisigTransaction,
+    types::{MultisigAccount, load_for},
 };
 use crate::modules::simple_map::SimpleMap;
 use ledger_crypto::HashValue;

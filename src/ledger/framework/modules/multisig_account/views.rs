@@ -2,10 +2,7 @@
 //!
 //! A view that reads an account returns [`VmError::MissingResource`] if it is no multisig account.
 
-use super::{
-    creation::next_address,
-    types::{MultisigAccount, MultisigTransaction},
-};
+use super::{creation::next_address, transaction::MultisigTransaction, types::MultisigAccount};
 use crate::modules::simple_map::SimpleMap;
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, Values, VmError};

@@ -67,7 +67,7 @@ impl TransactionAuthenticator {
 
 impl AccountAuthenticator {
     /// Name of an abstract account's signature in error messages.
-    pub(in crate::transaction) const ABSTRACT: &str = "an abstract account signature";
+    pub(crate) const ABSTRACT: &str = "an abstract account signature";
 
     /// Returns the number of signatures.
     pub(super) fn signatures(&self) -> usize {
