@@ -1,31 +1,29 @@
-//! The kit of the end-to-end tests: a real node in a directory of its own, accounts with keys, and
-//! the few calls that most tests make. Copy it for your own tests.
+//! The kit of the end-to-end tests: the binary in a directory of its own, beside the accounts,
+//! transactions and HTTP clients of `ledger-test-support`. Copy both for your own tests.
 //!
 //! ```ignore
 //! let node = TestNode::start(&[]);
-//! let alice = Account::from_seed(1);
+//! let alice = TestAccount::from_seed(1);
 //! node.fund(&alice, 1_000_000_000).await;
 //! let chain = node.chain().await;
 //! let committed = node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 5)).await;
 //! assert_eq!(committed["success"], true);
 //! ```
 
-mod account;
-mod client;
-mod http;
-mod http2;
 mod node;
 mod process;
-mod raw;
-mod tls;
 
-pub use account::{Account, ChainFacts};
-pub use client::Client;
-pub use http::{Answer, Http};
-pub use http2::{Http2, Http2Answer, Http2Stream};
-pub use node::TestNode;
-pub use raw::{Raw, RawAnswer};
-pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate, authority, tls_settings};
+pub use ledger_test_support::{
+    TestAccount, TestKey, TransactionBuilder, development_chain, development_genesis,
+    function_call,
+    http::{
+        H2, HTTP_11, Http2Connection, Http2Stream, HttpClient, HttpResponse, NodeClient,
+        RawConnection, RawResponse, SERVER_NAME, TestCertificate, batch_bytes, post_bytes,
+        submission_bytes, submission_media_type, wait_bytes,
+    },
+    seed,
+};
+pub use node::{TestNode, tls_settings};
 
 use std::{
     future::Future,

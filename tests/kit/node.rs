@@ -1,6 +1,6 @@
 //! A real node: the binary, on free ports, in a directory of its own that goes away with it.
 
-use super::{Client, Http, binary, until};
+use super::{HttpClient, NodeClient, TestCertificate, binary, until};
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader},
@@ -20,13 +20,13 @@ pub struct TestNode {
     /// What it printed before the ready line.
     pub greeting: Vec<String>,
     /// How it is talked to; outlives it.
-    pub client: Client,
+    pub client: NodeClient,
 }
 
 impl Deref for TestNode {
-    type Target = Client;
+    type Target = NodeClient;
 
-    fn deref(&self) -> &Client {
+    fn deref(&self) -> &NodeClient {
         &self.client
     }
 }
@@ -36,6 +36,17 @@ impl TestNode {
     pub fn start(settings: &[&str]) -> Self {
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), settings)
+    }
+
+    /// Starts a node that serves its public listener with this certificate.
+    pub fn start_tls(certificate: &TestCertificate, settings: &[&str]) -> Self {
+        let tls = tls_settings(&certificate.certificate_file(), &certificate.key_file());
+        let settings: Vec<_> = tls
+            .iter()
+            .map(String::as_str)
+            .chain(settings.iter().copied())
+            .collect();
+        Self::start(&settings)
     }
 
     /// As [`TestNode::start`], in a directory that may have been lived in.
@@ -94,12 +105,12 @@ impl TestNode {
                         .map(|(_, url)| url.to_owned())
                 };
                 return Ok(Self {
-                    client: Client {
+                    client: NodeClient {
                         api: address("api").unwrap(),
                         graphql: address("graphql"),
                         faucet: address("faucet"),
                         admin: address("admin").unwrap(),
-                        http: Http::new(),
+                        http: HttpClient::new(),
                     },
                     child,
                     directory,
@@ -235,6 +246,14 @@ impl Drop for TestNode {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the settings that name the files of a certificate and its key.
+pub fn tls_settings(certificate: &Path, key: &Path) -> [String; 2] {
+    [
+        format!("api.tls_certificate={}", certificate.display()),
+        format!("api.tls_private_key={}", key.display()),
+    ]
 }
 
 /// Returns `to` with the arguments and the environment of `from`.

@@ -3,15 +3,12 @@
 use fastrand::Rng;
 use ledger::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
-    EntryFunction, EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis,
-    HashValue, Parameters, RawTransaction, SignedTransaction, StateKey, Transaction,
-    TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
+    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, HashValue, Parameters,
+    StateKey, Transaction, TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
     crypto::{Ed25519PublicKey, Ed25519Signature},
-    transaction::{
-        BlockEndInfo, BlockEpilogue, BlockMetadata, ExtraConfig, GenesisPayload, InnerPayload,
-        TransactionAuthenticator, TransactionExecutable, TransactionInfoV0, TransactionPayload,
-    },
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionInfoV0},
 };
+use ledger_test_support::{TransactionBuilder, development_chain};
 use std::collections::{BTreeMap, HashMap};
 
 /// A user transaction to be made.
@@ -103,16 +100,6 @@ pub fn state_key(number: u64) -> StateKey {
     )
 }
 
-fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
-    TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    })
-}
-
 impl Maker {
     /// A chain without blocks.
     pub fn new() -> Self {
@@ -188,40 +175,20 @@ impl Maker {
     }
 
     fn user_transaction(&mut self, sender: u64, is_orderless: bool) -> Transaction {
-        let call = EntryFunction {
-            module: "0x1::node_account".parse().expect("a module"),
-            function: "transfer".parse().expect("an identifier"),
-            type_args: Vec::new(),
-            args: vec![
-                address(sender).as_bytes().to_vec().into(),
-                vec![1; 8].into(),
-            ],
-        };
-        let (sequence_number, payload) = if is_orderless {
-            // Falling, so that the order of nonces tells nothing about the order of versions.
+        let sender_address = address(sender);
+        let transfer =
+            TransactionBuilder::transfer(&development_chain(), sender_address, sender_address, 1);
+        let builder = if is_orderless {
+            // Descending, so that the order of nonces differs from the order of versions.
             self.next_nonce -= 1;
-            (u64::MAX, orderless(call, self.next_nonce))
+            transfer.nonce(self.next_nonce)
         } else {
             let next = self.sequence_numbers.entry(sender).or_default();
             *next += 1;
-            (*next - 1, TransactionPayload::EntryFunction(call))
+            transfer.sequence_number(*next - 1)
         };
-        let transaction = SignedTransaction {
-            raw: RawTransaction {
-                sender: address(sender),
-                sequence_number,
-                payload,
-                max_gas_amount: 1_000,
-                gas_unit_price: 100,
-                expiration_timestamp_secs: 1,
-                chain_id: 4,
-            },
-            authenticator: TransactionAuthenticator::Ed25519 {
-                public_key: Ed25519PublicKey([7; 32]),
-                signature: Ed25519Signature([9; 64]),
-            },
-        };
-        Transaction::User(transaction.into())
+        let signed = builder.with_signature(Ed25519PublicKey([7; 32]), Ed25519Signature([9; 64]));
+        Transaction::User(signed.into())
     }
 
     fn events(&mut self, spec: &Spec) -> Vec<ContractEvent> {

@@ -1,7 +1,7 @@
 //! Holds every answer that a test gets against the document of the interface: its status is declared for the
 //! route, its body fits the schema, its headers are those that are declared.
 
-use super::Answer;
+use super::RawResponse;
 use jsonschema::Validator;
 use ledger::Vendor;
 use ledger_api::openapi_document;
@@ -18,7 +18,7 @@ struct Contract {
 }
 
 /// Asserts that `answer` is one that the document allows to a request with this method and target.
-pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer) {
+pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &RawResponse) {
     let path = target.split('?').next().unwrap_or_default();
     let Some(path) = path.strip_prefix("/v1") else {
         return;
@@ -96,7 +96,7 @@ impl Contract {
         }
     }
 
-    fn assert_headers(&self, vendor: &str, response: &Value, answer: &Answer, what: &str) {
+    fn assert_headers(&self, vendor: &str, response: &Value, answer: &RawResponse, what: &str) {
         let declared = response["headers"].as_object().unwrap();
         for (name, header) in declared {
             let header = self.resolved(header);
@@ -119,7 +119,7 @@ impl Contract {
         }
     }
 
-    fn assert_body(&self, response: &Value, template: &str, answer: &Answer, what: &str) {
+    fn assert_body(&self, response: &Value, template: &str, answer: &RawResponse, what: &str) {
         let media_type = answer
             .headers
             .get("content-type")
@@ -138,7 +138,7 @@ impl Contract {
     }
 
     /// The body fits the schema, which is the one of the route `key` at this status.
-    fn assert_fits(&self, key: &str, schema: &Value, answer: &Answer, what: &str) {
+    fn assert_fits(&self, key: &str, schema: &Value, answer: &RawResponse, what: &str) {
         if answer.headers.contains_key("content-encoding") {
             return;
         }

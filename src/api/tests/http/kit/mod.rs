@@ -6,14 +6,13 @@ mod connection;
 mod contract;
 mod holding_clock;
 mod refusal;
-mod signer;
 mod transfer;
 
-pub use client::{Answer, Client};
+pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
+pub use ledger_test_support::http::RawResponse;
 pub use refusal::Refusal;
-pub use signer::{Signer, signers};
 pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
@@ -25,6 +24,7 @@ use ledger::{
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -183,7 +183,7 @@ impl TestApi {
 
     /// Commits a transfer to the account of each signer, enough for some transactions. The first
     /// development account sends them with its first sequence numbers.
-    pub async fn fund(&self, signers: &[(&str, Signer)]) {
+    pub async fn fund(&self, signers: &[(&str, TestSigner)]) {
         for (sequence_number, (_, signer)) in (0..).zip(signers) {
             let funding = Transfer {
                 to: signer.address(),
@@ -196,7 +196,7 @@ impl TestApi {
 }
 
 /// The seven headers of every success, as numbers.
-pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
+pub fn ledger_headers(answer: &RawResponse, vendor: &str) -> [u64; 7] {
     [
         "chain-id",
         "ledger-version",
@@ -214,14 +214,14 @@ pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
 }
 
 /// The body of a success in JSON.
-pub fn good(answer: &Answer) -> Value {
+pub fn good(answer: &RawResponse) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.text());
     ledger_headers(answer, "node");
     answer.json()
 }
 
 /// The body of a success in BCS.
-pub fn good_bcs(answer: &Answer) -> &[u8] {
+pub fn good_bcs(answer: &RawResponse) -> &[u8] {
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.headers["content-type"], "application/x-bcs");
     ledger_headers(answer, "node");
@@ -229,7 +229,7 @@ pub fn good_bcs(answer: &Answer) -> &[u8] {
 }
 
 /// The answer is an error with this status and `error_code`.
-pub fn refused(answer: &Answer, (status, error_code): (u16, &str), what: &str) {
+pub fn refused(answer: &RawResponse, (status, error_code): (u16, &str), what: &str) {
     assert_eq!(answer.status, status, "{what}: {}", answer.text());
     assert_eq!(answer.error_code(), error_code, "{what}");
 }
