@@ -4,10 +4,7 @@ use crate::kit::{
     H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate, TestNode, tls_settings,
 };
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::net::TcpStream;
 use tokio_rustls::{
     client::TlsStream,
     rustls::{
@@ -59,19 +56,12 @@ async fn http_2_goes_before_http_1_1() {
 async fn plain_http_is_not_answered_and_harms_nobody() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
-    let mut stream = TcpStream::connect(node.authority()).await.unwrap();
-    stream
-        .write_all(b"GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n")
-        .await
-        .unwrap();
-    let mut answer = Vec::new();
-    // The connection may be closed or reset.
-    let _ = stream.read_to_end(&mut answer).await;
-    assert!(
-        !answer.starts_with(b"HTTP"),
-        "{}",
-        String::from_utf8_lossy(&answer)
-    );
+    let mut connection = RawConnection::connect(node.authority()).await;
+    connection
+        .send(b"GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n")
+        .await;
+    let answer = connection.rest().await;
+    assert!(!answer.starts_with("HTTP"), "{answer}");
     node_answers(certificate.connect(node.authority(), &[HTTP_11]).await).await;
     assert!(!node.log().contains("ERROR"), "{}", node.log());
 }
@@ -80,10 +70,9 @@ async fn plain_http_is_not_answered_and_harms_nobody() {
 async fn a_handshake_that_is_not_made_is_not_waited_for() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["api.tls_handshake_timeout_ms=50"]);
-    let mut stream = TcpStream::connect(node.authority()).await.unwrap();
-    // Ends when the node closes the connection; never if it waits for us.
-    let read = stream.read(&mut [0; 16]).await;
-    assert!(matches!(read, Ok(0) | Err(_)), "{read:?}");
+    let mut connection = RawConnection::connect(node.authority()).await;
+    // Ends when the node closes the connection, which it does not while it waits for the client.
+    assert_eq!(connection.rest().await, "");
 }
 
 /// What a node says that does not start with these settings.

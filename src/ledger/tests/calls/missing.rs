@@ -6,7 +6,8 @@ use crate::calls::{
     caller::Caller,
     functions::{Callable, Sample, WITHOUT_ABILITIES, callables},
 };
-use ledger::{AccountAddress, crypto::Ed25519PrivateKey};
+use ledger::AccountAddress;
+use ledger_test_support::TestAccount;
 use std::collections::BTreeSet;
 
 /// What each sender has, in the coin's smallest unit.
@@ -15,13 +16,9 @@ const FUNDS: u64 = 1_000_000_000;
 /// Calls the function, the `number`th, with names that no other call used.
 fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String {
     let unknown = AccountAddress::from_low_u64(0xbad_0000 + number);
-    let mut seed = [0xa5; 32];
-    seed[..8].copy_from_slice(&number.to_le_bytes());
-    let sender = Ed25519PrivateKey::from_seed(&seed);
-    let fund = caller
-        .chain
-        .transfer(sender.public_key().account_address(), FUNDS);
-    let funder = std::mem::replace(&mut caller.key, sender);
+    let sender = TestAccount::from_seed(number);
+    let fund = caller.chain.transfer(sender.address, FUNDS);
+    let funder = std::mem::replace(&mut caller.key, sender.key);
     assert!(
         caller.chain.run(&funder, fund).transactions[1]
             .info
