@@ -30,20 +30,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two looks at a condition that is waited for.
+/// Pause between two evaluations of a condition that a test waits for.
 const ASK_PAUSE: Duration = Duration::from_millis(2);
 
-/// How long a condition may take to come true before the test has failed. Never reached by a test
-/// that passes; generous, for machines that are busy.
+/// Maximum time until a condition is true before the test fails. It is long, because the machine may
+/// be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The binary under test: that which `LEDGER_NODE_BIN` names, for long runs of a release build, else the one
-/// that was built with the tests.
+/// Returns a command for the binary under test: the one that `LEDGER_NODE_BIN` names, for long runs
+/// of a release build, or else the one that was built with the tests.
 pub fn binary() -> std::process::Command {
     let built = env!("CARGO_BIN_EXE_ledger-node");
     let named = std::env::var_os("LEDGER_NODE_BIN").unwrap_or_else(|| built.into());
     let mut command = std::process::Command::new(named);
-    // What surrounds the test must not configure the node.
+    // The environment of the test must not configure the node.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LEDGER_NODE__") {
             command.env_remove(name);
@@ -52,20 +52,21 @@ pub fn binary() -> std::process::Command {
     command
 }
 
-/// Waits for `future`, for requests that a broken node may never answer.
+/// Waits for a future, such as a request to which a broken node never responds.
 ///
 /// # Panics
 ///
-/// Panics if it takes too long; `what` says what was waited for.
+/// Panics if it takes too long. The message contains `what`.
 pub async fn within_patience<T>(what: &str, future: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(PATIENCE, future).await;
     ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
-/// Asks until the answer is there.
+/// Calls `ask` until it returns a value.
 ///
 /// # Panics
-/// When it does not come; `what` says what was waited for.
+///
+/// Panics if it takes too long. The message contains `what`.
 pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
     let begun = Instant::now();
     loop {
@@ -73,7 +74,7 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl F
             return answer;
         }
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
-        // Asking without a pause would take a core from the node that is asked.
+        // Without a pause, the calls would take a core from the node.
         tokio::time::sleep(ASK_PAUSE).await;
     }
 }

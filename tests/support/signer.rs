@@ -344,7 +344,7 @@ impl TestSigner {
     }
 
     /// Signs a transaction as its sender, with secondary signers and a fee payer if there is one.
-    pub fn sign_with(
+    pub fn sign_together(
         &self,
         chain: &Chain,
         raw: RawTransaction,

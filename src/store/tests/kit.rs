@@ -1,4 +1,4 @@
-//! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
+//! Blocks that were not executed: their hashes and row sizes are real, their content is made up.
 
 use fastrand::Rng;
 use ledger::{
@@ -11,18 +11,18 @@ use ledger::{
 use ledger_test_support::{TransactionBuilder, development_chain};
 use std::collections::{BTreeMap, HashMap};
 
-/// A user transaction to be made.
+/// Description of a user transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// The sender, by number.
+    /// Number of the sender.
     pub sender: u64,
     /// Whether it has a nonce instead of a sequence number.
     pub is_orderless: bool,
-    /// Streams that get an event each.
+    /// Event streams, to each of which the transaction adds one event.
     pub streams: Vec<EventKey>,
-    /// Whether a module event comes with it.
+    /// Whether the transaction emits a module event.
     pub module_event: bool,
-    /// What it writes.
+    /// The writes of the transaction.
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
@@ -51,7 +51,7 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
     }
 }
 
-/// Makes one chain.
+/// Generator of the blocks of one chain.
 #[derive(Clone, Debug)]
 pub struct Maker {
     vendor: Vendor,
@@ -61,7 +61,7 @@ pub struct Maker {
     event_numbers: HashMap<EventKey, u64>,
 }
 
-/// The genesis that goes with a made chain.
+/// Returns the genesis of a generated chain.
 pub fn genesis() -> Genesis {
     Genesis {
         chain_id: 4,
@@ -73,12 +73,12 @@ pub fn genesis() -> Genesis {
     }
 }
 
-/// The account of a number.
+/// Returns the account with this number.
 pub fn address(number: u64) -> AccountAddress {
     AccountAddress::from_low_u64(number)
 }
 
-/// A stream of an account.
+/// Returns an event stream of an account.
 pub fn stream(account: u64, creation_number: u64) -> EventKey {
     EventKey {
         creation_number,
@@ -86,13 +86,13 @@ pub fn stream(account: u64, creation_number: u64) -> EventKey {
     }
 }
 
-/// The key of a resource of an account, of about the length of a coin store's.
+/// Returns the key of a resource of an account, which is about as long as that of a coin store.
 pub fn resource_key(account: u64, number: u64) -> StateKey {
     let tag = format!("0x1::coin::CoinStore<0x1::node_coin::Coin{number}>");
     StateKey::resource(&address(account), &tag.parse().expect("a tag"))
 }
 
-/// The key of a table item.
+/// Returns the key of a table item.
 pub fn state_key(number: u64) -> StateKey {
     StateKey::table_item(
         &address(number),
@@ -101,7 +101,7 @@ pub fn state_key(number: u64) -> StateKey {
 }
 
 impl Maker {
-    /// A chain without blocks.
+    /// Creates a generator of a chain without blocks.
     pub fn new() -> Self {
         Self {
             vendor: Vendor::default(),
@@ -112,7 +112,7 @@ impl Maker {
         }
     }
 
-    /// Block 0 with these writes.
+    /// Generates block 0 with these writes.
     pub fn first_block(&mut self, writes: BTreeMap<StateKey, WriteOp>) -> ExecutedBlock {
         let writes = WriteSet::from_ascending(writes.into_iter().collect());
         let payload = GenesisPayload::Direct {
@@ -122,7 +122,7 @@ impl Maker {
         self.assemble(vec![(Transaction::Genesis(payload), Vec::new(), writes)])
     }
 
-    /// The next block.
+    /// Generates the next block.
     pub fn block(&mut self, specs: Vec<Spec>) -> ExecutedBlock {
         let height = self.tip.as_ref().map_or(0, |tip| tip.height + 1);
         // As on a real chain, the first version of a block has an event and a write too.

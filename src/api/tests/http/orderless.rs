@@ -263,7 +263,7 @@ async fn signed_by_several_and_paid_for() {
             sender.address(),
             orderless_payload(exchange(&api.chain), nonce),
         );
-        let signed = sender.sign_with(&api.chain, raw, &[&other], payer);
+        let signed = sender.sign_together(&api.chain, raw, &[&other], payer);
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["success"], true, "{committed}");
         assert_eq!(committed["replay_protection_nonce"], nonce.to_string());

@@ -115,8 +115,8 @@ async fn rejects_other_signers_of_the_same_transaction() {
     let raw = raw_transfer(&api, &sender, PARKED);
     let by_two =
         Transfer::new(0, PARKED + 1).raw(&api.chain, sender.address(), exchange(&api.chain));
-    let sponsored = |payer| sender.sign_with(&api.chain, raw.clone(), &[], Some(payer));
-    let agents = |payer| sender.sign_with(&api.chain, by_two.clone(), &[&other], payer);
+    let sponsored = |payer| sender.sign_together(&api.chain, raw.clone(), &[], Some(payer));
+    let agents = |payer| sender.sign_together(&api.chain, by_two.clone(), &[&other], payer);
     for (first, second) in [
         (sponsored(&payer), sponsored(&other)),
         (agents(None), agents(Some(&payer))),

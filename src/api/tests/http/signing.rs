@@ -87,7 +87,7 @@ async fn each_kind_of_key_signs_beside_and_pays_for_each() {
             };
             let mut raw = transfer.raw(&api.chain, sender.address(), payload);
             raw.sequence_number = sequence_number;
-            sender.sign_with(&api.chain, raw, others, payer)
+            sender.sign_together(&api.chain, raw, others, payer)
         };
         let agents = api.commit_signed(&signed(0, &[other(2)], None)).await;
         assert_eq!(agents["success"], true, "{kind}: {agents}");
@@ -114,7 +114,7 @@ async fn a_sponsor_pays_for_who_has_nothing() {
             ..Transfer::new(0, 0)
         };
         let raw = transfer.raw(&api.chain, sender.address(), transfer.payload(&api.chain));
-        let signed = sender.sign_with(&api.chain, raw, &[], Some(&sponsor));
+        let signed = sender.sign_together(&api.chain, raw, &[], Some(&sponsor));
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["success"], true, "{kind}: {committed}");
     }
@@ -183,15 +183,15 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
     let raw = || first.raw(&api.chain, first.sender(), first.payload(&api.chain));
     let by_two = || first.raw(&api.chain, first.sender(), exchange(&api.chain));
     for signed in [
-        sender.sign_with(&api.chain, by_two(), &[&other], None),
-        sender.sign_with(&api.chain, raw(), &[], Some(&other)),
-        sender.sign_with(&api.chain, by_two(), &[&other], Some(&other)),
+        sender.sign_together(&api.chain, by_two(), &[&other], None),
+        sender.sign_together(&api.chain, raw(), &[], Some(&other)),
+        sender.sign_together(&api.chain, by_two(), &[&other], Some(&other)),
     ] {
         let simulated = good(&simulate(&api, &signed).await);
         assert_eq!(simulated[0]["success"], true, "{simulated}");
         assert_eq!(api.client.submit_bcs(&signed).await.status, 400);
     }
-    let twice = sender.sign_with(&api.chain, raw(), &[&sender], None);
+    let twice = sender.sign_together(&api.chain, raw(), &[&sender], None);
     let simulated = good(&simulate(&api, &twice).await);
     assert_eq!(simulated[0]["vm_status"], "SIGNERS_CONTAIN_DUPLICATES");
     still_works(&api).await;

@@ -186,16 +186,16 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
     let (sender, other) = (next().signer(), Transfer::new(1, 0).signer());
     let raw = || next().raw(&api.chain, next().sender(), next().payload(&api.chain));
-    let mut unnamed = sender.sign_with(&api.chain, raw(), &[&other], None);
+    let mut unnamed = sender.sign_together(&api.chain, raw(), &[&other], None);
     secondary_signers_mut(&mut unnamed).clear();
-    let twice = sender.sign_with(&api.chain, raw(), &[&other, &other], None);
-    let itself = sender.sign_with(&api.chain, raw(), &[&sender], None);
+    let twice = sender.sign_together(&api.chain, raw(), &[&other, &other], None);
+    let itself = sender.sign_together(&api.chain, raw(), &[&sender], None);
     let poor = TestSigner::of_every_scheme().remove(0).1;
-    let unpaid = sender.sign_with(&api.chain, raw(), &[], Some(&poor));
+    let unpaid = sender.sign_together(&api.chain, raw(), &[], Some(&poor));
     let many: Vec<_> = std::iter::repeat_n(&other, 33).collect();
     let third = Transfer::new(2, 0).signer();
     let exchanged = |payer: Option<&TestSigner>, exchange: fn(&mut [AccountAuthenticator])| {
-        let mut signed = sender.sign_with(&api.chain, raw(), &[&other, &third], payer);
+        let mut signed = sender.sign_together(&api.chain, raw(), &[&other, &third], payer);
         exchange(secondary_signers_mut(&mut signed));
         signed
     };
@@ -247,7 +247,7 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
             S::FeatureUnderGating,
             "a transaction without a signature is not supported",
             "a fee payer who does not sign",
-            sender.sign_with(
+            sender.sign_together(
                 &api.chain,
                 raw(),
                 &[],
@@ -258,7 +258,7 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
             S::InvalidSignature,
             "32",
             "more signatures than a transaction may have",
-            sender.sign_with(&api.chain, raw(), &many, None),
+            sender.sign_together(&api.chain, raw(), &many, None),
         ),
         refusal(
             S::InsufficientBalanceForTransactionFee,
@@ -418,7 +418,7 @@ async fn commits_what_two_secondary_signers_sign_in_their_order() {
     ] {
         let transfer = Transfer::new(0, sequence_number);
         let raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
-        let signed = sender.sign_with(&api.chain, raw, &others, payer);
+        let signed = sender.sign_together(&api.chain, raw, &others, payer);
         // The transfer takes no further signers and fails, but it is executed.
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["type"], "user_transaction", "{committed}");

@@ -1,4 +1,4 @@
-//! Transfers of the development accounts, signed, as BCS and as JSON.
+//! Signed transfers of the development accounts, in BCS and in JSON.
 
 use ledger::{
     AccountAddress, Chain, RawTransaction, SignedTransaction,
@@ -18,7 +18,8 @@ pub fn now_secs() -> u64 {
         .as_secs()
 }
 
-/// What two signers do together: the first gives 1 of the chain's coin, the second 2.
+/// Returns a call of two signers, in which the first one pays 1 of the chain's coin and the second
+/// one pays 2.
 pub fn exchange(chain: &Chain) -> TransactionPayload {
     let coin = chain.framework().native_coin().to_string();
     let call = chain.framework().call_from_json(
@@ -32,7 +33,7 @@ pub fn exchange(chain: &Chain) -> TransactionPayload {
 /// A transfer by one of the development accounts.
 #[derive(Clone)]
 pub struct Transfer {
-    /// Which development account sends it.
+    /// Number of the development account that sends the transfer.
     pub from: usize,
     pub to: AccountAddress,
     pub amount: u64,
@@ -43,7 +44,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer of 7 to `0xb0b` that is in order.
+    /// Returns a valid transfer of 7 to `0xb0b`.
     pub fn new(from: usize, sequence_number: u64) -> Self {
         Self {
             from,
